@@ -1,0 +1,79 @@
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+
+use super::Clock;
+use crate::sync::{AtomicI64, Ordering};
+
+/// A clock that stands still until it is told otherwise, for tests of code that makes IDs.
+///
+/// Clones are handles to one clock: keep one, give the other to the generator. Waiting does not
+/// sleep but moves the clock forward, so tests take no time and never hang. The rule that a new
+/// generator first issues in the tick after its creation does not apply here: there is no earlier
+/// run whose IDs it could repeat.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, ManualClock};
+///
+/// let clock = ManualClock::new(1_505_914_988_849);
+/// let generator = Generator::builder(Layout::TWITTER).node(569).clock(clock.clone()).build()?;
+/// assert_eq!(generator.next_id()?.to_u64(), 910499571847892992);
+/// clock.advance(std::time::Duration::from_millis(1));
+/// assert_eq!(generator.next_id()?.to_u64(), 910499571852087296);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct ManualClock(Arc<AtomicI64>);
+
+impl ManualClock {
+    /// A clock that reads `unix_ms` milliseconds since 1970.
+    #[must_use]
+    pub fn new(unix_ms: i64) -> Self {
+        Self(Arc::new(AtomicI64::new(unix_ms)))
+    }
+
+    /// Sets the clock, forward or back.
+    pub fn set(&self, unix_ms: i64) {
+        self.0.store(unix_ms, Ordering::SeqCst);
+    }
+
+    /// Moves the clock forward by whole milliseconds; a fraction is cut.
+    pub fn advance(&self, duration: Duration) {
+        let step = whole_ms(duration);
+        let mut now = self.unix_ms();
+        while let Err(newer) = self.0.compare_exchange(
+            now,
+            now.saturating_add(step),
+            Ordering::SeqCst,
+            Ordering::SeqCst,
+        ) {
+            now = newer;
+        }
+    }
+}
+
+fn whole_ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Clock for ManualClock {
+    fn unix_ms(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Moves the clock forward to `unix_ms`, but by no more than `at_most`.
+    fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
+        let now = self.unix_ms();
+        let needed = Duration::from_millis(unix_ms.saturating_sub(now).max(0).cast_unsigned());
+        let waited = needed.min(at_most);
+        // Never back, even if another thread has moved it since.
+        self.0.fetch_max(now.saturating_add(whole_ms(waited)), Ordering::SeqCst);
+        Some(waited)
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ManualClock({})", self.unix_ms())
+    }
+}

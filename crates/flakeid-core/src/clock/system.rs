@@ -1,0 +1,56 @@
+#![cfg_attr(unix, allow(unsafe_code))]
+
+use core::time::Duration;
+
+use super::{Clock, sleep};
+
+/// The operating system's clock, exact to the millisecond. The default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+/// `(seconds, nanoseconds)` since 1970.
+#[cfg(unix)]
+#[inline]
+fn read() -> (i64, u32) {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid, writable timespec. The call cannot fail: the clock exists on
+    // every system libc supports and the pointer is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
+    #[allow(clippy::useless_conversion, reason = "both are narrower on 32-bit systems")]
+    (i64::from(time.tv_sec), time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn read() -> (i64, u32) {
+    match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        Ok(since) => (since.as_secs() as i64, since.subsec_nanos()),
+        Err(before) => {
+            let ns = -(before.duration().as_nanos() as i128);
+            (ns.div_euclid(1_000_000_000) as i64, ns.rem_euclid(1_000_000_000) as u32)
+        }
+    }
+}
+
+impl SystemClock {
+    #[inline]
+    pub(crate) fn now_ms() -> i64 {
+        let (seconds, nanoseconds) = read();
+        seconds * 1000 + i64::from(nanoseconds / 1_000_000)
+    }
+}
+
+impl Clock for SystemClock {
+    #[inline]
+    fn unix_ms(&self) -> i64 {
+        Self::now_ms()
+    }
+
+    /// Sleeps to the beginning of the millisecond, not to a whole number of milliseconds from now,
+    /// so that little of the next tick is lost.
+    fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
+        let (seconds, nanoseconds) = read();
+        let now = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        let needed = (i128::from(unix_ms) * 1_000_000 - now).clamp(0, i128::from(u64::MAX));
+        Some(sleep(Duration::from_nanos(needed as u64).min(at_most)))
+    }
+}

@@ -1,0 +1,156 @@
+//! The memory of slots: a page of its own, wiped in a forked child.
+
+#![allow(unsafe_code)]
+
+use super::Slot;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering};
+
+const SLOTS: usize = if cfg!(loom) { 2 } else { 255 };
+
+const ALIVE: u64 = 1;
+
+/// All zeros is a valid page: dead, without a link, every slot free.
+#[repr(C)]
+pub(super) struct Page {
+    alive: AtomicU64,
+    older: AtomicPtr<Page>,
+    slots: [Slot; SLOTS],
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Page>() <= 4096, "a page must fit the smallest page there is");
+
+impl Page {
+    /// The page, if there is one and it was not wiped.
+    pub(super) fn alive(page: *mut Self) -> Option<&'static Self> {
+        // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published
+        // by a compare-and-swap and is never unmapped after that; a fork maps it in the child too.
+        let page = unsafe { page.as_ref() }?;
+        (page.alive.load(Ordering::Acquire) == ALIVE).then_some(page)
+    }
+
+    pub(super) fn older(&self) -> *mut Self {
+        self.older.load(Ordering::Acquire)
+    }
+
+    pub(super) fn slots(&'static self) -> &'static [Slot] {
+        &self.slots
+    }
+
+    /// A new page, linked to an older one, that nobody else knows yet.
+    pub(super) fn map(older: *mut Self) -> *mut Self {
+        let page = memory::allocate();
+        // SAFETY: `allocate` returned a valid page, and nothing unmaps it while we hold it.
+        let new = unsafe { &*page };
+        new.older.store(older, Ordering::Relaxed);
+        new.alive.store(ALIVE, Ordering::Release);
+        page
+    }
+
+    /// Takes back a page from `map` that was never published.
+    pub(super) fn unmap(page: *mut Self) {
+        memory::free(page);
+    }
+
+    /// Leaves what the kernel would leave in a child.
+    #[cfg(all(unix, feature = "std", not(loom)))]
+    pub(super) fn wipe(&self) {
+        self.alive.store(0, Ordering::Relaxed);
+        self.older.store(core::ptr::null_mut(), Ordering::Relaxed);
+        for slot in &self.slots {
+            slot.limit.store(0, Ordering::Relaxed);
+            slot.owned.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(all(unix, feature = "std", not(loom)))]
+mod memory {
+    use super::Page;
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    const SIZE: usize = size_of::<Page>();
+
+    /// Running out of memory for a page ends as it does for any other allocation.
+    pub(super) fn allocate() -> *mut Page {
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
+        // memory that is in use. It is zeroed, which is a valid `Page`, and page-aligned.
+        let page = unsafe {
+            libc::mmap(
+                core::ptr::null_mut(),
+                SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANON,
+                -1,
+                0,
+            )
+        };
+        if page == libc::MAP_FAILED {
+            alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<Page>());
+        }
+        if !wiped_by_kernel(page) {
+            wipe_at_fork();
+        }
+        page.cast()
+    }
+
+    pub(super) fn free(page: *mut Page) {
+        // SAFETY: the page came from `allocate` with this size, and nobody else knows it.
+        unsafe { libc::munmap(page.cast(), SIZE) };
+    }
+
+    /// Some emulators accept any advice and do nothing; one that does would also accept nonsense.
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(flakeid_atfork)))]
+    fn wiped_by_kernel(page: *mut libc::c_void) -> bool {
+        const NONSENSE: libc::c_int = 0x7fff_0000;
+        // SAFETY: advice about a whole mapping of our own; at worst it changes what fork copies.
+        unsafe {
+            libc::madvise(page, SIZE, NONSENSE) != 0
+                && libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) == 0
+        }
+    }
+
+    #[cfg(any(not(any(target_os = "linux", target_os = "android")), flakeid_atfork))]
+    fn wiped_by_kernel(_page: *mut libc::c_void) -> bool {
+        false
+    }
+
+    fn wipe_at_fork() {
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        // Two threads may both get here, and wiping twice does no harm; but no thread may go on
+        // before the handler is there.
+        if !REGISTERED.load(Ordering::Acquire) {
+            // SAFETY: the handler only stores to atomics, which is allowed after fork.
+            let failed =
+                unsafe { libc::pthread_atfork(None, None, Some(super::super::wipe_in_child)) };
+            if failed != 0 {
+                alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<Page>());
+            }
+            REGISTERED.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Where there is no fork (or, in a loom model, none is modelled), plain memory does.
+#[cfg(any(not(all(unix, feature = "std")), loom))]
+mod memory {
+    use super::{Page, Slot};
+    use crate::sync::{AtomicPtr, AtomicU64};
+    use alloc::boxed::Box;
+
+    pub(super) fn allocate() -> *mut Page {
+        Box::into_raw(Box::new(Page {
+            alive: AtomicU64::new(0),
+            older: AtomicPtr::new(core::ptr::null_mut()),
+            slots: core::array::from_fn(|_| Slot {
+                limit: AtomicU64::new(0),
+                owned: AtomicU64::new(0),
+            }),
+        }))
+    }
+
+    pub(super) fn free(page: *mut Page) {
+        // SAFETY: the page came from `allocate`, and nobody else knows it.
+        drop(unsafe { Box::from_raw(page) });
+    }
+}

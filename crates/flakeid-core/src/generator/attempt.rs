@@ -1,0 +1,228 @@
+//! The slow path: everything that can stand between a call and an ID.
+
+use core::time::Duration;
+
+use super::cell::CLOSED;
+use super::{Generator, Overflow, Rollback, Run};
+use crate::Error;
+use crate::sync::back_off;
+
+/// Why an attempt failed, and until when (Unix milliseconds) it is worth waiting, if it is.
+struct Obstacle {
+    error: Error,
+    until: Option<i64>,
+}
+
+impl From<Error> for Obstacle {
+    fn from(error: Error) -> Self {
+        Self { error, until: None }
+    }
+}
+
+/// What the policies say about a candidate that is ahead of the clock.
+enum Verdict {
+    Issue,
+    /// Leave this clock sequence for another.
+    Switch,
+    Wait(Obstacle),
+}
+
+/// A clock reading within the layout's range.
+#[derive(Clone, Copy)]
+struct Now {
+    unix_ms: i64,
+    tick: u64,
+}
+
+impl Generator {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {
+        self.attempt(wanted).map_err(|obstacle| obstacle.error)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_waiting(&self, wanted: u64) -> Result<Run, Error> {
+        let mut spent = Duration::ZERO;
+        loop {
+            let Obstacle { error, until } = match self.attempt(wanted) {
+                Ok(run) => return Ok(run),
+                Err(obstacle) => obstacle,
+            };
+            let (Some(until), true) = (until, spent < self.max_wait) else { return Err(error) };
+            let Some(slept) = self.clock.wait_until(until, self.max_wait.saturating_sub(spent))
+            else {
+                return Err(error);
+            };
+            if spent.is_zero() {
+                self.cell.count_wait();
+            }
+            // A clock whose waits take no time must not keep a caller for ever.
+            spent += slept.max(Duration::from_micros(1));
+        }
+    }
+
+    /// Takes up to `wanted` positions of one tick, or says what stands in the way. State changes
+    /// only when positions are taken.
+    fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
+        let mut word = self.cell.load();
+        loop {
+            let limit = self.limit.get();
+            if word == CLOSED || limit == 0 {
+                let ours = self.limit.is_ours();
+                return Err(if ours { Error::closed() } else { Error::forked() }.into());
+            }
+            // After the word: a clock that has not gone back reads at least what led to it.
+            let now = self.now()?;
+            let (clock_sequence, next) = self.cell.split(word);
+            let first = self.candidate(next, now.tick);
+            if first >= limit {
+                return Err(self.beyond_limit(first));
+            }
+            let tick = self.shape.tick(first);
+            let verdict =
+                if tick <= now.tick { Verdict::Issue } else { self.judge(next, tick, now) };
+            let (clock_sequence, first) = match verdict {
+                Verdict::Issue => (clock_sequence, first),
+                Verdict::Wait(obstacle) => return Err(obstacle),
+                Verdict::Switch => {
+                    let floor = self.shape.position(now.tick);
+                    match self.cell.other_clock_sequence(clock_sequence, next, floor) {
+                        Some(other) => (other, self.start_of(now.tick)),
+                        None => return Err(self.fallen_short(self.shape.tick(next - 1), now)),
+                    }
+                }
+            };
+            let left = self.sequence_mask - self.shape.sequence(first) + 1;
+            let count = wanted.min(left).min(limit - first);
+            let tick = self.shape.tick(first);
+            if tick > now.tick && self.cell.is_windowed() {
+                // Before the swap: who sees the position must not take it for a rollback.
+                self.cell.sanction(first + count);
+            }
+            match self.cell.swap(word, self.cell.join(clock_sequence, first + count)) {
+                Ok(()) => {
+                    if tick > now.tick {
+                        self.cell.count_ahead(tick - now.tick);
+                    }
+                    return Ok(Run { first, count, clock_sequence });
+                }
+                Err(found) => word = found,
+            }
+            back_off();
+        }
+    }
+
+    fn now(&self) -> Result<Now, Error> {
+        let unix_ms = self.clock.unix_ms();
+        Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
+    }
+
+    /// The position to issue next: in the clock's tick, or where the word stands if that is later;
+    /// past the usable sequence numbers, the beginning of the following tick.
+    fn candidate(&self, next: u64, now: u64) -> u64 {
+        let first = if next < self.shape.position(now) { self.start_of(now) } else { next };
+        if self.shape.sequence(first) > self.sequence_mask {
+            self.shape.position(self.shape.tick(first) + 1)
+        } else {
+            first
+        }
+    }
+
+    fn beyond_limit(&self, first: u64) -> Obstacle {
+        if self.shape.tick(first) > self.layout.max_tick() {
+            Error::horizon_reached(self.layout.horizon()).into()
+        } else {
+            Error::lease_expired(Duration::from_millis(self.unit)).into()
+        }
+    }
+
+    /// Decides about a candidate whose tick lies ahead of the clock.
+    ///
+    /// There are three ways to get there: the clock went back; the generator runs ahead on purpose
+    /// (its window begins ahead, or it borrows); or the clock's tick is full.
+    fn judge(&self, next: u64, tick: u64, now: Now) -> Verdict {
+        let windowed = self.cell.is_windowed();
+        let issued = self.shape.tick(next.saturating_sub(1));
+        let issued_ahead = issued > now.tick;
+        // Only a window lets a generator run ahead; without one, an issued tick that is ahead of
+        // the clock is a rollback by itself.
+        let (seen, sanctioned) = if windowed {
+            (self.cell.note_reading(now.tick), next <= self.cell.ahead_until())
+        } else {
+            (0, false)
+        };
+        if now.tick < seen || (issued_ahead && !sanctioned) {
+            return self.judge_rollback(issued, seen.max(issued), tick, now);
+        }
+        if windowed && (next == self.cell.start() || issued_ahead) {
+            return self.within_max_ahead(tick, now);
+        }
+        match self.policy.overflow {
+            Overflow::Borrow => self.within_max_ahead(tick, now),
+            // Before the first tick nothing has overflowed yet: it is only a start that waits.
+            Overflow::Error if next != self.cell.start() => {
+                let Obstacle { error, .. } = self.full_until(tick, now);
+                Verdict::Wait(error.into())
+            }
+            Overflow::Wait | Overflow::Error => Verdict::Wait(self.full_until(tick, now)),
+        }
+    }
+
+    /// `short_of` is the tick that the clock has read, or was issued in, before it went back.
+    fn judge_rollback(&self, issued: u64, short_of: u64, tick: u64, now: Now) -> Verdict {
+        self.cell.count_rollback(short_of);
+        match self.policy.rollback {
+            Rollback::Error => {
+                let Obstacle { error, .. } = self.fallen_short(short_of, now);
+                Verdict::Wait(error.into())
+            }
+            Rollback::Wait => Verdict::Wait(self.fallen_short(short_of, now)),
+            Rollback::ClockSequence => Verdict::Switch,
+            Rollback::Continue => {
+                let carries_on = self.cell.is_windowed() && tick <= self.most_ahead(now);
+                if tick == issued || carries_on {
+                    return Verdict::Issue;
+                }
+                let by = self.until(short_of, now);
+                let until = self.layout.unix_ms_at(tick);
+                Verdict::Wait(Obstacle {
+                    error: Error::clock_rollback(by, self.until(tick, now)),
+                    until: Some(until),
+                })
+            }
+        }
+    }
+
+    fn most_ahead(&self, now: Now) -> u64 {
+        now.tick.saturating_add(self.max_ahead)
+    }
+
+    fn within_max_ahead(&self, tick: u64, now: Now) -> Verdict {
+        if tick <= self.most_ahead(now) {
+            Verdict::Issue
+        } else {
+            Verdict::Wait(self.full_until(tick - self.max_ahead, now))
+        }
+    }
+
+    /// Nothing can be issued before `tick` begins, because what comes before is used up.
+    fn full_until(&self, tick: u64, now: Now) -> Obstacle {
+        Obstacle {
+            error: Error::sequence_exhausted(self.until(tick, now)),
+            until: Some(self.layout.unix_ms_at(tick)),
+        }
+    }
+
+    /// Nothing can be issued before the clock has caught up with `tick`.
+    fn fallen_short(&self, tick: u64, now: Now) -> Obstacle {
+        let by = self.until(tick, now);
+        Obstacle { error: Error::clock_rollback(by, by), until: Some(self.layout.unix_ms_at(tick)) }
+    }
+
+    fn until(&self, tick: u64, now: Now) -> Duration {
+        let ms = self.layout.unix_ms_at(tick).saturating_sub(now.unix_ms);
+        Duration::from_millis(ms.max(0).cast_unsigned())
+    }
+}

@@ -1,0 +1,323 @@
+use alloc::format;
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use super::cell::Cell;
+use super::shape::Shape;
+use super::{Generator, Overflow, Policy, Rollback, Window, limit_of};
+use crate::clock::{Clock, ClockSource};
+use crate::fork::Limit;
+use crate::layout::LayoutFault;
+use crate::{Error, ErrorKind, Layout};
+
+/// The options of a [`Generator`]. Only the node has no default.
+#[must_use = "a builder does nothing until it is built"]
+pub struct GeneratorBuilder {
+    layout: Layout,
+    node: Option<u64>,
+    datacenter: Option<u64>,
+    worker: Option<u64>,
+    policy: Policy,
+    sequence_mask: Option<u64>,
+    sequence_start: u32,
+    max_ahead: Duration,
+    max_wait: Option<Duration>,
+    clock: Option<ClockSource>,
+    window: Option<Window>,
+}
+
+impl GeneratorBuilder {
+    pub(super) fn new(layout: Layout) -> Self {
+        Self {
+            layout,
+            node: None,
+            datacenter: None,
+            worker: None,
+            policy: Policy::default(),
+            sequence_mask: None,
+            sequence_start: 0,
+            max_ahead: Duration::from_secs(20),
+            max_wait: None,
+            clock: None,
+            window: None,
+        }
+    }
+
+    /// The node, 0 to the layout's [`max_node`](Layout::max_node). There is no default: two
+    /// generators that got the same one silently would repeat each other's IDs.
+    pub const fn node(mut self, node: u64) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// The high part of the node, in layouts that split it, together with
+    /// [`worker`](Self::worker) and instead of [`node`](Self::node).
+    pub const fn datacenter(mut self, datacenter: u64) -> Self {
+        self.datacenter = Some(datacenter);
+        self
+    }
+
+    /// The low part of the node, in layouts that split it, together with
+    /// [`datacenter`](Self::datacenter) and instead of [`node`](Self::node).
+    pub const fn worker(mut self, worker: u64) -> Self {
+        self.worker = Some(worker);
+        self
+    }
+
+    /// What to do when a tick is full: [`Overflow::Wait`] unless set.
+    pub const fn overflow(mut self, overflow: Overflow) -> Self {
+        self.policy.overflow = overflow;
+        self
+    }
+
+    /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
+    pub const fn rollback(mut self, rollback: Rollback) -> Self {
+        self.policy.rollback = rollback;
+        self
+    }
+
+    /// Both at once, for example [`Policy::STRICT`].
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The largest sequence number to use: 2^k − 1, at most the layout's
+    /// [`max_sequence`](Layout::max_sequence), which is the default. `FlakeId`'s `seqMask`.
+    pub const fn sequence_mask(mut self, mask: u64) -> Self {
+        self.sequence_mask = Some(mask);
+        self
+    }
+
+    /// Begin each tick at a random sequence number below 2^`bits` instead of at 0, which is the
+    /// default. At low rates every ID otherwise ends in sequence 0, and `id mod 2^k` is badly
+    /// skewed. It costs up to that many IDs per tick, and it cannot help `id mod 2^k` where the
+    /// layout has the sequence above the node.
+    pub const fn sequence_start(mut self, bits: u32) -> Self {
+        self.sequence_start = bits;
+        self
+    }
+
+    /// How far ahead of the clock IDs may be issued from a window: 20 s unless set, rounded up to
+    /// whole ticks.
+    pub const fn max_ahead(mut self, max_ahead: Duration) -> Self {
+        self.max_ahead = max_ahead;
+        self
+    }
+
+    /// How long a call waits without issuing an ID: unless set, 1 s or two ticks, whichever is
+    /// longer. A call may overrun it by what the operating system takes to wake a thread.
+    pub const fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.max_wait = Some(max_wait);
+        self
+    }
+
+    /// The clock: the system's unless set. On a clock of your own, or a
+    /// [`ManualClock`](crate::ManualClock), a generator shares its position with no other.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Some(ClockSource::of(clock));
+        self
+    }
+
+    /// The ticks that this generator may use, instead of all of the node's. For leases: whoever
+    /// hands out windows sees to it that those of one node never overlap.
+    pub const fn window(mut self, window: Window) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// Checks everything and makes the generator.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for node, datacenter, worker,
+    /// `sequence_start`; [`InvalidOption`](ErrorKind::InvalidOption) for a missing node, options
+    /// that exclude each other, or a mask that is not 2^k − 1;
+    /// [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout only decodes;
+    /// [`HorizonReached`](ErrorKind::HorizonReached) if its ticks have run out;
+    /// [`Forked`](ErrorKind::Forked) if the parent process used this node.
+    pub fn build(mut self) -> Result<Generator, Error> {
+        let layout = self.layout;
+        if !layout.can_generate() {
+            let (time, _, clock_sequence, sequence) = layout.spans();
+            let fault = LayoutFault::Generates {
+                position: u32::from(time.width) + u32::from(sequence.width),
+                clock_sequence: u32::from(clock_sequence.width),
+            };
+            return Err(Error::layout(Some(&format!("{layout}")), fault));
+        }
+        let node = self.resolve_node()?;
+        let shape = Shape::new(&layout, node)?;
+        let sequence_mask = self.resolve_sequence_mask()?;
+        let start_mask = self.resolve_start_mask(sequence_mask)?;
+        self.check_policy()?;
+        let clock = self.resolve_clock()?;
+        let now = match layout.tick_at(clock.unix_ms()) {
+            Ok(tick) => Some(tick),
+            Err(error) if error.kind() == ErrorKind::BeforeEpoch => None,
+            Err(error) => return Err(error),
+        };
+        let make = || match self.window {
+            Some(window) => Cell::windowed(&layout, window.start()),
+            // An earlier run may have issued in this very tick, up to its last sequence number.
+            None if clock.is_real() => Cell::fixed(&layout, now.map_or(0, |tick| tick + 1)),
+            None => Cell::fixed(&layout, 0),
+        };
+        let shared = self.window.is_none() && clock.is_system();
+        let cell = if shared { shared_cell(&layout, node, make)? } else { Arc::new(make()) };
+        let fence = self.window.map_or(u64::MAX, |window| window.fence());
+        Ok(Generator {
+            has_clock_sequences: cell.has_clock_sequences(),
+            cell,
+            limit: Limit::new(limit_of(&layout, &shape, fence)),
+            clock,
+            shape,
+            epoch: layout.epoch(),
+            unit: layout.unit_ms(),
+            span: (layout.horizon() - layout.epoch()).cast_unsigned(),
+            sequence_mask,
+            start_mask,
+            start_seed: if start_mask == 0 { 0 } else { random_seed() },
+            shared,
+            policy: self.policy,
+            max_ahead: ticks_in(self.max_ahead, &layout),
+            max_wait: self.max_wait.unwrap_or_else(|| {
+                Duration::from_secs(1)
+                    .max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
+            }),
+            layout,
+            node,
+        })
+    }
+
+    fn resolve_node(&self) -> Result<u64, Error> {
+        match (self.node, self.datacenter, self.worker) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Error::invalid_option(
+                "node",
+                "give either the node or datacenter and worker, not both",
+            )),
+            (Some(node), None, None) => Ok(node),
+            (None, Some(datacenter), Some(worker)) => self.layout.join_node(datacenter, worker),
+            (None, Some(_), None) => Err(Error::invalid_option(
+                "worker",
+                "is missing: datacenter and worker go together",
+            )),
+            (None, None, Some(_)) => Err(Error::invalid_option(
+                "datacenter",
+                "is missing: datacenter and worker go together",
+            )),
+            (None, None, None) if self.layout.max_node() == 0 => Ok(0),
+            (None, None, None) => Err(Error::invalid_option(
+                "node",
+                &format!(
+                    "is missing: give one from 0 to {}, different for every generator of this \
+                     layout that may run at the same time",
+                    self.layout.max_node()
+                ),
+            )),
+        }
+    }
+
+    fn resolve_sequence_mask(&self) -> Result<u64, Error> {
+        let most = self.layout.max_sequence();
+        match self.sequence_mask {
+            None => Ok(most),
+            Some(mask) if mask <= most && (mask & mask.wrapping_add(1)) == 0 => Ok(mask),
+            Some(mask) => Err(Error::invalid_option(
+                "sequence_mask",
+                &format!("{mask} must be 2^k - 1, from 0 to {most}"),
+            )),
+        }
+    }
+
+    fn resolve_start_mask(&self, sequence_mask: u64) -> Result<u64, Error> {
+        let most = sequence_mask.count_ones();
+        if self.sequence_start > most {
+            return Err(Error::field_out_of_range(
+                "sequence_start",
+                &self.sequence_start,
+                0,
+                u64::from(most),
+            ));
+        }
+        Ok((1 << self.sequence_start) - 1)
+    }
+
+    fn check_policy(&self) -> Result<(), Error> {
+        if self.policy.overflow == Overflow::Borrow && self.window.is_none() {
+            return Err(Error::invalid_option(
+                "overflow",
+                "borrow needs a leased window: after a restart a fixed node would repeat the IDs \
+                 that ran ahead; use wait or error, or a lease",
+            ));
+        }
+        if self.policy.rollback == Rollback::ClockSequence {
+            let bits = self.layout.spans().2.width;
+            if bits == 0 || bits > 8 {
+                return Err(Error::invalid_option(
+                    "rollback",
+                    &format!(
+                        "clock-sequence needs a layout with 1 to 8 clock-sequence bits (c), not {bits}"
+                    ),
+                ));
+            }
+            if self.window.is_some() {
+                return Err(Error::invalid_option(
+                    "rollback",
+                    "clock-sequence needs a fixed node; on a lease use continue, wait or error",
+                ));
+            }
+        }
+        self.window.map_or(Ok(()), |window| window.check(&self.layout))
+    }
+
+    #[cfg_attr(feature = "std", expect(clippy::unnecessary_wraps, reason = "it can fail without"))]
+    fn resolve_clock(&mut self) -> Result<ClockSource, Error> {
+        if let Some(clock) = self.clock.take() {
+            return Ok(clock);
+        }
+        #[cfg(feature = "std")]
+        return Ok(ClockSource::System);
+        #[cfg(not(feature = "std"))]
+        Err(Error::invalid_option("clock", "is missing: there is no system clock without std"))
+    }
+}
+
+#[cfg(not(loom))]
+fn shared_cell(
+    layout: &Layout,
+    node: u64,
+    make: impl FnOnce() -> Cell,
+) -> Result<Arc<Cell>, Error> {
+    super::registry::REGISTRY.cell(layout.unsplit(), node, make)
+}
+
+/// A static would outlive one run of a model; the registry has models of its own.
+#[cfg(loom)]
+#[expect(clippy::unnecessary_wraps, reason = "the real one can fail")]
+fn shared_cell(
+    _layout: &Layout,
+    _node: u64,
+    make: impl FnOnce() -> Cell,
+) -> Result<Arc<Cell>, Error> {
+    Ok(Arc::new(make()))
+}
+
+/// A duration in whole ticks, rounded up.
+fn ticks_in(duration: Duration, layout: &Layout) -> u64 {
+    let ticks = duration.as_nanos().div_ceil(u128::from(layout.unit_ms()) * 1_000_000);
+    u64::try_from(ticks).unwrap_or(u64::MAX).min(layout.max_tick())
+}
+
+/// Differs from process to process; nothing about it is secret.
+#[cfg(feature = "std")]
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(())
+}
+
+/// Without an operating system, what differs is where things are in memory.
+#[cfg(not(feature = "std"))]
+fn random_seed() -> u64 {
+    let here = 0u8;
+    core::ptr::from_ref(&here).addr() as u64
+}

@@ -1,0 +1,380 @@
+//! Every interleaving of a few calls, tried by loom, on the real generator; and the same models on
+//! twins with one flaw each, which loom has to refute, or the models would prove nothing.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --release --lib loom`
+
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+use super::cell::Cell;
+use super::registry::Registry;
+use super::{CLOSED_WORD, Generator, Rollback, Window};
+use crate::{Id, Layout, ManualClock};
+
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // Loom's authors: nearly every bug shows with two or three forced switches.
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
+/// What the models ask of a generator; positions stand for IDs.
+trait Subject: Send + Sync + 'static {
+    fn issue(&self, wanted: usize) -> Vec<u64>;
+    fn extend(&self, fence: u64);
+    /// The exclusive bound of what was issued.
+    fn retire(&self) -> u64;
+}
+
+/// The layout of the models, `t8.s1`: an ID is its position.
+fn layout() -> Layout {
+    Layout::builder().time(8).sequence(1).build_const()
+}
+
+/// A generator on the window of ticks 10 to 12 (positions 20 to 24) whose clock reads `now`.
+fn real(now: i64) -> Generator {
+    Generator::builder(layout())
+        .clock(ManualClock::new(now))
+        .window(Window::new(10, 12).unwrap())
+        .build()
+        .unwrap()
+}
+
+impl Subject for Generator {
+    fn issue(&self, wanted: usize) -> Vec<u64> {
+        let mut ids = vec![Id::default(); wanted];
+        let count = self.try_fill(&mut ids).unwrap_or(0);
+        ids[..count].iter().map(|id| id.to_u64()).collect()
+    }
+
+    fn extend(&self, fence: u64) {
+        Generator::extend(self, fence).unwrap();
+    }
+
+    fn retire(&self) -> u64 {
+        Generator::retire(self).unwrap().map_or(0, |tick| (tick + 1) << 1)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Flaw {
+    /// Takes a position by a load and a store.
+    PlainStore,
+    /// Takes a run by adding to the word, but numbers it from what was loaded before.
+    StaleRun,
+    /// Sets the limit to what it is told, even if that is lower.
+    LoweredLimit,
+    /// Checks the limit, but not again after losing a swap to others.
+    LimitCheckedOnce,
+    /// Reads the word, then closes it.
+    LateClose,
+}
+
+/// The generator's algorithm at a clock that reads tick 11, with one flaw.
+struct Twin {
+    word: AtomicU64,
+    limit: AtomicU64,
+    flaw: Flaw,
+}
+
+impl Twin {
+    fn new(flaw: Flaw) -> Self {
+        Self { word: AtomicU64::new(22), limit: AtomicU64::new(24), flaw }
+    }
+}
+
+impl Subject for Twin {
+    fn issue(&self, wanted: usize) -> Vec<u64> {
+        let limit = self.limit.load(Ordering::Acquire);
+        let mut word = self.word.load(Ordering::Acquire);
+        let checked_once = word < limit;
+        loop {
+            let passes = match self.flaw {
+                Flaw::LimitCheckedOnce => checked_once,
+                _ => word < limit,
+            };
+            if !passes || word == CLOSED_WORD {
+                return Vec::new();
+            }
+            let count = (wanted as u64).min(limit.saturating_sub(word).max(1));
+            match self.flaw {
+                Flaw::PlainStore => {
+                    self.word.store(word + count, Ordering::Release);
+                    return (word..word + count).collect();
+                }
+                Flaw::StaleRun => {
+                    self.word.fetch_add(count, Ordering::AcqRel);
+                    return (word..word + count).collect();
+                }
+                _ => {}
+            }
+            match self.word.compare_exchange(
+                word,
+                word + count,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return (word..word + count).collect(),
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    fn extend(&self, fence: u64) {
+        if self.flaw == Flaw::LoweredLimit {
+            self.limit.store(fence << 1, Ordering::Release);
+        } else {
+            self.limit.fetch_max(fence << 1, Ordering::AcqRel);
+        }
+    }
+
+    fn retire(&self) -> u64 {
+        if self.flaw == Flaw::LateClose {
+            let word = self.word.load(Ordering::Acquire);
+            self.word.store(CLOSED_WORD, Ordering::Release);
+            word
+        } else {
+            self.word.swap(CLOSED_WORD, Ordering::AcqRel)
+        }
+    }
+}
+
+fn assert_distinct(mut ids: Vec<u64>) {
+    ids.sort_unstable();
+    assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "issued twice: {ids:?}");
+}
+
+/// Two threads take; what each gets increases, and no two get the same (I1, I8).
+fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
+    let subject = Arc::new(subject);
+    let threads = wanted.map(|wanted| {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || {
+            let ids: Vec<u64> = wanted.iter().flat_map(|n| subject.issue(*n)).collect();
+            assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "out of order: {ids:?}");
+            ids
+        })
+    });
+    assert_distinct(threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect());
+}
+
+#[test]
+fn next_against_next() {
+    model(|| two_take(real(11), [&[1, 1], &[1]]));
+}
+
+#[test]
+#[should_panic(expected = "issued twice")]
+fn next_against_next_by_plain_store() {
+    model(|| two_take(Twin::new(Flaw::PlainStore), [&[1], &[1]]));
+}
+
+#[test]
+fn next_against_fill() {
+    // Starting ahead of the clock, so that the run and the single IDs cross a tick.
+    model(|| two_take(real(5), [&[1, 1], &[3]]));
+}
+
+#[test]
+#[should_panic(expected = "issued twice")]
+fn next_against_fill_of_a_stale_run() {
+    model(|| two_take(Twin::new(Flaw::StaleRun), [&[1], &[2]]));
+}
+
+/// One thread takes while another persists a fence and then raises the limit to it: whoever gets
+/// an ID finds its tick below a fence that was persisted (I2, I5).
+fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
+    let subject = Arc::new(subject);
+    let persisted = Arc::new(AtomicU64::new(12));
+    let takers = [(); 2].map(|()| {
+        let (subject, persisted) = (Arc::clone(&subject), Arc::clone(&persisted));
+        thread::spawn(move || {
+            for id in wanted.iter().flat_map(|n| subject.issue(*n)) {
+                let fence = persisted.load(Ordering::Acquire);
+                assert!(id >> 1 < fence, "position {id} is beyond the fence {fence}");
+            }
+        })
+    });
+    persisted.store(14, Ordering::Release);
+    subject.extend(14);
+    for taker in takers {
+        taker.join().unwrap();
+    }
+}
+
+#[test]
+fn next_against_extend() {
+    model(|| take_against_extend(real(11), &[1, 1]));
+}
+
+#[test]
+fn next_beyond_the_window_against_extend() {
+    model(|| take_against_extend(real(13), &[1]));
+}
+
+#[test]
+#[should_panic(expected = "beyond the fence")]
+fn next_against_extend_with_the_limit_checked_once() {
+    model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
+}
+
+/// Two threads raise the limit, and the higher fence stays (I6).
+fn extend_against_extend(subject: impl Subject) {
+    let subject = Arc::new(subject);
+    let other = {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || subject.extend(13))
+    };
+    subject.extend(14);
+    other.join().unwrap();
+    let ids: Vec<u64> = (0..8).flat_map(|_| subject.issue(1)).collect();
+    assert_eq!(ids.last(), Some(&27), "the limit was lowered: {ids:?}");
+}
+
+#[test]
+fn extends_keep_the_highest_fence() {
+    // Ahead of the clock, so that every tick of the window is used up to its last sequence.
+    model(|| extend_against_extend(real(5)));
+}
+
+#[test]
+#[should_panic(expected = "the limit was lowered")]
+fn extends_that_store_lower_the_limit() {
+    model(|| extend_against_extend(Twin::new(Flaw::LoweredLimit)));
+}
+
+/// One thread takes while another retires: everything issued is below what retiring reported, and
+/// nothing is issued after it (I6).
+fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
+    let subject = Arc::new(subject);
+    let taker = {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || wanted.iter().flat_map(|n| subject.issue(*n)).collect::<Vec<_>>())
+    };
+    let bound = subject.retire();
+    assert!(subject.issue(1).is_empty(), "issued after it was retired");
+    for id in taker.join().unwrap() {
+        assert!(id < bound, "position {id} was issued but {bound} was reported");
+    }
+}
+
+#[test]
+fn next_against_retire() {
+    model(|| take_against_retire(real(5), &[1, 1, 1]));
+}
+
+#[test]
+fn fill_against_retire() {
+    model(|| take_against_retire(real(5), &[3]));
+}
+
+#[test]
+#[should_panic(expected = "issued")]
+fn next_against_a_late_close() {
+    model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
+}
+
+/// A retired generator is not brought back by an extension that was under way (I6).
+#[test]
+fn extend_against_retire() {
+    model(|| {
+        let generator = Arc::new(real(5));
+        let extender = {
+            let generator = Arc::clone(&generator);
+            thread::spawn(move || Generator::extend(&generator, 14))
+        };
+        generator.retire().unwrap();
+        // Refused or too late; either is right.
+        let _either = extender.join().unwrap();
+        assert!(generator.issue(1).is_empty(), "issued after it was retired");
+    });
+}
+
+/// The clock goes back, and back again, while two threads take: neither the clock sequence left
+/// first nor the one left second is used again where it was used before.
+#[test]
+fn clock_sequences_are_not_used_twice() {
+    model(|| {
+        let clock = ManualClock::new(20);
+        let layout = Layout::builder().time(6).clock_sequence(1).sequence(1).build_const();
+        let generator = Generator::builder(layout)
+            .clock(clock.clone())
+            .rollback(Rollback::ClockSequence)
+            .build()
+            .unwrap();
+        let mut ids = generator.issue(1);
+        clock.set(10);
+        let generator = Arc::new(generator);
+        let other = {
+            let generator = Arc::clone(&generator);
+            thread::spawn(move || generator.issue(1))
+        };
+        clock.set(9);
+        ids.extend(generator.issue(1));
+        ids.extend(other.join().unwrap());
+        for now in [10, 20] {
+            clock.set(now);
+            ids.extend(generator.issue(1));
+        }
+        assert_distinct(ids);
+    });
+}
+
+/// A switch of the clock sequence as two notes, the current value and the mark of the one left.
+/// Who sees the switch must see the mark, or it takes the value left for unused.
+fn mark_against_switch(mark_first: bool, read: Ordering) {
+    let state = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+    let switcher = {
+        let state = Arc::clone(&state);
+        thread::spawn(move || {
+            if mark_first {
+                state.1.fetch_max(41, Ordering::AcqRel);
+            }
+            state.0.store(1, Ordering::Release);
+            state.1.fetch_max(41, Ordering::AcqRel);
+        })
+    };
+    if state.0.load(read) == 1 {
+        assert!(state.1.load(Ordering::Acquire) >= 41, "the old value looks unused");
+    }
+    switcher.join().unwrap();
+}
+
+#[test]
+fn marks_are_seen_with_the_switch() {
+    model(|| mark_against_switch(true, Ordering::Acquire));
+}
+
+#[test]
+#[should_panic(expected = "the old value looks unused")]
+fn marks_raised_after_the_switch() {
+    model(|| mark_against_switch(false, Ordering::Acquire));
+}
+
+#[test]
+#[should_panic(expected = "the old value looks unused")]
+fn marks_behind_a_relaxed_load() {
+    model(|| mark_against_switch(true, Ordering::Relaxed));
+}
+
+/// Two threads build generators of one node, a third of another node in the same bucket.
+#[test]
+fn one_cell_for_each_node() {
+    model(|| {
+        let registry = Arc::new(Registry::<1>::new());
+        let get = |node| {
+            let registry = Arc::clone(&registry);
+            move || registry.cell(layout(), node, || Cell::fixed(&layout(), 0)).unwrap()
+        };
+        let same = thread::spawn(get(7));
+        let another = thread::spawn(get(8));
+        let cell = get(7)();
+        assert!(Arc::ptr_eq(&cell, &same.join().unwrap()), "two cells for one node");
+        assert!(!Arc::ptr_eq(&cell, &another.join().unwrap()), "one cell for two nodes");
+        assert!(Arc::ptr_eq(&cell, &get(7)()), "the entry was lost");
+    });
+}

@@ -1,0 +1,323 @@
+//! Making IDs.
+
+mod attempt;
+mod builder;
+mod cell;
+#[cfg(all(test, loom))]
+mod loom_models;
+mod policy;
+mod registry;
+mod shape;
+mod stats;
+mod steps;
+mod window;
+
+pub use builder::GeneratorBuilder;
+pub use policy::{Overflow, Policy, Rollback};
+pub use stats::Stats;
+pub use window::Window;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::clock::ClockSource;
+use crate::fork::Limit;
+use crate::sync::back_off;
+use crate::{Error, Id, Layout};
+#[cfg(all(test, loom))]
+use cell::CLOSED as CLOSED_WORD;
+use cell::Cell;
+use shape::Shape;
+
+/// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
+///
+/// The whole state is one atomic word, the next free position (tick and sequence). Positions are
+/// only ever taken by one compare-and-swap that moves the word forward, so no two calls return the
+/// same ID and a later call returns a larger one, across threads too.
+///
+/// Generators on the system clock that are given the same layout and node share that word within a
+/// process, and a new one goes on where the last one stopped. The first one of a process begins in
+/// the tick after its creation, because an earlier process may have used the current one; until
+/// then `try_next_id` says [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
+/// `next_id` waits. In a forked child every call is [`Forked`](crate::ErrorKind::Forked), and so
+/// is building a generator on a node that the parent used.
+///
+/// Two copies of this library in one process do not share anything: give them different nodes.
+pub struct Generator {
+    cell: Arc<Cell>,
+    limit: Limit,
+    clock: ClockSource,
+    shape: Shape,
+    epoch: i64,
+    unit: u64,
+    /// Milliseconds from the epoch to the horizon.
+    span: u64,
+    sequence_mask: u64,
+    start_mask: u64,
+    start_seed: u64,
+    has_clock_sequences: bool,
+    shared: bool,
+    policy: Policy,
+    max_ahead: u64,
+    max_wait: Duration,
+    layout: Layout,
+    node: u64,
+}
+
+/// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u64,
+    count: u64,
+    clock_sequence: u64,
+}
+
+impl Generator {
+    /// A generator for a fixed node on the system clock, with the default policies.
+    ///
+    /// # Errors
+    /// As [`GeneratorBuilder::build`].
+    #[cfg(feature = "std")]
+    pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
+        Self::builder(layout).node(node).build()
+    }
+
+    /// Starts a generator with options.
+    pub fn builder(layout: Layout) -> GeneratorBuilder {
+        GeneratorBuilder::new(layout)
+    }
+
+    /// The next ID. Waits, asleep, at most `max_wait`: for the next tick when this one is full, for
+    /// the clock when it went back, as the policies say.
+    ///
+    /// # Errors
+    /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
+    /// [`ClockRollback`](crate::ErrorKind::ClockRollback) when waiting was not allowed or not
+    /// enough; [`HorizonReached`](crate::ErrorKind::HorizonReached);
+    /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch);
+    /// [`LeaseExpired`](crate::ErrorKind::LeaseExpired) at the end of a window;
+    /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
+    #[inline]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        match self.take(1) {
+            Some(run) => Ok(self.shape.id(&run)),
+            None => self.take_waiting(1).map(|run| self.shape.id(&run)),
+        }
+    }
+
+    /// The next ID, without ever waiting.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), at once; [`Error::retry_after`] says when to try again.
+    #[inline]
+    pub fn try_next_id(&self) -> Result<Id, Error> {
+        match self.take(1) {
+            Some(run) => Ok(self.shape.id(&run)),
+            None => self.take_at_once(1).map(|run| self.shape.id(&run)),
+        }
+    }
+
+    /// Fills `ids` from its beginning with the next IDs, in order, and returns how many. A run of
+    /// IDs of one tick costs one compare-and-swap. Waits as [`next_id`](Self::next_id) does, each
+    /// time at most `max_wait` without progress.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), but only if there was no ID at all; otherwise the count is
+    /// smaller than `ids.len()` and the next call reports the obstacle.
+    #[inline]
+    pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.fill_by(ids, Self::take_waiting)
+    }
+
+    /// As [`fill`](Self::fill), without ever waiting.
+    ///
+    /// # Errors
+    /// As [`try_next_id`](Self::try_next_id), but only if there was no ID at all.
+    #[inline]
+    pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.fill_by(ids, Self::take_at_once)
+    }
+
+    #[inline]
+    fn fill_by(
+        &self,
+        ids: &mut [Id],
+        take_slowly: impl Fn(&Self, u64) -> Result<Run, Error>,
+    ) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < ids.len() {
+            let wanted = (ids.len() - filled) as u64;
+            let run = match self.take(wanted) {
+                Some(run) => run,
+                None => match take_slowly(self, wanted) {
+                    Ok(run) => run,
+                    Err(error) if filled == 0 => return Err(error),
+                    // Not lost: these IDs are issued, and the next call meets the obstacle again.
+                    Err(_) => break,
+                },
+            };
+            let count = run.count as usize;
+            self.shape.write(&run, &mut ids[filled..filled + count]);
+            filled += count;
+        }
+        Ok(filled)
+    }
+
+    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+        // Memory is asked for as it is filled, not all at once for a wild `n`.
+        const CHUNK: usize = 1 << 16;
+        let mut ids = Vec::new();
+        while ids.len() < n {
+            let have = ids.len();
+            ids.resize(have + (n - have).min(CHUNK), Id::default());
+            match self.fill(&mut ids[have..]) {
+                Ok(count) if have + count == ids.len() => {}
+                Ok(count) => {
+                    ids.truncate(have + count);
+                    break;
+                }
+                Err(error) if have == 0 => return Err(error),
+                Err(_) => {
+                    ids.truncate(have);
+                    break;
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present
+    /// one changes nothing. Call it only after the store has confirmed the fence.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) without a window;
+    /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
+    pub fn extend(&self, fence: u64) -> Result<(), Error> {
+        if !self.cell.is_windowed() {
+            return Err(Error::invalid_option("extend", "this generator has no window"));
+        }
+        if !self.limit.is_ours() {
+            return Err(Error::forked());
+        }
+        if self.limit.raise(limit_of(&self.layout, &self.shape, fence)) {
+            Ok(())
+        } else {
+            Err(Error::closed())
+        }
+    }
+
+    /// Ends this generator: no ID is issued by any later call. Returns the last tick in which it
+    /// issued an ID, if it issued any; every ID ever returned is in that tick or an earlier one.
+    ///
+    /// With a window, calls that are under way in other threads either count in that tick or fail.
+    /// On a fixed node the position is kept for the next generator of the node, and a call that is
+    /// under way may still succeed.
+    ///
+    /// # Errors
+    /// [`Closed`](crate::ErrorKind::Closed) the second time; [`Forked`](crate::ErrorKind::Forked).
+    pub fn retire(&self) -> Result<Option<u64>, Error> {
+        if !self.limit.is_ours() {
+            return Err(Error::forked());
+        }
+        if !self.limit.close() {
+            return Err(Error::closed());
+        }
+        let word = if self.shared { self.cell.load() } else { self.cell.close() };
+        let (_, next) = self.cell.split(word);
+        Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
+    }
+
+    /// What happened besides issuing IDs.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.cell.stats()
+    }
+
+    /// The layout of the IDs.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The node in the IDs.
+    #[must_use]
+    pub const fn node(&self) -> u64 {
+        self.node
+    }
+
+    /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
+    /// earlier place in it, a sequence number left, below the limit. Whatever is not so plain is
+    /// left to [`attempt`](Self::attempt), which does the same with all the rules.
+    #[inline]
+    fn take(&self, wanted: u64) -> Option<Run> {
+        if self.has_clock_sequences {
+            return None;
+        }
+        // The clock first: its code waits for earlier loads, so loading the word before it costs
+        // a fifth more.
+        let since = self.clock.unix_ms().wrapping_sub(self.epoch).cast_unsigned();
+        // One comparison for both ends: what is before the epoch wraps to more than any span.
+        if since >= self.span {
+            return None;
+        }
+        let tick = if self.unit == 1 { since } else { since / self.unit };
+        let floor = self.shape.position(tick);
+        let limit = self.limit.get().min(self.shape.position(tick + 1));
+        let mut word = self.cell.load();
+        loop {
+            let first = if word < floor { self.start_of(tick) } else { word };
+            let sequence = self.shape.sequence(first);
+            if first >= limit || sequence > self.sequence_mask {
+                return None;
+            }
+            let count = wanted.min(self.sequence_mask - sequence + 1).min(limit - first);
+            match self.cell.swap(word, first + count) {
+                Ok(()) => return Some(Run { first, count, clock_sequence: 0 }),
+                Err(found) => word = found,
+            }
+            back_off();
+        }
+    }
+
+    /// The first position used in a fresh tick: sequence 0, or a random one below 2^start bits.
+    /// The random number is a hash of the tick, so that it needs no state and threads agree on it.
+    #[inline]
+    fn start_of(&self, tick: u64) -> u64 {
+        let floor = self.shape.position(tick);
+        if self.start_mask == 0 {
+            return floor;
+        }
+        floor | (split_mix(tick ^ self.start_seed) & self.start_mask)
+    }
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014): every output bit depends on every input bit.
+fn split_mix(seed: u64) -> u64 {
+    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The exclusive bound of positions: the fence or the end of the layout, whichever comes first.
+fn limit_of(layout: &Layout, shape: &Shape, fence: u64) -> u64 {
+    shape.position(fence.min(layout.max_tick() + 1))
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("layout", &self.layout)
+            .field("node", &self.node)
+            .field("policy", &self.policy)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}

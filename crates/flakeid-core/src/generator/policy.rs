@@ -1,0 +1,48 @@
+/// What to do when every sequence number of the current tick is used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// `next_id` and `fill` wait for the next tick, asleep, at most `max_wait`.
+    #[default]
+    Wait,
+    /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) at once.
+    Error,
+    /// Issue from the following ticks, at most `max_ahead` ahead of the clock, then wait. Only
+    /// with a [`Window`](crate::Window): without a lease a restart would repeat what ran ahead.
+    Borrow,
+}
+
+/// What to do when the clock reads less than it did before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rollback {
+    /// Use up the tick the generator is in; then wait at most `max_wait` for the clock to catch
+    /// up; then [`ClockRollback`](crate::ErrorKind::ClockRollback). With a
+    /// [`Window`](crate::Window), go on to the following ticks while they are at most `max_ahead`
+    /// ahead of the clock.
+    #[default]
+    Continue,
+    /// Refuse at once, saying by how much, as `FlakeId`, Twitter and Baidu do.
+    Error,
+    /// Wait at most `max_wait` for the clock to catch up.
+    Wait,
+    /// Switch to a clock-sequence value that has not been used at this time yet, and otherwise do
+    /// as `Wait`. Needs a layout with `c` bits and a fixed node. It never repeats an ID, but IDs
+    /// are out of order across a switch.
+    ClockSequence,
+}
+
+/// An overflow and a rollback behaviour together, by name for those who port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Policy {
+    /// When the tick is full.
+    pub overflow: Overflow,
+    /// When the clock goes back.
+    pub rollback: Rollback,
+}
+
+impl Policy {
+    /// What Twitter's Snowflake and `FlakeId` do: wait when the tick is full, refuse at once when
+    /// the clock goes back.
+    pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
+}

@@ -1,0 +1,103 @@
+//! Which nodes this process has used, so that each has one position for as long as it runs.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use super::cell::Cell;
+use crate::fork::Limit;
+use crate::sync::{AtomicPtr, Ordering};
+use crate::{Error, Layout};
+
+/// An append-only hash table. No lock, because one could be held by another thread at the moment
+/// of a fork and would then never be released in the child; and no removal, because a generator
+/// that is built again has to go on where the last one stopped.
+pub(super) struct Registry<const BUCKETS: usize> {
+    buckets: [AtomicPtr<Entry>; BUCKETS],
+}
+
+struct Entry {
+    layout: Layout,
+    node: u64,
+    cell: Arc<Cell>,
+    /// Not a limit of anything: it only tells whether this is still the process that made it.
+    birth: Limit,
+    older: *const Entry,
+}
+
+#[cfg(not(loom))]
+pub(super) static REGISTRY: Registry<256> =
+    Registry { buckets: [const { AtomicPtr::new(core::ptr::null_mut()) }; 256] };
+
+impl<const BUCKETS: usize> Registry<BUCKETS> {
+    #[cfg(all(test, loom))]
+    pub(super) fn new() -> Self {
+        Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
+    }
+
+    /// The cell of a node, made by `make` if this is its first use in this process.
+    ///
+    /// `layout` must not split its node: whether the node is told in two parts does not matter.
+    ///
+    /// # Errors
+    /// [`Forked`](crate::ErrorKind::Forked) if the first use was the parent's.
+    pub(super) fn cell(
+        &self,
+        layout: Layout,
+        node: u64,
+        make: impl FnOnce() -> Cell,
+    ) -> Result<Arc<Cell>, Error> {
+        let bucket = &self.buckets[bucket_of(&layout, node, BUCKETS)];
+        let mut newest = bucket.load(Ordering::Acquire);
+        let find = |newest| entries(newest).find(|e| e.layout == layout && e.node == node);
+        if let Some(entry) = find(newest) {
+            return entry.shared();
+        }
+        let mut new = Box::new(Entry {
+            layout,
+            node,
+            cell: Arc::new(make()),
+            birth: Limit::new(1),
+            older: newest,
+        });
+        loop {
+            let cell = Arc::clone(&new.cell);
+            let pointer = Box::into_raw(new);
+            match bucket.compare_exchange(newest, pointer, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Ok(cell),
+                Err(found) => newest = found,
+            }
+            new = reclaim(pointer);
+            if let Some(entry) = find(newest) {
+                return entry.shared();
+            }
+            new.older = newest;
+        }
+    }
+}
+
+impl Entry {
+    fn shared(&self) -> Result<Arc<Cell>, Error> {
+        if self.birth.is_ours() { Ok(Arc::clone(&self.cell)) } else { Err(Error::forked()) }
+    }
+}
+
+#[allow(unsafe_code)]
+fn entries(newest: *const Entry) -> impl Iterator<Item = &'static Entry> {
+    // SAFETY: non-null pointers in a bucket and in `older` came from `Box::into_raw`, were
+    // published by a compare-and-swap and are never freed.
+    let read = |entry: *const Entry| unsafe { entry.as_ref() };
+    core::iter::successors(read(newest), move |entry| read(entry.older))
+}
+
+#[allow(unsafe_code)]
+#[expect(clippy::unnecessary_box_returns, reason = "it may be published after all")]
+fn reclaim(entry: *mut Entry) -> Box<Entry> {
+    // SAFETY: the pointer has just come from `Box::into_raw` and publishing it failed, so nobody
+    // else has it.
+    unsafe { Box::from_raw(entry) }
+}
+
+fn bucket_of(layout: &Layout, node: u64, buckets: usize) -> usize {
+    let hash = super::split_mix(node ^ layout.epoch().cast_unsigned().rotate_left(32));
+    (hash % buckets as u64) as usize
+}

@@ -1,0 +1,46 @@
+use crate::layout::check;
+use crate::{Error, Layout};
+
+/// The half-open range of ticks `[start, fence)` that a generator may use: what a lease grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    start: u64,
+    fence: u64,
+}
+
+impl Window {
+    /// From `start`, inclusive, to `fence`, exclusive, both in ticks; at least two ticks long, so
+    /// that a tick which is just ending is never all of it.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if it is shorter.
+    pub fn new(start: u64, fence: u64) -> Result<Self, Error> {
+        if fence < start.saturating_add(2) {
+            return Err(Error::invalid_option(
+                "window",
+                &alloc::format!(
+                    "must be at least 2 ticks long: the fence {fence} must be at least {}",
+                    start.saturating_add(2)
+                ),
+            ));
+        }
+        Ok(Self { start, fence })
+    }
+
+    /// The first tick.
+    #[must_use]
+    pub const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The tick after the last one.
+    #[must_use]
+    pub const fn fence(&self) -> u64 {
+        self.fence
+    }
+
+    /// A window may end beyond the layout's ticks (they end first), but must begin within them.
+    pub(super) fn check(self, layout: &Layout) -> Result<(), Error> {
+        check("window start", self.start, layout.max_tick())
+    }
+}

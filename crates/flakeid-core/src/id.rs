@@ -1,0 +1,179 @@
+use core::fmt;
+use core::str::FromStr;
+
+use crate::text::{Text, TextForm};
+use crate::{Error, Layout};
+
+/// A 64-bit ID. IDs order as numbers, and so by time.
+///
+/// `Display` and `FromStr` are the decimal form; [`TextForm`] has the others. With the `serde`
+/// feature an ID is a decimal string in human-readable formats (JSON numbers lose digits in
+/// JavaScript) and a `u64` in binary ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Id(u64);
+
+impl Id {
+    /// Any 64 bits are an ID; whether of a given layout is for [`Layout::unpack`] to say.
+    #[inline]
+    #[must_use]
+    pub const fn from_u64(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The ID as an unsigned integer.
+    #[inline]
+    #[must_use]
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The same 64 bits as a signed integer, for signed database columns. Negative, and then out
+    /// of order, once a 64-bit layout sets its top bit: see [`Layout::fits_i64_until`].
+    #[inline]
+    #[must_use]
+    pub const fn to_i64(self) -> i64 {
+        self.0.cast_signed()
+    }
+
+    /// The inverse of [`to_i64`](Self::to_i64).
+    #[inline]
+    #[must_use]
+    pub const fn from_i64(bits: i64) -> Self {
+        Self(bits.cast_unsigned())
+    }
+
+    /// Eight bytes, the most significant first, so that they sort as the ID does. This is
+    /// `FlakeId`'s `byte[8]`.
+    #[inline]
+    #[must_use]
+    pub const fn to_be_bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+
+    /// The inverse of [`to_be_bytes`](Self::to_be_bytes).
+    #[inline]
+    #[must_use]
+    pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
+        Self(u64::from_be_bytes(bytes))
+    }
+
+    /// The ID in a text form.
+    #[must_use]
+    pub fn to_text(self, form: TextForm) -> Text {
+        form.encode(self)
+    }
+
+    /// 13 digits of Crockford's base32, which sort as the ID does.
+    #[must_use]
+    pub fn to_base32(self) -> Text {
+        TextForm::Base32.encode(self)
+    }
+
+    /// 1 to 13 digits of base36, lower case.
+    #[must_use]
+    pub fn to_base36(self) -> Text {
+        TextForm::Base36.encode(self)
+    }
+
+    /// 1 to 11 digits of base58 in Bitcoin's alphabet.
+    #[must_use]
+    pub fn to_base58(self) -> Text {
+        TextForm::Base58.encode(self)
+    }
+
+    /// 11 digits of base62 (0-9A-Za-z), which sort as the ID does in ASCII order.
+    #[must_use]
+    pub fn to_base62(self) -> Text {
+        TextForm::Base62.encode(self)
+    }
+
+    /// 16 hexadecimal digits, lower case, which sort as the ID does.
+    #[must_use]
+    pub fn to_hex(self) -> Text {
+        TextForm::Hex.encode(self)
+    }
+
+    /// The parts of the ID in a layout; the same as [`Layout::unpack`].
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
+    pub fn parts(self, layout: &Layout) -> Result<crate::Parts, Error> {
+        layout.unpack(self)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Id({})", self.0)
+    }
+}
+
+/// 1 to 20 decimal digits, leading zeros allowed, no sign.
+impl FromStr for Id {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        TextForm::Decimal.decode(text)
+    }
+}
+
+impl From<u64> for Id {
+    fn from(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+
+impl From<Id> for u64 {
+    fn from(id: Id) -> Self {
+        id.0
+    }
+}
+
+#[cfg(feature = "serde")]
+mod serde_impls {
+    use super::Id;
+    use core::fmt;
+    use serde::de::{Deserialize, Deserializer, Error, Visitor};
+    use serde::ser::{Serialize, Serializer};
+
+    impl Serialize for Id {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if serializer.is_human_readable() {
+                serializer.collect_str(self)
+            } else {
+                serializer.serialize_u64(self.0)
+            }
+        }
+    }
+
+    struct Decimal;
+
+    impl Visitor<'_> for Decimal {
+        type Value = Id;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an ID as a string of decimal digits")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Id {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            if deserializer.is_human_readable() {
+                deserializer.deserialize_str(Decimal)
+            } else {
+                u64::deserialize(deserializer).map(Id)
+            }
+        }
+    }
+}

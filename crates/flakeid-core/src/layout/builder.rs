@@ -1,0 +1,178 @@
+use super::Layout;
+use super::fault::LayoutFault;
+use super::field::{Field, FieldList};
+use crate::Error;
+use crate::calendar::LAST_FOUR_DIGIT_YEAR;
+
+/// Adds fields from the most significant to the least, then an epoch and a unit.
+///
+/// ```
+/// use flakeid_core::Layout;
+///
+/// const ORDERS: Layout = Layout::builder()
+///     .time(41)
+///     .node(10)
+///     .sequence(12)
+///     .epoch(1_577_836_800_000) // 2020-01-01
+///     .build_const();
+/// assert_eq!(ORDERS.to_string(), "t41.n10.s12@1577836800000/1ms");
+/// ```
+#[derive(Clone, Copy)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct LayoutBuilder {
+    fields: FieldList,
+    fault: Option<LayoutFault>,
+    epoch: i64,
+    unit: u64,
+}
+
+impl LayoutBuilder {
+    pub(super) const fn new() -> Self {
+        Self::of(FieldList::new())
+    }
+
+    pub(super) const fn of(fields: FieldList) -> Self {
+        Self { fields, fault: None, epoch: 0, unit: 1 }
+    }
+
+    pub(super) const fn field(mut self, field: Field, width: u8) -> Self {
+        let fault = if width == 0 || width > 64 {
+            LayoutFault::Width(field)
+        } else if self.fields.position(field).is_some() {
+            LayoutFault::Repeated(field)
+        } else if !self.fields.push(field, width) {
+            // Seven fields are known; only a node beside a split one overflows the six places.
+            LayoutFault::NodeAndSplit
+        } else {
+            return self;
+        };
+        if self.fault.is_none() {
+            self.fault = Some(fault);
+        }
+        self
+    }
+
+    /// The tick, `width` bits (1 to 64). It must be the first field.
+    pub const fn time(self, width: u8) -> Self {
+        self.field(Field::Time, width)
+    }
+
+    /// The high part of a split node, `width` bits; the worker must follow.
+    pub const fn datacenter(self, width: u8) -> Self {
+        self.field(Field::Datacenter, width)
+    }
+
+    /// The low part of a split node, `width` bits.
+    pub const fn worker(self, width: u8) -> Self {
+        self.field(Field::Worker, width)
+    }
+
+    /// An unsplit node, `width` bits.
+    pub const fn node(self, width: u8) -> Self {
+        self.field(Field::Node, width)
+    }
+
+    /// The counter within a tick, `width` bits.
+    pub const fn sequence(self, width: u8) -> Self {
+        self.field(Field::Sequence, width)
+    }
+
+    /// The clock sequence, `width` bits, for
+    /// [`Rollback::ClockSequence`](crate::Rollback::ClockSequence).
+    pub const fn clock_sequence(self, width: u8) -> Self {
+        self.field(Field::ClockSequence, width)
+    }
+
+    /// `width` bits that are always zero.
+    pub const fn reserved(self, width: u8) -> Self {
+        self.field(Field::Reserved, width)
+    }
+
+    /// Unix milliseconds of tick 0, 0 to 253402300799999. 0 unless set.
+    pub const fn epoch(mut self, unix_ms: i64) -> Self {
+        self.epoch = unix_ms;
+        self
+    }
+
+    /// The length of a tick in milliseconds, at least 1. 1 unless set.
+    pub const fn unit_ms(mut self, ms: u64) -> Self {
+        self.unit = ms;
+        self
+    }
+
+    /// Checks everything and makes the layout.
+    ///
+    /// # Errors
+    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout): a width outside 1–64, a sum over 64, a
+    /// field twice, time missing or not first, half a split node, an epoch outside the years
+    /// 1970–9999, a unit of 0, or a horizon beyond 2^63 − 1 ms.
+    pub fn build(self) -> Result<Layout, Error> {
+        self.check().map_err(|fault| Error::layout(None, fault))
+    }
+
+    /// As [`build`](Self::build), for constants: a layout that is none fails to compile.
+    ///
+    /// # Panics
+    /// If the layout is invalid; in a `const` that is a compile-time error.
+    #[must_use]
+    #[expect(clippy::panic, reason = "this is how a constant fails to compile")]
+    pub const fn build_const(self) -> Layout {
+        match self.check() {
+            Ok(layout) => layout,
+            Err(fault) => panic!("{}", fault.text()),
+        }
+    }
+
+    pub(super) const fn check(self) -> Result<Layout, LayoutFault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        let fields = self.fields;
+        match fields.position(Field::Time) {
+            None => return Err(LayoutFault::NoTime),
+            Some(0) => {}
+            Some(_) => return Err(LayoutFault::TimeNotFirst(fields.get(0).0)),
+        }
+        let split = match (fields.position(Field::Datacenter), fields.position(Field::Worker)) {
+            (None, None) => false,
+            _ if fields.position(Field::Node).is_some() => return Err(LayoutFault::NodeAndSplit),
+            (Some(datacenter), Some(worker)) if worker == datacenter + 1 => true,
+            (Some(_), Some(_)) => return Err(LayoutFault::SplitApart),
+            _ => return Err(LayoutFault::HalfSplit),
+        };
+        let total = fields.total();
+        if total > 64 {
+            return Err(LayoutFault::Total(total));
+        }
+        if self.epoch < 0 || self.epoch > LAST_FOUR_DIGIT_YEAR {
+            return Err(LayoutFault::Epoch(self.epoch));
+        }
+        if self.unit == 0 {
+            return Err(LayoutFault::UnitZero);
+        }
+        let time = fields.span(Field::Time);
+        // At most 2^64 × (2^64 − 1) + 2^48, which fits.
+        let horizon = self.epoch as u128 + (1 << time.width) * self.unit as u128;
+        if horizon > i64::MAX as u128 {
+            return Err(LayoutFault::Horizon);
+        }
+        let worker = fields.span(Field::Worker);
+        let (node, worker_width) = if split {
+            let datacenter = fields.span(Field::Datacenter);
+            let width = datacenter.width + worker.width;
+            (super::Span { width, shift: worker.shift }, Some(worker.width))
+        } else {
+            (fields.span(Field::Node), None)
+        };
+        Ok(Layout {
+            fields,
+            epoch: self.epoch,
+            unit: self.unit,
+            time,
+            node,
+            sequence: fields.span(Field::Sequence),
+            clock_sequence: fields.span(Field::ClockSequence),
+            worker_width,
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! The string that names a layout completely: `t41.d5.w5.s12@1288834974657/1ms`.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::fault::LayoutFault;
+use super::field::Field;
+use super::{Layout, LayoutBuilder};
+use crate::Error;
+use crate::calendar::Rfc3339;
+
+/// The canonical descriptor, `FIELDS@EPOCH/UNIT`: fields from the most significant, the epoch in
+/// Unix milliseconds, the unit in seconds where it is whole seconds.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, span) in self.fields().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            write!(f, "{}{}", span.field.letter(), span.width)?;
+        }
+        write!(f, "@{}/", self.epoch)?;
+        if self.unit.is_multiple_of(1000) {
+            write!(f, "{}s", self.unit / 1000)
+        } else {
+            write!(f, "{}ms", self.unit)
+        }
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layout({self})")
+    }
+}
+
+/// Reads a descriptor, whose epoch may also be an RFC 3339 timestamp, or a preset's name.
+impl FromStr for Layout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if let Some((_, preset)) = Self::presets().iter().find(|(name, _)| *name == text) {
+            return Ok(*preset);
+        }
+        parse(text).map_err(|fault| Error::layout(Some(text), fault))
+    }
+}
+
+fn parse(text: &str) -> Result<Layout, LayoutFault> {
+    let (fields, rest) = text.split_once('@').ok_or(LayoutFault::Shape)?;
+    let (epoch, unit) = rest.split_once('/').ok_or(LayoutFault::Shape)?;
+    let mut builder = Layout::builder();
+    for item in fields.split('.') {
+        builder = parse_field(builder, item)?;
+    }
+    builder.epoch(parse_epoch(epoch)?).unit_ms(parse_unit(unit)?).check()
+}
+
+fn parse_field(builder: LayoutBuilder, item: &str) -> Result<LayoutBuilder, LayoutFault> {
+    let letter = item.chars().next().ok_or(LayoutFault::Shape)?;
+    let field = Field::ALL
+        .into_iter()
+        .find(|field| field.letter() == letter)
+        .ok_or(LayoutFault::Letter(letter))?;
+    let width = parse_number(&item[letter.len_utf8()..]).and_then(|width| u8::try_from(width).ok());
+    Ok(builder.field(field, width.ok_or(LayoutFault::Width(field))?))
+}
+
+fn parse_epoch(text: &str) -> Result<i64, LayoutFault> {
+    match parse_number(text) {
+        Some(ms) => i64::try_from(ms).map_err(|_| LayoutFault::Epoch(i64::MAX)),
+        None => Rfc3339::parse(text).ok_or(LayoutFault::EpochText),
+    }
+}
+
+fn parse_unit(text: &str) -> Result<u64, LayoutFault> {
+    let (number, scale) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1),
+        None => (text.strip_suffix('s').ok_or(LayoutFault::UnitText)?, 1000),
+    };
+    parse_number(number).and_then(|n| n.checked_mul(scale)).ok_or(LayoutFault::UnitText)
+}
+
+/// Digits only: Rust's own parser takes a plus sign.
+fn parse_number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}

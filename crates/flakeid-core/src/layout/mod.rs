@@ -1,0 +1,352 @@
+//! Which bits of the 64 mean what.
+
+mod builder;
+mod descriptor;
+mod fault;
+mod field;
+mod preset;
+
+pub use builder::LayoutBuilder;
+pub use field::{Field, FieldSpan};
+
+pub(crate) use fault::LayoutFault;
+
+use crate::calendar::{Rfc3339, digits_needed};
+use crate::{Error, Id, Parts};
+use field::{FieldList, Span};
+
+/// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
+///
+/// Time is the most significant field, which is what makes IDs K-ordered; node and sequence stand
+/// in either order below it. A layout is checked when it is made, and every field is checked on
+/// every [`pack`](Self::pack), in release builds too.
+///
+/// ```
+/// use flakeid_core::Layout;
+///
+/// let layout: Layout = "t42.n8.s13@1420070400000/5ms".parse()?;
+/// assert_eq!(layout.max_node(), 255);
+/// assert_eq!(layout.ids_per_tick(), 8192);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Layout {
+    fields: FieldList,
+    epoch: i64,
+    unit: u64,
+    time: Span,
+    node: Span,
+    sequence: Span,
+    clock_sequence: Span,
+    /// The low bits of the node that are the worker, where the layout splits it.
+    worker_width: Option<u8>,
+}
+
+impl Layout {
+    /// Starts a layout; fields are added from the most significant to the least.
+    pub const fn builder() -> LayoutBuilder {
+        LayoutBuilder::new()
+    }
+
+    /// The fields from the most significant to the least, with their widths and places.
+    pub fn fields(&self) -> impl Iterator<Item = FieldSpan> + use<> {
+        self.fields.spans()
+    }
+
+    /// How many of the 64 bits the layout uses; the others are the top ones and are zero.
+    #[must_use]
+    pub const fn width(&self) -> u32 {
+        self.fields.total()
+    }
+
+    /// Unix milliseconds of tick 0.
+    #[must_use]
+    pub const fn epoch(&self) -> i64 {
+        self.epoch
+    }
+
+    /// The length of a tick in milliseconds.
+    #[must_use]
+    pub const fn unit_ms(&self) -> u64 {
+        self.unit
+    }
+
+    /// The same fields and unit, counting from another epoch (Unix milliseconds, 0 to
+    /// 253402300799999, the end of the year 9999).
+    ///
+    /// # Errors
+    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts
+    /// the horizon beyond 2^63 − 1 milliseconds.
+    pub fn with_epoch(&self, unix_ms: i64) -> Result<Self, Error> {
+        LayoutBuilder::of(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
+    }
+
+    /// The last tick: 2^time bits − 1.
+    #[must_use]
+    pub const fn max_tick(&self) -> u64 {
+        self.time.mask()
+    }
+
+    /// The largest node: 2^node bits − 1; 0 where the layout has no node field.
+    #[must_use]
+    pub const fn max_node(&self) -> u64 {
+        self.node.mask()
+    }
+
+    /// The largest sequence number: 2^sequence bits − 1.
+    #[must_use]
+    pub const fn max_sequence(&self) -> u64 {
+        self.sequence.mask()
+    }
+
+    /// The largest clock sequence; 0 where the layout has none.
+    #[must_use]
+    pub const fn max_clock_sequence(&self) -> u64 {
+        self.clock_sequence.mask()
+    }
+
+    /// How many IDs one node can issue in one tick: 2^sequence bits.
+    #[must_use]
+    pub const fn ids_per_tick(&self) -> u64 {
+        self.sequence.mask() + 1
+    }
+
+    /// How many IDs one node can issue in one second: the layout's ceiling.
+    #[must_use]
+    pub fn ids_per_second(&self) -> f64 {
+        self.ids_per_tick() as f64 * 1000.0 / self.unit as f64
+    }
+
+    /// Whether the node field is split into datacenter (high bits) and worker (low bits).
+    #[must_use]
+    pub const fn is_split(&self) -> bool {
+        self.worker_width.is_some()
+    }
+
+    /// The largest datacenter and the largest worker, where the layout splits its node.
+    #[must_use]
+    pub const fn max_datacenter_and_worker(&self) -> Option<(u64, u64)> {
+        match self.worker_width {
+            None => None,
+            Some(width) => Some((self.node.mask() >> width, Span { width, shift: 0 }.mask())),
+        }
+    }
+
+    /// The instant at which the ticks run out, in Unix milliseconds: the first that has no tick.
+    #[must_use]
+    pub const fn horizon(&self) -> i64 {
+        // Checked when the layout was made: epoch + 2^time bits × unit fits an i64.
+        self.epoch + ((self.time.mask() as i128 + 1) * self.unit as i128) as i64
+    }
+
+    /// Until when (Unix milliseconds, exclusive) IDs are positive as a signed 64-bit integer. For
+    /// layouts of 64 bits that is epoch + 2^(time bits − 1) units; for others the horizon.
+    #[must_use]
+    pub const fn fits_i64_until(&self) -> i64 {
+        if self.width() == 64 {
+            let half = (self.time.mask() >> 1) as i128 + 1;
+            self.epoch + (half * self.unit as i128) as i64
+        } else {
+            self.horizon()
+        }
+    }
+
+    /// The tick of an instant: floor((`unix_ms` − epoch) / unit).
+    ///
+    /// # Errors
+    /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch),
+    /// [`HorizonReached`](crate::ErrorKind::HorizonReached).
+    pub const fn tick_at(&self, unix_ms: i64) -> Result<u64, Error> {
+        if unix_ms < self.epoch {
+            let by = self.epoch as i128 - unix_ms as i128;
+            return Err(Error::before_epoch(core::time::Duration::from_millis(by as u64)));
+        }
+        let tick = (unix_ms - self.epoch) as u64 / self.unit;
+        if tick > self.max_tick() {
+            return Err(Error::horizon_reached(self.horizon()));
+        }
+        Ok(tick)
+    }
+
+    /// The instant at which a tick begins, in Unix milliseconds; ticks past the last one give the
+    /// horizon.
+    #[must_use]
+    pub const fn unix_ms_at(&self, tick: u64) -> i64 {
+        if tick > self.max_tick() { self.horizon() } else { self.epoch + (tick * self.unit) as i64 }
+    }
+
+    /// A tick's instant as an RFC 3339 timestamp in UTC, with the precision that the unit and the
+    /// epoch have.
+    #[must_use]
+    pub fn timestamp(&self, unix_ms: i64) -> Rfc3339 {
+        let unit = if self.unit.is_multiple_of(1000) { 0 } else { self.unit % 1000 };
+        let digits = digits_needed(unit as i64).max(digits_needed(self.epoch));
+        Rfc3339::new(unix_ms, digits)
+    }
+
+    /// The node made of a datacenter and a worker: `datacenter << worker bits | worker`.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) for either;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the layout does not split its node.
+    pub fn join_node(&self, datacenter: u64, worker: u64) -> Result<u64, Error> {
+        let (Some((most_datacenter, most_worker)), Some(width)) =
+            (self.max_datacenter_and_worker(), self.worker_width)
+        else {
+            return Err(Error::invalid_option(
+                "datacenter and worker",
+                "this layout does not split its node; give a node instead",
+            ));
+        };
+        check("datacenter", datacenter, most_datacenter)?;
+        check("worker", worker, most_worker)?;
+        Ok(datacenter << width | worker)
+    }
+
+    /// The datacenter and the worker of a node, where the layout splits it.
+    #[must_use]
+    pub const fn split_node(&self, node: u64) -> Option<(u64, u64)> {
+        match self.worker_width {
+            None => None,
+            Some(width) => Some((node >> width, node & Span { width, shift: 0 }.mask())),
+        }
+    }
+
+    /// An ID of these parts. `unix_ms`, `datacenter` and `worker` are the same facts as `tick` and
+    /// `node`, told again; where they are given they must agree.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) with field, value and range;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if parts contradict each other.
+    pub fn pack(&self, parts: &Parts) -> Result<Id, Error> {
+        check("tick", parts.tick, self.time.mask())?;
+        check("node", parts.node, self.node.mask())?;
+        check("clock_sequence", parts.clock_sequence, self.clock_sequence.mask())?;
+        check("sequence", parts.sequence, self.sequence.mask())?;
+        if self.tick_at(parts.unix_ms)? != parts.tick {
+            return Err(Error::invalid_option("unix_ms", "does not lie in the tick given"));
+        }
+        let split = self.split_node(parts.node);
+        let told = (parts.datacenter, parts.worker);
+        if told.0.is_some_and(|d| split.map(|s| s.0) != Some(d)) {
+            return Err(Error::invalid_option("datacenter", "is not that of the node given"));
+        }
+        if told.1.is_some_and(|w| split.map(|s| s.1) != Some(w)) {
+            return Err(Error::invalid_option("worker", "is not that of the node given"));
+        }
+        Ok(Id::from_u64(
+            self.time.place(parts.tick)
+                | self.node.place(parts.node)
+                | self.clock_sequence.place(parts.clock_sequence)
+                | self.sequence.place(parts.sequence),
+        ))
+    }
+
+    /// Parts to start from for [`pack`](Self::pack): the tick of an instant, everything else zero
+    /// or not told.
+    ///
+    /// # Errors
+    /// As [`tick_at`](Self::tick_at).
+    pub fn parts_at(&self, unix_ms: i64) -> Result<Parts, Error> {
+        let tick = self.tick_at(unix_ms)?;
+        Ok(Parts { tick, unix_ms: self.unix_ms_at(tick), ..Parts::default() })
+    }
+
+    /// The parts of an ID.
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if bits are set that this layout never sets: the
+    /// ID is of another layout, and decoding it would lose those bits.
+    pub fn unpack(&self, id: Id) -> Result<Parts, Error> {
+        let bits = id.to_u64();
+        let stray = bits & !self.used_bits();
+        if stray != 0 {
+            return Err(Error::id_bits(bits, stray, self));
+        }
+        let (tick, node) = (self.time.extract(bits), self.node.extract(bits));
+        let split = self.split_node(node);
+        Ok(Parts {
+            tick,
+            unix_ms: self.unix_ms_at(tick),
+            node,
+            datacenter: split.map(|(datacenter, _)| datacenter),
+            worker: split.map(|(_, worker)| worker),
+            clock_sequence: self.clock_sequence.extract(bits),
+            sequence: self.sequence.extract(bits),
+        })
+    }
+
+    /// The smallest ID of the tick that contains `unix_ms`, for range scans (`id >= lower`). An
+    /// instant outside the layout's range is clamped to the first or the last tick.
+    #[must_use]
+    pub const fn lower_bound(&self, unix_ms: i64) -> Id {
+        Id::from_u64(self.time.place(self.clamped_tick(unix_ms)))
+    }
+
+    /// The largest ID of the tick that contains `unix_ms`, inclusive (`id <= upper`). An instant
+    /// outside the layout's range is clamped to the first or the last tick.
+    #[must_use]
+    pub const fn upper_bound(&self, unix_ms: i64) -> Id {
+        let below = self.used_bits() & !self.time.place(self.time.mask());
+        Id::from_u64(self.time.place(self.clamped_tick(unix_ms)) | below)
+    }
+
+    const fn clamped_tick(&self, unix_ms: i64) -> u64 {
+        if unix_ms <= self.epoch {
+            return 0;
+        }
+        let tick = (unix_ms - self.epoch) as u64 / self.unit;
+        if tick > self.max_tick() { self.max_tick() } else { tick }
+    }
+
+    /// Every bit that an ID of this layout may have set.
+    const fn used_bits(&self) -> u64 {
+        self.time.place(self.time.mask())
+            | self.node.place(self.node.mask())
+            | self.clock_sequence.place(self.clock_sequence.mask())
+            | self.sequence.place(self.sequence.mask())
+    }
+
+    /// Whether generators can be built on this layout: positions (tick and sequence, and the clock
+    /// sequence where there is one) have to fit one atomic word.
+    #[must_use]
+    pub const fn can_generate(&self) -> bool {
+        let position = self.time.width + self.sequence.width;
+        match self.clock_sequence.width {
+            0 => position <= 63,
+            // One bit more: the position after the last one must not carry into the field above.
+            width => position + width <= 62,
+        }
+    }
+
+    /// The same layout with the node in one piece.
+    pub(crate) fn unsplit(self) -> Self {
+        let mut fields = FieldList::new();
+        for span in self.fields() {
+            match span.field {
+                Field::Datacenter => _ = fields.push(Field::Node, self.node.width),
+                Field::Worker => {}
+                other => _ = fields.push(other, span.width),
+            }
+        }
+        Self { fields, worker_width: None, ..self }
+    }
+
+    /// (time, node, clock sequence, sequence).
+    pub(crate) const fn spans(&self) -> (Span, Span, Span, Span) {
+        (self.time, self.node, self.clock_sequence, self.sequence)
+    }
+}
+
+pub(crate) fn check(field: &'static str, value: u64, most: u64) -> Result<(), Error> {
+    if value > most {
+        return Err(Error::field_out_of_range(field, &value, 0, most));
+    }
+    Ok(())
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::TWITTER
+    }
+}

@@ -1,0 +1,80 @@
+use super::Layout;
+
+const fn split(time: u8, epoch: i64) -> Layout {
+    Layout::builder().time(time).datacenter(5).worker(5).sequence(12).epoch(epoch).build_const()
+}
+
+const fn unsplit(time: u8, node: u8, sequence: u8, epoch: i64, unit_ms: u64) -> Layout {
+    Layout::builder()
+        .time(time)
+        .node(node)
+        .sequence(sequence)
+        .epoch(epoch)
+        .unit_ms(unit_ms)
+        .build_const()
+}
+
+impl Layout {
+    /// Twitter's Snowflake, the default: `t41.d5.w5.s12@1288834974657/1ms`. Positive as a signed
+    /// 64-bit integer until its horizon, 2080-07-10.
+    pub const TWITTER: Self = split(41, 1_288_834_974_657);
+
+    /// flake-idgen and its relatives: `t42.d5.w5.s12@0/1ms`, 64 bits, 8 bytes big-endian. The top
+    /// bit is set from 2039-09-07.
+    pub const FLAKEID: Self = split(42, 0);
+
+    /// A 10-bit node of any origin and the Unix epoch: `t41.n10.s12@0/1ms`. Ends 2039-09-07.
+    pub const PLAIN: Self = unsplit(41, 10, 12, 0, 1);
+
+    /// Baidu `UidGenerator`'s default: `t28.n22.s13@1463673600000/1s`. Exhausted since
+    /// 2024-11-20T13:24:16Z: it decodes, and generating fails with the horizon.
+    pub const BAIDU: Self = unsplit(28, 22, 13, 1_463_673_600_000, 1000);
+
+    /// Baidu `UidGenerator` as its cached example sets it: `t29.n21.s13@1474300800000/1s`. Ends
+    /// 2033-09-24.
+    pub const BAIDU_29: Self = unsplit(29, 21, 13, 1_474_300_800_000, 1000);
+
+    /// Sonyflake, version 1: `t39.s8.n16@1409529600000/10ms`, the sequence above the machine.
+    pub const SONYFLAKE: Self = Self::builder()
+        .time(39)
+        .sequence(8)
+        .node(16)
+        .epoch(1_409_529_600_000)
+        .unit_ms(10)
+        .build_const();
+
+    /// Discord: `t42.d5.w5.s12@1420070400000/1ms`, 64 bits; the top bit is set from 2084-09-06.
+    /// Discord's worker is our datacenter, its process our worker.
+    pub const DISCORD: Self = split(42, 1_420_070_400_000);
+
+    /// Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; its shard is our node.
+    pub const INSTAGRAM: Self = unsplit(41, 13, 10, 1_314_220_021_721, 1);
+
+    /// 53 bits, so every ID is an exact JavaScript number: `t41.n6.s6@1582136402000/1ms`, the same
+    /// as yitter's default.
+    pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
+
+    const PRESETS: [(&'static str, Self); 9] = [
+        ("twitter", Self::TWITTER),
+        ("flakeid", Self::FLAKEID),
+        ("plain", Self::PLAIN),
+        ("baidu", Self::BAIDU),
+        ("baidu-29", Self::BAIDU_29),
+        ("sonyflake", Self::SONYFLAKE),
+        ("discord", Self::DISCORD),
+        ("instagram", Self::INSTAGRAM),
+        ("js-safe", Self::JS_SAFE),
+    ];
+
+    /// Every preset with the name that stands for it wherever a descriptor does.
+    #[must_use]
+    pub const fn presets() -> &'static [(&'static str, Self)] {
+        &Self::PRESETS
+    }
+
+    /// The name of the preset that this layout equals.
+    #[must_use]
+    pub fn preset_name(&self) -> Option<&'static str> {
+        Self::PRESETS.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)
+    }
+}

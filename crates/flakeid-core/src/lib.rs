@@ -1,0 +1,54 @@
+//! 64-bit, K-ordered IDs of the whole Snowflake family, made without a round trip.
+//!
+//! ```
+//! use flakeid_core::{Generator, Layout};
+//!
+//! let generator = Generator::new(Layout::TWITTER, 7)?; // node 7 of 1024
+//! let id = generator.next_id()?;
+//! let parts = Layout::TWITTER.unpack(id)?;
+//! assert_eq!(parts.node, 7);
+//! # Ok::<(), flakeid_core::Error>(())
+//! ```
+//!
+//! A [`Layout`] says which bits mean what; nine presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
+//! Discord, Instagram and a JavaScript-safe one, and a descriptor such as
+//! `t42.n8.s13@1420070400000/5ms` any other. A [`Generator`] counts positions in one node's ID
+//! space with one atomic word; [`Overflow`] and [`Rollback`] say what it does when a tick is full
+//! and when the clock goes back.
+//!
+//! # What a generator with a fixed node promises
+//! No two calls in one process return the same ID, whatever the threads, the clock and `fork` do;
+//! and a process that ends and starts again does not repeat IDs as long as the clock has not gone
+//! back in between. It cannot know whether another process or host uses the same node: that is for
+//! leases.
+//!
+//! # Features
+//! `std` (default): the system clock, sleeping, the registry that makes generators of one node
+//! share their position, and fork detection. Without it the crate needs `alloc` and 64-bit
+//! atomics, and a [`Clock`] of yours. `serde`: [`Id`] as a decimal string.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+mod calendar;
+mod clock;
+mod error;
+mod fork;
+mod generator;
+mod id;
+mod layout;
+mod parts;
+mod sync;
+mod text;
+
+pub use calendar::Rfc3339;
+#[cfg(feature = "std")]
+pub use clock::SystemClock;
+pub use clock::{Clock, ManualClock};
+pub use error::{Error, ErrorKind};
+pub use generator::{Generator, GeneratorBuilder, Overflow, Policy, Rollback, Stats, Window};
+pub use id::Id;
+pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
+pub use parts::Parts;
+pub use text::{Text, TextForm};

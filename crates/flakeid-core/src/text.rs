@@ -1,0 +1,242 @@
+//! IDs as text: strict both ways, every ID has one text in each form.
+
+use core::fmt;
+use core::ops::Deref;
+use core::str::FromStr;
+
+use crate::{Error, Id};
+
+/// How an ID is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TextForm {
+    /// Digits, 1 to 20 of them. Decoding allows leading zeros, so 20-digit padded columns work.
+    Decimal,
+    /// Crockford's base32, 13 digits: sorts, and survives being read out. Decoding takes lower
+    /// case, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
+    Base32,
+    /// 0-9a-z, 1 to 13 digits without leading zeros. Decoding takes upper case.
+    Base36,
+    /// Bitcoin's alphabet, 1 to 11 digits without leading ones (its zero).
+    Base58,
+    /// 0-9A-Za-z, 11 digits: sorts in ASCII order.
+    Base62,
+    /// 16 digits, lower case: sorts. Decoding takes upper case; no `0x`.
+    Hex,
+}
+
+/// Why a text is not an ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextFault {
+    Empty,
+    Length { least: u8, most: u8 },
+    Digit(char),
+    LeadingZero,
+    Overflow,
+}
+
+impl fmt::Display for TextFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it is empty"),
+            Self::Length { least, most } if least == most => {
+                write!(f, "it must have exactly {most} digits")
+            }
+            Self::Length { least, most } => write!(f, "it must have {least} to {most} digits"),
+            Self::Digit(digit) => write!(f, "{digit:?} is not a digit of it"),
+            Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
+            Self::Overflow => f.write_str(
+                "it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615",
+            ),
+        }
+    }
+}
+
+/// The most digits any form needs: those of 2^64 − 1 in decimal.
+const MOST: usize = 20;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const LOWER: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const BITCOIN: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+impl TextForm {
+    /// Every form.
+    pub const ALL: [Self; 6] =
+        [Self::Decimal, Self::Base32, Self::Base36, Self::Base58, Self::Base62, Self::Hex];
+
+    /// The form's name: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Decimal => "decimal",
+            Self::Base32 => "base32",
+            Self::Base36 => "base36",
+            Self::Base58 => "base58",
+            Self::Base62 => "base62",
+            Self::Hex => "hex",
+        }
+    }
+
+    const fn alphabet(self) -> &'static [u8] {
+        match self {
+            Self::Decimal => DIGITS.split_at(10).0,
+            Self::Base32 => CROCKFORD,
+            Self::Base36 => LOWER,
+            Self::Base58 => BITCOIN,
+            Self::Base62 => DIGITS,
+            Self::Hex => LOWER.split_at(16).0,
+        }
+    }
+
+    /// The largest number of digits: those of 2^64 − 1.
+    const fn most_digits(self) -> usize {
+        match self {
+            Self::Decimal => 20,
+            Self::Base32 | Self::Base36 => 13,
+            Self::Base58 | Self::Base62 => 11,
+            Self::Hex => 16,
+        }
+    }
+
+    /// Whether every ID has the same number of digits, so that texts sort as IDs do.
+    #[must_use]
+    pub const fn is_fixed_width(self) -> bool {
+        matches!(self, Self::Base32 | Self::Base62 | Self::Hex)
+    }
+
+    /// Writes an ID in this form.
+    #[must_use]
+    pub fn encode(self, id: Id) -> Text {
+        let alphabet = self.alphabet();
+        let radix = alphabet.len() as u64;
+        let least = if self.is_fixed_width() { self.most_digits() } else { 1 };
+        let mut text = Text { digits: [0; MOST], start: MOST as u8 };
+        let mut rest = id.to_u64();
+        while rest > 0 || text.len() < least {
+            text.start -= 1;
+            text.digits[usize::from(text.start)] = alphabet[(rest % radix) as usize];
+            rest /= radix;
+        }
+        text
+    }
+
+    /// Reads an ID in this form.
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId): empty, a wrong number of digits, a character
+    /// that is no digit of the form (signs, spaces and prefixes included), a value above 2^64 − 1.
+    pub fn decode(self, text: &str) -> Result<Id, Error> {
+        self.value(text).map(Id::from_u64).map_err(|fault| Error::id_text(self.name(), text, fault))
+    }
+
+    fn value(self, text: &str) -> Result<u64, TextFault> {
+        let radix = self.alphabet().len() as u64;
+        let mut value: Option<u64> = Some(0);
+        for digit in text.chars() {
+            let digit = self.digit(digit).ok_or(TextFault::Digit(digit))?;
+            value = value.and_then(|v| v.checked_mul(radix)?.checked_add(digit));
+        }
+        // All characters are digits, so bytes are digits too.
+        let (length, most) = (text.len(), self.most_digits());
+        let least = if self.is_fixed_width() { most } else { 1 };
+        if length == 0 {
+            return Err(TextFault::Empty);
+        }
+        if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
+            let zero = self.alphabet()[0];
+            if text.as_bytes()[0] == zero {
+                return Err(TextFault::LeadingZero);
+            }
+        }
+        if length < least || length > most {
+            // Twenty-one digits of decimal are a number that is too large, not a typing error.
+            return Err(if self.is_fixed_width() || value.is_some() {
+                TextFault::Length { least: least as u8, most: most as u8 }
+            } else {
+                TextFault::Overflow
+            });
+        }
+        value.ok_or(TextFault::Overflow)
+    }
+
+    fn digit(self, digit: char) -> Option<u64> {
+        let byte = u8::try_from(digit).ok().filter(u8::is_ascii)?;
+        let byte = match self {
+            Self::Decimal | Self::Base58 | Self::Base62 => byte,
+            Self::Base36 | Self::Hex => byte.to_ascii_lowercase(),
+            Self::Base32 => match byte.to_ascii_uppercase() {
+                b'I' | b'L' => b'1',
+                b'O' => b'0',
+                other => other,
+            },
+        };
+        self.alphabet().iter().position(|known| *known == byte).map(|index| index as u64)
+    }
+}
+
+impl fmt::Display for TextForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reads a form's [`name`](TextForm::name).
+impl FromStr for TextForm {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|form| form.name() == text).ok_or_else(|| {
+            Error::invalid_option(
+                "text form",
+                "must be decimal, base32, base36, base58, base62 or hex",
+            )
+        })
+    }
+}
+
+/// An ID's digits, on the stack; a `str` by `Deref`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text {
+    digits: [u8; MOST],
+    start: u8,
+}
+
+impl Text {
+    fn len(&self) -> usize {
+        MOST - usize::from(self.start)
+    }
+
+    /// The digits.
+    #[must_use]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "alphabets are ASCII")]
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.digits[usize::from(self.start)..]).expect("digits are ASCII")
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
