@@ -22,6 +22,9 @@ impl From<Error> for Obstacle {
 /// What the policies say about a candidate that is ahead of the clock.
 enum Verdict {
     Issue,
+    /// Issue in the tick that was reached before the clock went back. That is not running ahead on
+    /// purpose: the next call is to find the same rollback.
+    Hold,
     /// Leave this clock sequence for another.
     Switch,
     Wait(Obstacle),
@@ -83,8 +86,9 @@ impl Generator {
             let tick = self.shape.tick(first);
             let verdict =
                 if tick <= now.tick { Verdict::Issue } else { self.judge(next, tick, now) };
+            let sanctioned = matches!(verdict, Verdict::Issue) && tick > now.tick;
             let (clock_sequence, first) = match verdict {
-                Verdict::Issue => (clock_sequence, first),
+                Verdict::Issue | Verdict::Hold => (clock_sequence, first),
                 Verdict::Wait(obstacle) => return Err(obstacle),
                 Verdict::Switch => {
                     let floor = self.shape.position(now.tick);
@@ -97,7 +101,7 @@ impl Generator {
             let left = self.sequence_mask - self.shape.sequence(first) + 1;
             let count = wanted.min(left).min(limit - first);
             let tick = self.shape.tick(first);
-            if tick > now.tick && self.cell.is_windowed() {
+            if sanctioned {
                 // Before the swap: who sees the position must not take it for a rollback.
                 self.cell.sanction(first + count);
             }
@@ -153,8 +157,11 @@ impl Generator {
         } else {
             (0, false)
         };
-        if now.tick < seen || (issued_ahead && !sanctioned) {
-            return self.judge_rollback(issued, seen.max(issued), tick, now);
+        if now.tick < seen {
+            return self.judge_rollback(issued, seen, tick, now);
+        }
+        if issued_ahead && !sanctioned {
+            return self.judge_rollback(issued, issued, tick, now);
         }
         if windowed && (next == self.cell.start() || issued_ahead) {
             return self.within_max_ahead(tick, now);
@@ -181,8 +188,10 @@ impl Generator {
             Rollback::Wait => Verdict::Wait(self.fallen_short(short_of, now)),
             Rollback::ClockSequence => Verdict::Switch,
             Rollback::Continue => {
-                let carries_on = self.cell.is_windowed() && tick <= self.most_ahead(now);
-                if tick == issued || carries_on {
+                if tick == issued {
+                    return Verdict::Hold;
+                }
+                if self.cell.is_windowed() && tick <= self.most_ahead(now) {
                     return Verdict::Issue;
                 }
                 let by = self.until(short_of, now);

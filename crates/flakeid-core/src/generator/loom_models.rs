@@ -378,3 +378,24 @@ fn one_cell_for_each_node() {
         assert!(Arc::ptr_eq(&cell, &get(7)()), "the entry was lost");
     });
 }
+
+/// An entry put in front by a load and a store.
+#[test]
+#[should_panic(expected = "the entry was lost")]
+fn entries_added_by_plain_stores() {
+    model(|| {
+        // Which entries hang in the bucket, as bits.
+        let bucket = Arc::new(AtomicU64::new(0));
+        let add = |entry| {
+            let bucket = Arc::clone(&bucket);
+            move || {
+                let older = bucket.load(Ordering::Acquire);
+                bucket.store(older | entry, Ordering::Release);
+            }
+        };
+        let other = thread::spawn(add(1));
+        add(2)();
+        other.join().unwrap();
+        assert_eq!(bucket.load(Ordering::Acquire), 3, "the entry was lost");
+    });
+}

@@ -6,6 +6,7 @@ mod cell;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod policy;
+#[cfg(any(not(loom), test))]
 mod registry;
 mod shape;
 mod stats;

@@ -15,12 +15,11 @@ impl Window {
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if it is shorter.
     pub fn new(start: u64, fence: u64) -> Result<Self, Error> {
-        if fence < start.saturating_add(2) {
+        if fence.checked_sub(start).is_none_or(|length| length < 2) {
             return Err(Error::invalid_option(
                 "window",
                 &alloc::format!(
-                    "must be at least 2 ticks long: the fence {fence} must be at least {}",
-                    start.saturating_add(2)
+                    "from {start} to {fence} is too short: it must be at least 2 ticks"
                 ),
             ));
         }

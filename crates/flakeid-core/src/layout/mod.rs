@@ -320,6 +320,7 @@ impl Layout {
     }
 
     /// The same layout with the node in one piece.
+    #[cfg(not(loom))]
     pub(crate) fn unsplit(self) -> Self {
         let mut fields = FieldList::new();
         for span in self.fields() {

@@ -1,0 +1,225 @@
+//! What a forked child may do with its parent's generators: nothing, and it is told so.
+//!
+//! With `--cfg flakeid_atfork` the library does not use the kernel's wiping and falls back to a
+//! `pthread_atfork` handler, which catches `fork` but cannot catch a raw `clone`.
+
+#![cfg_attr(unix, allow(unsafe_code))]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[cfg(not(unix))]
+fn main() {
+    println!("there is no fork on this system");
+}
+
+#[cfg(unix)]
+fn main() {
+    unix::run();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::collections::HashSet;
+    use std::io::{Read, Write};
+    use std::os::fd::FromRawFd;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, ManualClock, Window};
+
+    type Fork = unsafe extern "C" fn() -> libc::pid_t;
+
+    pub(super) fn run() {
+        let mut ways: Vec<(&str, Fork)> = vec![("fork", libc::fork as Fork)];
+        #[cfg(all(target_os = "linux", not(flakeid_atfork)))]
+        ways.push(("clone", raw_clone));
+        let mut passed = 0;
+        for (name, fork) in ways {
+            child_is_refused(fork);
+            println!("test child_is_refused by {name} ... ok");
+            grandchild_is_refused(fork);
+            println!("test grandchild_is_refused by {name} ... ok");
+            new_pages_revive_nothing(fork);
+            println!("test new_pages_revive_nothing by {name} ... ok");
+            parent_and_children_share_no_id(fork);
+            println!("test parent_and_children_share_no_id by {name} ... ok");
+            passed += 4;
+        }
+        forking_while_other_threads_build();
+        println!("test forking_while_other_threads_build ... ok");
+        println!("{} passed, 0 failed", passed + 1);
+    }
+
+    /// The system call itself: no handler that a library registered is run.
+    #[cfg(target_os = "linux")]
+    unsafe extern "C" fn raw_clone() -> libc::pid_t {
+        // SAFETY: without CLONE_VM this is fork; the parent has one thread when it is called, so
+        // the child finds no lock held.
+        unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
+    }
+
+    /// Runs `child` in a child process, which fails if it panics or hangs; returns what it wrote.
+    fn in_child(fork: Fork, child: impl FnOnce(&mut dyn Write)) -> Vec<u8> {
+        let mut ends = [0; 2];
+        // SAFETY: `ends` has room for the two descriptors.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        // SAFETY: the child only runs `child` and leaves without unwinding into the parent's code.
+        let pid = unsafe { fork() };
+        assert!(pid >= 0, "{}", std::io::Error::last_os_error());
+        if pid == 0 {
+            // SAFETY: the descriptor is this process's own; the alarm ends a child that hangs.
+            let mut pipe = unsafe {
+                libc::alarm(20);
+                libc::close(ends[0]);
+                std::fs::File::from_raw_fd(ends[1])
+            };
+            let result =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| child(&mut pipe)));
+            // SAFETY: ends this process at once, as a forked child should.
+            unsafe { libc::_exit(i32::from(result.is_err())) };
+        }
+        // SAFETY: the descriptors are this process's own.
+        let mut pipe = unsafe {
+            libc::close(ends[1]);
+            std::fs::File::from_raw_fd(ends[0])
+        };
+        let mut written = Vec::new();
+        pipe.read_to_end(&mut written).unwrap();
+        let mut status = 0;
+        // SAFETY: `status` is writable and the child is ours.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child failed (status {status})");
+        written
+    }
+
+    fn is_forked<T>(result: Result<T, Error>) {
+        match result {
+            Ok(_) => panic!("a child went on with what is its parent's"),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Forked, "{error}"),
+        }
+    }
+
+    fn every_call_is_refused(generator: &Generator) {
+        is_forked(generator.next_id());
+        is_forked(generator.try_next_id());
+        is_forked(generator.fill(&mut [Id::default(); 3]));
+        is_forked(generator.try_fill(&mut [Id::default(); 3]));
+        is_forked(generator.next_ids(5));
+        is_forked(generator.retire());
+    }
+
+    fn windowed() -> Generator {
+        Generator::builder(Layout::TWITTER)
+            .node(3)
+            .clock(ManualClock::new(1_500_000_000_000))
+            .window(Window::new(0, u64::MAX).unwrap())
+            .build()
+            .unwrap()
+    }
+
+    fn child_is_refused(fork: Fork) {
+        let fixed = Generator::new(Layout::TWITTER, 1).unwrap();
+        let unused = Generator::new(Layout::TWITTER, 2).unwrap();
+        let windowed = windowed();
+        fixed.next_id().unwrap();
+        windowed.next_id().unwrap();
+        in_child(fork, |_| {
+            for generator in [&fixed, &unused, &windowed] {
+                every_call_is_refused(generator);
+            }
+            is_forked(windowed.extend(u64::MAX));
+            is_forked(Generator::new(Layout::TWITTER, 1));
+            is_forked(Generator::builder(Layout::TWITTER).datacenter(0).worker(2).build());
+            // Dropping must not give the parent's slots to anybody.
+            drop(fixed);
+            drop(windowed);
+            let own = Generator::new(Layout::TWITTER, 4).unwrap();
+            own.next_id().unwrap();
+            every_call_is_refused(&unused);
+        });
+        // The closure owned `fixed` and `windowed`, so they are dropped here as well by now.
+        unused.next_id().unwrap();
+        Generator::new(Layout::TWITTER, 1).unwrap().next_id().unwrap();
+    }
+
+    fn grandchild_is_refused(fork: Fork) {
+        let parents = Generator::new(Layout::TWITTER, 5).unwrap();
+        parents.next_id().unwrap();
+        in_child(fork, |_| {
+            let childs = Generator::new(Layout::TWITTER, 6).unwrap();
+            childs.next_id().unwrap();
+            in_child(fork, |_| {
+                every_call_is_refused(&parents);
+                every_call_is_refused(&childs);
+                is_forked(Generator::new(Layout::TWITTER, 5));
+                is_forked(Generator::new(Layout::TWITTER, 6));
+                Generator::new(Layout::TWITTER, 7).unwrap().next_id().unwrap();
+            });
+            childs.next_id().unwrap();
+        });
+        parents.next_id().unwrap();
+    }
+
+    /// More generators than several pages have slots, in the parent and then in the child.
+    fn new_pages_revive_nothing(fork: Fork) {
+        const MANY: usize = 1000;
+        let parents: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
+        in_child(fork, |_| {
+            let childs: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
+            for generator in &childs {
+                generator.next_id().unwrap();
+            }
+            for generator in &parents {
+                is_forked(generator.try_next_id());
+            }
+        });
+        for generator in &parents {
+            generator.next_id().unwrap();
+        }
+    }
+
+    /// Four children with nodes of their own, while the parent goes on with its own.
+    fn parent_and_children_share_no_id(fork: Fork) {
+        const EACH: usize = 10_000;
+        let generator = Generator::new(Layout::TWITTER, 10).unwrap();
+        let mut all = HashSet::new();
+        let mut expected = 0;
+        for node in 11..15 {
+            all.extend(generator.next_ids(EACH).unwrap());
+            let written = in_child(fork, |pipe| {
+                is_forked(generator.next_id());
+                let own = Generator::new(Layout::TWITTER, node).unwrap();
+                let bytes = own.next_ids(EACH).unwrap().into_iter().flat_map(Id::to_be_bytes);
+                pipe.write_all(&bytes.collect::<Vec<u8>>()).unwrap();
+            });
+            let ids = written.chunks(8).map(|b| Id::from_be_bytes(b.try_into().unwrap()));
+            all.extend(ids);
+            expected += 2 * EACH;
+        }
+        assert_eq!(all.len(), expected);
+    }
+
+    /// The registry and the slots hold no lock that a child could inherit locked.
+    fn forking_while_other_threads_build() {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let done = &done;
+                scope.spawn(move || {
+                    let layout = Layout::SONYFLAKE;
+                    let mut node = thread;
+                    while !done.load(Ordering::Relaxed) {
+                        let generator = Generator::new(layout, node % 60_000).unwrap();
+                        let _may_still_be_starting = generator.try_next_id();
+                        node += 2;
+                    }
+                });
+            }
+            for round in 0..200 {
+                in_child(libc::fork, |_| {
+                    let own = Generator::new(Layout::SONYFLAKE, 60_000 + round).unwrap();
+                    own.next_id().unwrap();
+                });
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}

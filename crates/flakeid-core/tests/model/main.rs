@@ -1,0 +1,156 @@
+//! The core against a model in 128-bit integers, which nothing here can overflow: random layouts,
+//! random parts and times, and generators on random clock traces.
+
+// A test may panic; that is how it fails.
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
+
+mod generator;
+mod layout;
+mod trace;
+
+use flakeid_core::{Error, ErrorKind, Id, Layout, Parts, TextForm};
+use proptest::prelude::*;
+
+use layout::BigLayout;
+
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn kind<T>(result: Result<T, Error>) -> Result<T, ErrorKind> {
+    result.map_err(|error| error.kind())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn descriptors_round_trip_and_agree(big in layout::any_layout()) {
+        let text = big.descriptor();
+        match text.parse::<Layout>() {
+            Ok(layout) => {
+                prop_assert!(big.is_valid(), "{text} must be refused");
+                prop_assert_eq!(layout.to_string(), text);
+                prop_assert_eq!(i128::from(layout.horizon()), big.horizon());
+                prop_assert_eq!(i128::from(layout.fits_i64_until()), big.fits_i64_until());
+                prop_assert_eq!(i128::from(layout.max_node()), big.most("node"));
+                prop_assert_eq!(i128::from(layout.max_tick()), big.most("time"));
+                prop_assert_eq!(i128::from(layout.ids_per_tick()), big.most("sequence") + 1);
+            }
+            Err(error) => {
+                prop_assert!(!big.is_valid(), "{text}: {error}");
+                prop_assert_eq!(error.kind(), ErrorKind::InvalidLayout);
+            }
+        }
+    }
+
+    #[test]
+    fn pack_and_unpack_agree(
+        big in layout::valid_layout(),
+        tick in layout::value(), node in layout::value(),
+        clock_sequence in layout::value(), sequence in layout::value(),
+        bits in any::<u64>(),
+    ) {
+        let layout = big.to_layout();
+        let fields = [
+            ("time", tick), ("node", node),
+            ("clock_sequence", clock_sequence), ("sequence", sequence),
+        ];
+        let in_range = fields.iter().all(|(name, value)| i128::from(*value) <= big.most(name));
+        let parts = Parts {
+            tick, node, clock_sequence, sequence,
+            unix_ms: layout.unix_ms_at(tick), ..Parts::default()
+        };
+        match layout.pack(&parts) {
+            Ok(id) => {
+                prop_assert!(in_range);
+                prop_assert_eq!(i128::from(id.to_u64()), big.pack(&fields));
+                let unpacked = layout.unpack(id).unwrap();
+                prop_assert_eq!(
+                    Parts { datacenter: None, worker: None, ..unpacked }, parts
+                );
+                prop_assert_eq!(layout.pack(&unpacked).unwrap(), id);
+            }
+            Err(error) => {
+                prop_assert!(!in_range, "{error}");
+                prop_assert_eq!(error.kind(), ErrorKind::FieldOutOfRange);
+            }
+        }
+        // Any 64 bits either decode to parts that pack to the same bits, or are refused.
+        match layout.unpack(Id::from_u64(bits)) {
+            Ok(parts) => prop_assert_eq!(layout.pack(&parts).unwrap().to_u64(), bits),
+            Err(error) => {
+                prop_assert_eq!(error.kind(), ErrorKind::InvalidId);
+                prop_assert!(i128::from(bits) & !big.used_bits() != 0);
+            }
+        }
+    }
+
+    #[test]
+    fn times_and_bounds_agree(big in layout::valid_layout(), near in any::<i64>(), pick in 0..4) {
+        let layout = big.to_layout();
+        // Anywhere, or near either end of the layout's range.
+        let unix_ms = match pick {
+            0 => near,
+            1 => layout.epoch().saturating_add(near % 5000),
+            2 => layout.horizon().saturating_add(near % 5000),
+            _ => (big.epoch + i128::from(near).rem_euclid(big.horizon() - big.epoch))
+                .try_into().unwrap(),
+        };
+        let tick = kind(layout.tick_at(unix_ms)).map(i128::from);
+        prop_assert_eq!(tick, big.tick_at(unix_ms.into()));
+        let (lower, upper) = (layout.lower_bound(unix_ms), layout.upper_bound(unix_ms));
+        let clamped = big.clamped_tick(unix_ms.into());
+        prop_assert_eq!(i128::from(lower.to_u64()), big.pack(&[("time", clamped as u64)]));
+        prop_assert_eq!(
+            i128::from(upper.to_u64()),
+            big.pack(&[("time", clamped as u64)]) | (big.used_bits() & !big.pack(&[("time", big.most("time") as u64)]))
+        );
+        prop_assert!(layout.unpack(lower).is_ok() && layout.unpack(upper).is_ok());
+    }
+
+    #[test]
+    fn texts_round_trip_and_sort(a in layout::value(), b in layout::value()) {
+        for form in TextForm::ALL {
+            let (x, y) = (Id::from_u64(a).to_text(form), Id::from_u64(b).to_text(form));
+            prop_assert_eq!(form.decode(&x).unwrap().to_u64(), a);
+            if form.is_fixed_width() {
+                prop_assert_eq!(x.as_str().cmp(y.as_str()), a.cmp(&b));
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_decoded_strictly(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
+        for form in TextForm::ALL {
+            if let Ok(id) = form.decode(&text) {
+                // Only the allowances that each form names; nothing is cut or skipped.
+                let again = id.to_text(form);
+                let folded = match form {
+                    TextForm::Decimal => text.trim_start_matches('0').to_owned(),
+                    TextForm::Base32 => {
+                        text.to_uppercase().replace(['I', 'L'], "1").replace('O', "0")
+                    }
+                    TextForm::Base36 | TextForm::Hex => text.to_lowercase(),
+                    _ => text.clone(),
+                };
+                let zero = form == TextForm::Decimal && folded.is_empty();
+                prop_assert_eq!(if zero { "0" } else { folded.as_str() }, again.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn generators_follow_the_model(trace in trace::any_trace()) {
+        trace::check(&trace)?;
+    }
+}
+
+#[test]
+fn the_model_layout_is_not_the_code_under_test() {
+    // One ID by hand, so that the model is anchored to something outside this folder.
+    let big = BigLayout::of("t41.d5.w5.s12", 1_288_834_974_657, 1);
+    let node = 17 * 32 + 25;
+    let id = big.pack(&[("time", 217_080_014_192), ("node", node), ("sequence", 0)]);
+    assert_eq!(id, 910_499_571_847_892_992);
+}

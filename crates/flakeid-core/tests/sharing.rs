@@ -1,0 +1,121 @@
+//! Generators of one node in one process, and their first tick.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::time::Duration;
+
+use flakeid_core::{Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, SystemClock};
+
+/// Ticks long enough that a test step does not cross one by accident.
+fn slow() -> Layout {
+    "t36.n8.s8@0/200ms".parse().unwrap()
+}
+
+#[test]
+fn generators_of_one_node_share_their_position() {
+    let one = Generator::new(Layout::TWITTER, 201).unwrap();
+    let two = Generator::builder(Layout::TWITTER).datacenter(6).worker(9).build().unwrap();
+    let mut last = one.next_id().unwrap();
+    for _ in 0..10_000 {
+        for generator in [&two, &one] {
+            let id = generator.next_id().unwrap();
+            assert!(id > last, "{id} after {last}");
+            last = id;
+        }
+    }
+}
+
+#[test]
+fn the_split_of_the_node_does_not_matter() {
+    let split = Generator::new(Layout::TWITTER, 33).unwrap();
+    let unsplit: Layout = "t41.n10.s12@1288834974657/1ms".parse().unwrap();
+    let unsplit = Generator::new(unsplit, 33).unwrap();
+    split.next_id().unwrap();
+    let ids: Vec<_> =
+        (0..5_000).flat_map(|_| [split.next_id().unwrap(), unsplit.next_id().unwrap()]).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn other_policies_share_the_position_too() {
+    let slow = slow();
+    let one = Generator::new(slow, 1).unwrap();
+    one.next_id().unwrap();
+    let two = Generator::builder(slow).node(1).overflow(Overflow::Error).sequence_mask(0).build();
+    // Whatever the mask: the tick is begun, sequence 0 is gone, and nothing else is allowed.
+    let second = two.unwrap().try_next_id();
+    if let Ok(id) = second {
+        assert!(id.parts(&slow).unwrap().tick > 0, "only in a tick that began meanwhile");
+    } else {
+        assert_eq!(second.unwrap_err().kind(), ErrorKind::SequenceExhausted);
+    }
+}
+
+#[test]
+fn a_generator_built_again_goes_on_where_the_last_one_stopped() {
+    let mut last = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
+    for _ in 0..5_000 {
+        // Not in the tick after its creation: this process already has the position.
+        let id = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
+        assert!(id > last, "{id} after {last}");
+        last = id;
+    }
+}
+
+#[test]
+fn the_first_id_is_in_the_tick_after_the_creation() {
+    let layout = slow();
+    for (node, overflow) in [(2, Overflow::Wait), (3, Overflow::Error)] {
+        let before = layout.tick_at(SystemClock.unix_ms()).unwrap();
+        let generator = Generator::builder(layout).node(node).overflow(overflow).build().unwrap();
+        match generator.try_next_id() {
+            Ok(id) => assert!(id.parts(&layout).unwrap().tick > before),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
+                assert!(error.retry_after().unwrap() <= Duration::from_millis(200));
+            }
+        }
+        // It is a start that waits, not an overflow: `Overflow::Error` does not forbid it.
+        let id = generator.next_id().unwrap();
+        assert!(id.parts(&layout).unwrap().tick > before);
+    }
+}
+
+#[test]
+fn a_retired_generator_is_closed_and_its_node_goes_on() {
+    let generator = Generator::new(Layout::TWITTER, 203).unwrap();
+    let last = generator.next_id().unwrap();
+    let tick = generator.retire().unwrap();
+    assert_eq!(tick, Some(last.parts(&Layout::TWITTER).unwrap().tick));
+    for result in [generator.next_id(), generator.try_next_id()] {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Closed);
+    }
+    assert_eq!(generator.retire().unwrap_err().kind(), ErrorKind::Closed);
+    assert!(Generator::new(Layout::TWITTER, 203).unwrap().next_id().unwrap() > last);
+}
+
+#[test]
+fn manual_clocks_share_nothing() {
+    let clock = ManualClock::new(1_700_000_000_000);
+    let build =
+        || Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
+    assert_eq!(build().next_id().unwrap(), build().next_id().unwrap());
+}
+
+/// A clock of the user's own in production: an earlier run may have used the current tick.
+#[test]
+fn the_first_tick_rule_holds_for_custom_clocks() {
+    struct Frozen;
+    impl Clock for Frozen {
+        fn unix_ms(&self) -> i64 {
+            1_700_000_000_000
+        }
+        fn wait_until(&self, _: i64, _: Duration) -> Option<Duration> {
+            None
+        }
+    }
+    let generator = Generator::builder(Layout::TWITTER).node(1).clock(Frozen).build().unwrap();
+    let error = generator.next_id().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
+    assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
+}

@@ -1,0 +1,64 @@
+//! `id mod 2^k` at low rates, which is what shards and hash partitions see.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::time::Duration;
+
+use flakeid_core::{Generator, Layout, ManualClock};
+
+const IDS: usize = 200_000;
+
+/// One ID every few milliseconds, so every tick begins afresh.
+fn at_low_rate(sequence_start: u32) -> Vec<u64> {
+    let clock = ManualClock::new(1_700_000_000_000);
+    let generator = Generator::builder(Layout::TWITTER)
+        .node(5)
+        .clock(clock.clone())
+        .sequence_start(sequence_start)
+        .build()
+        .unwrap();
+    (0..IDS)
+        .map(|index| {
+            clock.advance(Duration::from_millis(1 + (index as u64 * 7) % 11));
+            generator.next_id().unwrap().to_u64()
+        })
+        .collect()
+}
+
+/// Pearson's statistic of `id mod 2^k` against the uniform distribution.
+fn chi_square(ids: &[u64], k: u32) -> f64 {
+    let mut counts = vec![0u32; 1 << k];
+    for id in ids {
+        counts[(id % (1 << k)) as usize] += 1;
+    }
+    let expected = ids.len() as f64 / f64::from(1 << k);
+    counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
+}
+
+/// The value that chance exceeds once in a million runs (Wilson and Hilferty's approximation).
+fn critical(k: u32) -> f64 {
+    const Z: f64 = 4.753_424;
+    let df = f64::from((1 << k) - 1);
+    let step = 2.0 / (9.0 * df);
+    df * (1.0 - step + Z * step.sqrt()).powi(3)
+}
+
+#[test]
+fn a_random_start_makes_every_residue_equally_likely() {
+    let ids = at_low_rate(6);
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    for k in 1..=6 {
+        let (found, most) = (chi_square(&ids, k), critical(k));
+        assert!(found < most, "k = {k}: chi-square {found} is above {most}");
+    }
+}
+
+#[test]
+fn without_it_every_id_is_even() {
+    let ids = at_low_rate(0);
+    assert!(ids.iter().all(|id| id % 64 == 0));
+    for k in 1..=6 {
+        // All in one of 2^k cells: the statistic is n × (2^k − 1).
+        assert!(chi_square(&ids, k) >= IDS as f64);
+    }
+}

@@ -1,0 +1,74 @@
+//! Many threads on one generator, on the system clock.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flakeid_core::{Generator, Id, Layout};
+
+const THREADS: usize = 8;
+const EACH: usize = 1_250_000;
+
+/// What a thread takes after another has published an ID is larger than that ID.
+fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> {
+    let mut ids = Vec::with_capacity(EACH);
+    let mut buffer = vec![Id::default(); batch];
+    while ids.len() < EACH {
+        let before = published.load(Ordering::Acquire);
+        let wanted = batch.min(EACH - ids.len());
+        let count = generator.fill(&mut buffer[..wanted]).unwrap();
+        let new = buffer[..count].iter().map(|id| id.to_u64());
+        assert!(new.clone().all(|id| id > before), "an ID is smaller than an earlier call's");
+        ids.extend(new);
+        published.fetch_max(ids[ids.len() - 1], Ordering::Release);
+    }
+    ids
+}
+
+#[test]
+fn ten_million_ids_from_eight_threads() {
+    let generator = Generator::new(Layout::TWITTER, 77).unwrap();
+    let published = AtomicU64::new(0);
+    let barrier = Barrier::new(THREADS);
+    let mut all: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let (generator, published, barrier) = (&generator, &published, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    let batch = [1, 1, 1, 1, 1, 7, 1000, 5000][thread];
+                    let ids = take(generator, published, batch);
+                    assert!(ids.is_sorted_by(|a, b| a < b), "a thread's IDs are out of order");
+                    ids
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(all.len(), 10_000_000);
+    all.sort_unstable();
+    assert!(all.is_sorted_by(|a, b| a < b), "an ID was issued twice");
+    for id in &all {
+        let parts = Layout::TWITTER.unpack(Id::from_u64(*id)).unwrap();
+        assert_eq!(parts.node, 77);
+    }
+}
+
+#[test]
+fn two_generators_of_one_node_on_two_threads() {
+    const COUNT: usize = 500_000;
+    let ids = std::thread::scope(|scope| {
+        let threads = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let generator = Generator::new(Layout::TWITTER, 78).unwrap();
+                generator.next_ids(COUNT).unwrap()
+            })
+        });
+        threads.map(|thread| thread.join().unwrap())
+    });
+    let mut all = ids.concat();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 2 * COUNT);
+}

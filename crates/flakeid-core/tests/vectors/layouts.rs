@@ -1,0 +1,124 @@
+use flakeid_core::{Generator, Id, Layout, ManualClock, Parts};
+use serde_json::Value;
+
+use crate::{load, number, optional, rows, text};
+
+fn layout(row: &Value) -> Layout {
+    let text = text(row, "layout");
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Whether a generator can be built on the layout at its epoch.
+fn generates(layout: Layout) -> bool {
+    let clock = ManualClock::new(layout.epoch());
+    Generator::builder(layout).node(0).clock(clock).build().is_ok()
+}
+
+#[test]
+fn presets() {
+    let file = load("layouts");
+    let presets = rows(&file, "presets");
+    let names: Vec<_> = presets.iter().map(|row| text(row, "name")).collect();
+    let known: Vec<_> = Layout::presets().iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, known);
+    for (row, (name, layout)) in presets.iter().zip(Layout::presets()) {
+        assert_eq!(layout.to_string(), text(row, "descriptor"));
+        assert_eq!(layout.preset_name(), Some(*name));
+        assert_eq!(u64::from(layout.width()), row["width"].as_u64().unwrap());
+        assert_eq!(layout.max_tick(), number::<u64>(row, "max_tick"));
+        assert_eq!(layout.max_node(), number::<u64>(row, "max_node"));
+        assert_eq!(layout.max_sequence(), number::<u64>(row, "max_sequence"));
+        assert_eq!(layout.ids_per_tick(), number::<u64>(row, "ids_per_tick"));
+        assert_eq!(layout.horizon(), number::<i64>(row, "horizon_unix_ms"));
+        assert_eq!(layout.timestamp(layout.horizon()).to_string(), text(row, "horizon"));
+        assert_eq!(layout.fits_i64_until(), number::<i64>(row, "fits_i64_until_unix_ms"));
+        assert_eq!(layout.is_split(), row["split"].as_bool().unwrap());
+        assert_eq!(layout.can_generate(), row["generates"].as_bool().unwrap());
+    }
+}
+
+#[test]
+fn descriptors() {
+    let file = load("layouts");
+    for row in rows(&file["descriptors"], "valid") {
+        let layout: Layout =
+            text(row, "text").parse().unwrap_or_else(|error| panic!("{row}: {error}"));
+        let canonical = text(row, "canonical");
+        assert_eq!(layout.to_string(), canonical);
+        assert_eq!(canonical.parse::<Layout>().unwrap(), layout);
+        let expected = row["generates"].as_bool().unwrap();
+        assert_eq!((layout.can_generate(), generates(layout)), (expected, expected), "{row}");
+    }
+    for row in rows(&file["descriptors"], "invalid") {
+        match text(row, "text").parse::<Layout>() {
+            Ok(layout) => panic!("{row} was read as {layout}"),
+            Err(error) => assert_eq!(error.code(), "FLAKEID_INVALID_LAYOUT", "{row}"),
+        }
+    }
+}
+
+#[test]
+fn ids() {
+    let file = load("layouts");
+    for row in rows(&file, "ids") {
+        let (layout, id) = (layout(row), Id::from_u64(number(row, "id")));
+        let parts = Parts {
+            tick: number(row, "tick"),
+            unix_ms: number(row, "unix_ms"),
+            node: number(row, "node"),
+            datacenter: optional(row, "datacenter"),
+            worker: optional(row, "worker"),
+            clock_sequence: number(row, "clock_sequence"),
+            sequence: number(row, "sequence"),
+        };
+        assert_eq!(layout.unpack(id).unwrap(), parts, "{row}");
+        assert_eq!(layout.pack(&parts).unwrap(), id, "{row}");
+        if let (Some(datacenter), Some(worker)) = (parts.datacenter, parts.worker) {
+            assert_eq!(layout.join_node(datacenter, worker).unwrap(), parts.node, "{row}");
+        }
+        assert_eq!(id.to_hex().as_str(), text(row, "bytes"), "{row}");
+        assert_eq!(Id::from_be_bytes(id.to_be_bytes()), id);
+        assert_eq!(Id::from_i64(id.to_i64()), id);
+        if let Some(timestamp) = row["timestamp"].as_str() {
+            assert_eq!(layout.timestamp(parts.unix_ms).to_string(), timestamp, "{row}");
+        }
+    }
+}
+
+#[test]
+fn what_is_rejected() {
+    let file = load("layouts");
+    for row in rows(&file, "rejected_parts") {
+        let layout = layout(row);
+        let tick = number(row, "tick");
+        let parts = Parts {
+            tick,
+            unix_ms: layout.unix_ms_at(tick),
+            node: number(row, "node"),
+            clock_sequence: number(row, "clock_sequence"),
+            sequence: number(row, "sequence"),
+            ..Parts::default()
+        };
+        let error = layout.pack(&parts).unwrap_err();
+        assert_eq!((error.code(), error.field()), (text(row, "code"), row["field"].as_str()));
+    }
+    for row in rows(&file, "rejected_splits") {
+        let (datacenter, worker) = (number(row, "datacenter"), number(row, "worker"));
+        let error = layout(row).join_node(datacenter, worker).unwrap_err();
+        assert_eq!((error.code(), error.field()), (text(row, "code"), row["field"].as_str()));
+    }
+    for row in rows(&file, "rejected_ids") {
+        let error = layout(row).unpack(Id::from_u64(number(row, "id"))).unwrap_err();
+        assert_eq!(error.code(), text(row, "code"), "{row}");
+    }
+}
+
+#[test]
+fn bounds() {
+    let file = load("layouts");
+    for row in rows(&file, "bounds") {
+        let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
+        assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
+        assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
+    }
+}

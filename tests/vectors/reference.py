@@ -1,0 +1,89 @@
+"""Write or check the test vectors next to this file.
+
+    python3 tests/vectors/reference.py --write
+    python3 tests/vectors/reference.py --check
+
+Everything is computed with plain Python integers from the definitions, independently
+of the library under test. Both commands first compare the published literals of
+known.py with the arithmetic, and play every schedule before `schedule.Witness`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import errors
+import known
+import layout_cases
+import schedule_cases
+import text_cases
+
+FOLDER = Path(__file__).resolve().parent
+DOCUMENTS = {
+    "layouts.json": layout_cases.document,
+    "text.json": text_cases.document,
+    "schedules.json": schedule_cases.document,
+    "errors.json": errors.document,
+}
+
+
+def generate() -> dict[str, str]:
+    """The text of every file, by name."""
+    known.check()
+    return {
+        name: json.dumps(document(), indent=1, ensure_ascii=True) + "\n"
+        for name, document in DOCUMENTS.items()
+    }
+
+
+def write(texts: dict[str, str]) -> None:
+    """Put the files on disk."""
+    for name, text in texts.items():
+        (FOLDER / name).write_bytes(text.encode("ascii"))
+
+
+def check(texts: dict[str, str]) -> None:
+    """Compare the files byte for byte; raise Mismatch at the first difference."""
+    for name, text in texts.items():
+        path = FOLDER / name
+        if not path.is_file():
+            raise known.Mismatch(f"{name} is missing")
+        wanted, found = text.encode("ascii"), path.read_bytes()
+        if found != wanted:
+            raise known.Mismatch(f"{name}: {first_difference(wanted, found)}")
+
+
+def first_difference(wanted: bytes, found: bytes) -> str:
+    """The first line that differs."""
+    lines = itertools.zip_longest(wanted.split(b"\n"), found.split(b"\n"))
+    for number, (want, have) in enumerate(lines, start=1):
+        if want != have:
+            return f"line {number}: on disk {have!r}, computed {want!r}"
+    return "no line differs"
+
+
+def main() -> int:
+    """Do what the command line asks; 1 if anything is not as it should be."""
+    parser = argparse.ArgumentParser(description="Write or check the test vectors.")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--write", action="store_true", help="write the files")
+    mode.add_argument("--check", action="store_true", help="compare the files on disk")
+    arguments = parser.parse_args()
+    try:
+        texts = generate()
+        if arguments.write:
+            write(texts)
+        else:
+            check(texts)
+    except known.Mismatch as mismatch:
+        print(f"reference.py: {mismatch}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
