@@ -129,7 +129,7 @@ enum Repr {
     ClockRollback { by: Duration, retry_after: Duration },
     SequenceExhausted { retry_after: Duration },
     Horizon { horizon: i64 },
-    BeforeEpoch { by: Duration },
+    BeforeEpoch { by: Duration, epoch: i64 },
     Closed,
     Forked,
     LeaseExpired { retry_after: Duration },
@@ -152,7 +152,7 @@ impl Error {
         min: u64,
         max: u64,
     ) -> Self {
-        Self(Repr::Field { field, value: value.to_string().into(), min, max })
+        Self(Repr::Field { field, value: excerpt(&value.to_string()), min, max })
     }
 
     /// An option that cannot be, with the reason and what to do instead.
@@ -185,8 +185,8 @@ impl Error {
         Self(Repr::Horizon { horizon })
     }
 
-    pub(crate) const fn before_epoch(by: Duration) -> Self {
-        Self(Repr::BeforeEpoch { by })
+    pub(crate) const fn before_epoch(by: Duration, epoch: i64) -> Self {
+        Self(Repr::BeforeEpoch { by, epoch })
     }
 
     pub(crate) const fn closed() -> Self {
@@ -233,7 +233,7 @@ impl Error {
             Repr::ClockRollback { retry_after, .. }
             | Repr::SequenceExhausted { retry_after }
             | Repr::LeaseExpired { retry_after } => Some(*retry_after),
-            Repr::BeforeEpoch { by } => Some(*by),
+            Repr::BeforeEpoch { by, .. } => Some(*by),
             Repr::Other { retry_after, .. } => *retry_after,
             _ => None,
         }
@@ -313,8 +313,14 @@ impl fmt::Display for Error {
                  another layout or a later epoch",
                 Rfc3339::with_fewest_digits(*horizon)
             ),
-            Repr::BeforeEpoch { by } => {
-                write!(f, "the clock reads {by:?} before the layout's epoch; set the clock")
+            Repr::BeforeEpoch { by, epoch } => {
+                let now = epoch.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+                write!(
+                    f,
+                    "the clock reads {}, which is before the layout's epoch, {}; set the clock",
+                    Rfc3339::with_fewest_digits(now),
+                    Rfc3339::with_fewest_digits(*epoch)
+                )
             }
             Repr::Closed => f.write_str("the generator was retired; build a new one"),
             Repr::Forked => f.write_str(

@@ -149,15 +149,12 @@ impl TextForm {
                 return Err(TextFault::LeadingZero);
             }
         }
+        // Before the length: twenty-one digits are a number too large, not a typing error.
+        let value = value.ok_or(TextFault::Overflow)?;
         if length < least || length > most {
-            // Twenty-one digits of decimal are a number that is too large, not a typing error.
-            return Err(if self.is_fixed_width() || value.is_some() {
-                TextFault::Length { least: least as u8, most: most as u8 }
-            } else {
-                TextFault::Overflow
-            });
+            return Err(TextFault::Length { least: least as u8, most: most as u8 });
         }
-        value.ok_or(TextFault::Overflow)
+        Ok(value)
     }
 
     fn digit(self, digit: char) -> Option<u64> {

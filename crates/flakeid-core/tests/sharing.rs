@@ -119,3 +119,12 @@ fn the_first_tick_rule_holds_for_custom_clocks() {
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
 }
+
+#[test]
+fn generators_and_their_parts_cross_threads() {
+    fn crosses<T: Send + Sync + 'static>() {}
+    crosses::<Generator>();
+    crosses::<flakeid_core::GeneratorBuilder>();
+    crosses::<ManualClock>();
+    crosses::<flakeid_core::Error>();
+}

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Generator, Layout, ManualClock};
+use flakeid_core::{Generator, Layout, ManualClock, SystemClock};
 
 const IDS: usize = 200_000;
 
@@ -61,4 +61,15 @@ fn without_it_every_id_is_even() {
         // All in one of 2^k cells: the statistic is n × (2^k − 1).
         assert!(chi_square(&ids, k) >= IDS as f64);
     }
+}
+
+#[test]
+fn the_first_tick_of_a_node_begins_at_random_too() {
+    let firsts = (900..912).map(|node| {
+        let builder = Generator::builder(Layout::TWITTER).node(node).sequence_start(12);
+        let id = builder.clock(SystemClock).build().unwrap().next_id().unwrap();
+        id.parts(&Layout::TWITTER).unwrap().sequence
+    });
+    let firsts: Vec<u64> = firsts.collect();
+    assert!(firsts.iter().any(|first| *first != firsts[0]), "{firsts:?}");
 }

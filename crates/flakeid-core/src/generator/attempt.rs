@@ -99,7 +99,7 @@ impl Generator {
                 }
             };
             let left = self.sequence_mask - self.shape.sequence(first) + 1;
-            let count = wanted.min(left).min(limit - first);
+            let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
                 // Before the swap: who sees the position must not take it for a rollback.
@@ -126,7 +126,7 @@ impl Generator {
     /// The position to issue next: in the clock's tick, or where the word stands if that is later;
     /// past the usable sequence numbers, the beginning of the following tick.
     fn candidate(&self, next: u64, now: u64) -> u64 {
-        let first = if next < self.shape.position(now) { self.start_of(now) } else { next };
+        let first = if next <= self.shape.position(now) { self.start_of(now) } else { next };
         if self.shape.sequence(first) > self.sequence_mask {
             self.shape.position(self.shape.tick(first) + 1)
         } else {

@@ -197,19 +197,18 @@ impl GeneratorBuilder {
             )),
             (Some(node), None, None) => Ok(node),
             (None, Some(datacenter), Some(worker)) => self.layout.join_node(datacenter, worker),
-            (None, Some(_), None) => Err(Error::invalid_option(
-                "worker",
-                "is missing: datacenter and worker go together",
-            )),
+            (None, Some(_), None) => {
+                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
+            }
             (None, None, Some(_)) => Err(Error::invalid_option(
                 "datacenter",
-                "is missing: datacenter and worker go together",
+                "missing: datacenter and worker go together",
             )),
             (None, None, None) if self.layout.max_node() == 0 => Ok(0),
             (None, None, None) => Err(Error::invalid_option(
                 "node",
                 &format!(
-                    "is missing: give one from 0 to {}, different for every generator of this \
+                    "missing: give one from 0 to {}, different for every generator of this \
                      layout that may run at the same time",
                     self.layout.max_node()
                 ),
@@ -278,7 +277,7 @@ impl GeneratorBuilder {
         #[cfg(feature = "std")]
         return Ok(ClockSource::System);
         #[cfg(not(feature = "std"))]
-        Err(Error::invalid_option("clock", "is missing: there is no system clock without std"))
+        Err(Error::invalid_option("clock", "missing: there is no system clock without std"))
     }
 }
 

@@ -272,12 +272,13 @@ impl Generator {
         let limit = self.limit.get().min(self.shape.position(tick + 1));
         let mut word = self.cell.load();
         loop {
-            let first = if word < floor { self.start_of(tick) } else { word };
+            let first = if word <= floor { self.start_of(tick) } else { word };
             let sequence = self.shape.sequence(first);
             if first >= limit || sequence > self.sequence_mask {
                 return None;
             }
-            let count = wanted.min(self.sequence_mask - sequence + 1).min(limit - first);
+            // Limits lie between ticks, so the end of the sequence is the nearer one.
+            let count = wanted.min(self.sequence_mask - sequence + 1);
             match self.cell.swap(word, first + count) {
                 Ok(()) => return Some(Run { first, count, clock_sequence: 0 }),
                 Err(found) => word = found,
@@ -286,7 +287,7 @@ impl Generator {
         }
     }
 
-    /// The first position used in a fresh tick: sequence 0, or a random one below 2^start bits.
+    /// The first position used in a tick of which nothing was used: sequence 0, or a random one below 2^start bits.
     /// The random number is a hash of the tick, so that it needs no state and threads agree on it.
     #[inline]
     fn start_of(&self, tick: u64) -> u64 {

@@ -1,3 +1,8 @@
+use core::fmt;
+use core::str::FromStr;
+
+use crate::Error;
+
 /// What to do when every sequence number of the current tick is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -10,6 +15,39 @@ pub enum Overflow {
     /// Issue from the following ticks, at most `max_ahead` ahead of the clock, then wait. Only
     /// with a [`Window`](crate::Window): without a lease a restart would repeat what ran ahead.
     Borrow,
+}
+
+impl Overflow {
+    /// Every behaviour.
+    pub const ALL: [Self; 3] = [Self::Wait, Self::Error, Self::Borrow];
+
+    /// Its name in options: `wait`, `error`, `borrow`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Error => "error",
+            Self::Borrow => "borrow",
+        }
+    }
+}
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reads a [`name`](Overflow::name).
+impl FromStr for Overflow {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|known| known.name() == text)
+            .ok_or_else(|| unknown("overflow", text, "wait, error or borrow"))
+    }
 }
 
 /// What to do when the clock reads less than it did before.
@@ -30,6 +68,44 @@ pub enum Rollback {
     /// as `Wait`. Needs a layout with `c` bits and a fixed node. It never repeats an ID, but IDs
     /// are out of order across a switch.
     ClockSequence,
+}
+
+impl Rollback {
+    /// Every behaviour.
+    pub const ALL: [Self; 4] = [Self::Continue, Self::Error, Self::Wait, Self::ClockSequence];
+
+    /// Its name in options: `continue`, `error`, `wait`, `clock-sequence`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Error => "error",
+            Self::Wait => "wait",
+            Self::ClockSequence => "clock-sequence",
+        }
+    }
+}
+
+impl fmt::Display for Rollback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reads a [`name`](Rollback::name).
+impl FromStr for Rollback {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|known| known.name() == text)
+            .ok_or_else(|| unknown("rollback", text, "continue, error, wait or clock-sequence"))
+    }
+}
+
+fn unknown(option: &'static str, text: &str, known: &str) -> Error {
+    Error::invalid_option(option, &alloc::format!("must be {known}, not {text:?}"))
 }
 
 /// An overflow and a rollback behaviour together, by name for those who port.

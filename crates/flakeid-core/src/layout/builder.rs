@@ -112,6 +112,13 @@ impl LayoutBuilder {
 
     /// As [`build`](Self::build), for constants: a layout that is none fails to compile.
     ///
+    /// ```compile_fail
+    /// use flakeid_core::Layout;
+    ///
+    /// const TIME_NOT_FIRST: Layout = Layout::builder().node(10).time(41).build_const();
+    /// # fn main() { TIME_NOT_FIRST.width(); }
+    /// ```
+    ///
     /// # Panics
     /// If the layout is invalid; in a `const` that is a compile-time error.
     #[must_use]

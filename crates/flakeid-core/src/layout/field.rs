@@ -74,6 +74,12 @@ pub struct FieldSpan {
 }
 
 impl FieldSpan {
+    /// The field's largest value: 2^width − 1; 0 for reserved bits.
+    #[must_use]
+    pub const fn max(&self) -> u64 {
+        if self.field.is(Field::Reserved) { 0 } else { Span { width: self.width, shift: 0 }.mask() }
+    }
+
     /// The field's value in an ID's bits.
     #[must_use]
     pub const fn extract(&self, bits: u64) -> u64 {

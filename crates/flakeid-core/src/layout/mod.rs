@@ -11,6 +11,8 @@ pub use field::{Field, FieldSpan};
 
 pub(crate) use fault::LayoutFault;
 
+use core::time::Duration;
+
 use crate::calendar::{Rfc3339, digits_needed};
 use crate::{Error, Id, Parts};
 use field::{FieldList, Span};
@@ -151,6 +153,12 @@ impl Layout {
         }
     }
 
+    /// Whether every ID is exact as a 64-bit float, and so as a JavaScript number: at most 53 bits.
+    #[must_use]
+    pub const fn fits_f64(&self) -> bool {
+        self.width() <= 53
+    }
+
     /// The tick of an instant: floor((`unix_ms` − epoch) / unit).
     ///
     /// # Errors
@@ -159,7 +167,7 @@ impl Layout {
     pub const fn tick_at(&self, unix_ms: i64) -> Result<u64, Error> {
         if unix_ms < self.epoch {
             let by = self.epoch as i128 - unix_ms as i128;
-            return Err(Error::before_epoch(core::time::Duration::from_millis(by as u64)));
+            return Err(Error::before_epoch(Duration::from_millis(by as u64), self.epoch));
         }
         let tick = (unix_ms - self.epoch) as u64 / self.unit;
         if tick > self.max_tick() {
@@ -224,15 +232,15 @@ impl Layout {
         check("clock_sequence", parts.clock_sequence, self.clock_sequence.mask())?;
         check("sequence", parts.sequence, self.sequence.mask())?;
         if self.tick_at(parts.unix_ms)? != parts.tick {
-            return Err(Error::invalid_option("unix_ms", "does not lie in the tick given"));
+            return Err(Error::invalid_option("unix_ms", "not in the tick given"));
         }
         let split = self.split_node(parts.node);
         let told = (parts.datacenter, parts.worker);
         if told.0.is_some_and(|d| split.map(|s| s.0) != Some(d)) {
-            return Err(Error::invalid_option("datacenter", "is not that of the node given"));
+            return Err(Error::invalid_option("datacenter", "not that of the node given"));
         }
         if told.1.is_some_and(|w| split.map(|s| s.1) != Some(w)) {
-            return Err(Error::invalid_option("worker", "is not that of the node given"));
+            return Err(Error::invalid_option("worker", "not that of the node given"));
         }
         Ok(Id::from_u64(
             self.time.place(parts.tick)

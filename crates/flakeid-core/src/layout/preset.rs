@@ -16,11 +16,11 @@ const fn unsplit(time: u8, node: u8, sequence: u8, epoch: i64, unit_ms: u64) -> 
 
 impl Layout {
     /// Twitter's Snowflake, the default: `t41.d5.w5.s12@1288834974657/1ms`. Positive as a signed
-    /// 64-bit integer until its horizon, 2080-07-10.
+    /// 64-bit integer until its horizon, 2080-07-10. (<https://github.com/twitter-archive/snowflake>)
     pub const TWITTER: Self = split(41, 1_288_834_974_657);
 
     /// flake-idgen and its relatives: `t42.d5.w5.s12@0/1ms`, 64 bits, 8 bytes big-endian. The top
-    /// bit is set from 2039-09-07.
+    /// bit is set from 2039-09-07. (<https://github.com/T-PWK/flake-idgen>)
     pub const FLAKEID: Self = split(42, 0);
 
     /// A 10-bit node of any origin and the Unix epoch: `t41.n10.s12@0/1ms`. Ends 2039-09-07.
@@ -28,6 +28,7 @@ impl Layout {
 
     /// Baidu `UidGenerator`'s default: `t28.n22.s13@1463673600000/1s`. Exhausted since
     /// 2024-11-20T13:24:16Z: it decodes, and generating fails with the horizon.
+    /// (<https://github.com/baidu/uid-generator>; its epoch is midnight at UTC+8)
     pub const BAIDU: Self = unsplit(28, 22, 13, 1_463_673_600_000, 1000);
 
     /// Baidu `UidGenerator` as its cached example sets it: `t29.n21.s13@1474300800000/1s`. Ends
@@ -35,6 +36,7 @@ impl Layout {
     pub const BAIDU_29: Self = unsplit(29, 21, 13, 1_474_300_800_000, 1000);
 
     /// Sonyflake, version 1: `t39.s8.n16@1409529600000/10ms`, the sequence above the machine.
+    /// (<https://github.com/sony/sonyflake>)
     pub const SONYFLAKE: Self = Self::builder()
         .time(39)
         .sequence(8)
@@ -45,13 +47,15 @@ impl Layout {
 
     /// Discord: `t42.d5.w5.s12@1420070400000/1ms`, 64 bits; the top bit is set from 2084-09-06.
     /// Discord's worker is our datacenter, its process our worker.
+    /// (<https://discord.com/developers/docs/reference#snowflakes>)
     pub const DISCORD: Self = split(42, 1_420_070_400_000);
 
-    /// Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; its shard is our node.
+    /// Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; its shard is our node. ("Sharding &
+    /// IDs at Instagram", Instagram Engineering, 2012)
     pub const INSTAGRAM: Self = unsplit(41, 13, 10, 1_314_220_021_721, 1);
 
     /// 53 bits, so every ID is an exact JavaScript number: `t41.n6.s6@1582136402000/1ms`, the same
-    /// as yitter's default.
+    /// as yitter's default. (<https://github.com/yitter/IdGenerator>)
     pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
 
     const PRESETS: [(&'static str, Self); 9] = [

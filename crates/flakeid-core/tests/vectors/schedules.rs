@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Clock, Error, Generator, Id, Layout, ManualClock, Overflow, Rollback, Window};
+use flakeid_core::{Clock, Error, Generator, Id, Layout, ManualClock, Window};
 use serde_json::Value;
 
 use crate::{load, number, optional, rows, text};
@@ -13,19 +13,8 @@ fn build(row: &Value, clock: &ManualClock) -> Result<Generator, Error> {
     let mut builder = Generator::builder(layout)
         .node(number(row, "node"))
         .clock(clock.clone())
-        .overflow(match text(options, "overflow") {
-            "wait" => Overflow::Wait,
-            "error" => Overflow::Error,
-            "borrow" => Overflow::Borrow,
-            other => panic!("overflow {other}"),
-        })
-        .rollback(match text(options, "rollback") {
-            "continue" => Rollback::Continue,
-            "error" => Rollback::Error,
-            "wait" => Rollback::Wait,
-            "clock-sequence" => Rollback::ClockSequence,
-            other => panic!("rollback {other}"),
-        });
+        .overflow(text(options, "overflow").parse()?)
+        .rollback(text(options, "rollback").parse()?);
     if let Some(mask) = optional(options, "sequence_mask") {
         builder = builder.sequence_mask(mask);
     }

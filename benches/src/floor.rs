@@ -1,0 +1,48 @@
+//! The floor F: what no strict shared generator can do without.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::clock;
+
+/// One clock read, then one compare-and-swap loop on a counter that threads share. Its line is
+/// padded like those of the generators, so that two threads contend for nothing else.
+#[repr(align(128))]
+pub(crate) struct Floor(AtomicU64);
+
+impl Floor {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The counter only counts, so this is a bound and not a generator.
+    ///
+    /// The time is finished before the swap begins, as in any generator, whose swap depends on it.
+    /// Left alone, the compiler would put the conversion to milliseconds after the swap, where the
+    /// next call hides it.
+    #[inline]
+    pub(crate) fn count(&self) -> u64 {
+        black_box(clock::unix_ms());
+        self.advance(|counter| counter + 1)
+    }
+
+    /// The least that is a generator: the counter never falls behind the clock.
+    #[inline]
+    pub(crate) fn position(&self) -> u64 {
+        let start = clock::unix_ms() << 22;
+        self.advance(|counter| counter.max(start) + 1)
+    }
+
+    #[inline]
+    fn advance(&self, next: impl Fn(u64) -> u64) -> u64 {
+        let mut current = self.0.load(Ordering::Relaxed);
+        loop {
+            let next = next(current);
+            match self.0.compare_exchange_weak(current, next, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return next,
+                Err(actual) => current = actual,
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use std::io::{self, ErrorKind};
+use std::process::ExitCode;
+
+use flakeid_core::Error;
+
+use crate::output;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An error of the table that every language shares, and what to do about it if that is not
+    /// part of its sentence.
+    Refused { error: Error, hint: Option<String> },
+    /// Standard output, standard input or a file could not be written or read.
+    Io { doing: String, error: io::Error },
+    /// The reader of our output has gone: `flakeid next -n 1000000 | head` is no error.
+    NoReader,
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    pub(crate) fn hinted(error: Error, hint: impl Into<String>) -> Self {
+        Self::Refused { error, hint: Some(hint.into()) }
+    }
+
+    pub(crate) fn io(doing: impl Into<String>, error: io::Error) -> Self {
+        Self::Io { doing: doing.into(), error }
+    }
+
+    /// Says on standard error what went wrong and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Self::Refused { error, hint } => {
+                output::error(error.code(), &error.to_string());
+                if let Some(hint) = hint {
+                    output::hint(hint);
+                }
+            }
+            Self::Io { doing, error } => output::error("error", &format!("{doing}: {error}")),
+            Self::NoReader => return ExitCode::SUCCESS,
+        }
+        ExitCode::FAILURE
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Refused { error, hint: None }
+    }
+}
+
+/// Of writing to standard output; whatever else is read or written says what it was doing.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::BrokenPipe {
+            Self::NoReader
+        } else {
+            Self::io("cannot write to standard output", error)
+        }
+    }
+}
+
+/// `serde_json` wraps the errors of the writer.
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}

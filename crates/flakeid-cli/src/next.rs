@@ -1,0 +1,95 @@
+//! `flakeid next`
+
+use std::io::{self, Write};
+
+use flakeid_core::{ErrorKind, Field, Generator, Id, Layout, TextForm};
+
+use crate::cli::{NextArgs, OutputForm};
+use crate::environment;
+use crate::failure::{Failure, Outcome};
+use crate::figure;
+use crate::node;
+use crate::output;
+use crate::progress::Progress;
+use crate::record::{Record, name_of};
+
+/// IDs made at a time: a fixed buffer, however many are asked for.
+const CHUNK: usize = 4096;
+
+pub(crate) fn run(args: &NextArgs) -> Outcome {
+    let layout = args.layout.resolve()?;
+    let mut left = figure::parse("count", &args.count, 0, u64::MAX)?;
+    let generator = generator(args, layout)?;
+    let writer = Writer::new(args.format, layout);
+    let mut progress = Progress::new(left);
+    let mut out = output::stream();
+    let mut ids = vec![Id::default(); CHUNK];
+    while left > 0 {
+        let wanted = usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK));
+        let filled = if let Ok(filled) = generator.try_fill(&mut ids[..wanted]) {
+            filled
+        } else {
+            // Whoever reads the pipe shall not wait for more than the next tick.
+            out.flush()?;
+            generator.fill(&mut ids[..1])?
+        };
+        for id in &ids[..filled] {
+            writer.write(&mut out, *id)?;
+        }
+        left -= filled as u64;
+        progress.advance(filled as u64);
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn generator(args: &NextArgs, layout: Layout) -> Result<Generator, Failure> {
+    let mut builder = Generator::builder(layout);
+    let node = args.node.resolve(&layout, environment::variable)?;
+    if let Some(node) = node {
+        builder = builder.node(node);
+    }
+    if let Some(text) = &args.sequence_start {
+        let most =
+            layout.fields().find(|span| span.field == Field::Sequence).map_or(0, |span| span.width);
+        let bits = figure::parse("sequence_start", text, 0, u64::from(most))?;
+        builder = builder.sequence_start(bits as u32);
+    }
+    builder.build().map_err(|error| match error.kind() {
+        ErrorKind::InvalidOption if node.is_none() => Failure::hinted(error, node::ways(&layout)),
+        _ => error.into(),
+    })
+}
+
+struct Writer {
+    form: OutputForm,
+    layout: Layout,
+    name: String,
+}
+
+impl Writer {
+    fn new(form: OutputForm, layout: Layout) -> Self {
+        Self { form, layout, name: name_of(&layout) }
+    }
+
+    fn write(&self, out: &mut output::Stream, id: Id) -> Outcome {
+        let form = match self.form {
+            OutputForm::Bytes => return Ok(out.write_all(&id.to_be_bytes())?),
+            OutputForm::Json => {
+                return output::json_line(out, &Record::new(id, &self.layout, &self.name)?);
+            }
+            OutputForm::Dec => TextForm::Decimal,
+            OutputForm::Hex => TextForm::Hex,
+            OutputForm::Base32 => TextForm::Base32,
+            OutputForm::Base36 => TextForm::Base36,
+            OutputForm::Base58 => TextForm::Base58,
+            OutputForm::Base62 => TextForm::Base62,
+        };
+        Ok(line(out, form.encode(id).as_str())?)
+    }
+}
+
+fn line(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,68 @@
+#[cfg(unix)]
+use std::{path::Path, process::Command};
+
+use crate::run::run;
+
+const COMMANDS: [&[&str]; 8] = [
+    &[],
+    &["next"],
+    &["inspect"],
+    &["bounds"],
+    &["layout"],
+    &["layout", "plan"],
+    &["completions"],
+    &["man"],
+];
+
+#[test]
+fn short_help_is_short_and_long_help_teaches() {
+    for command in COMMANDS {
+        let short = run(&[command, &["-h"]].concat()).quiet();
+        assert!(short.lines().len() <= 30, "{command:?}");
+        assert!(!short.text().contains("Examples:"), "{command:?}");
+        let long = run(&[command, &["--help"]].concat()).quiet();
+        assert!(command == ["man"] || long.text().contains("Examples:\n  flakeid"), "{command:?}");
+        assert!(long.text().len() > short.text().len());
+    }
+}
+
+/// What help shows is what users type.
+#[cfg(unix)]
+#[test]
+fn every_example_works() {
+    let command_dir = Path::new(env!("CARGO_BIN_EXE_flakeid")).parent().unwrap();
+    let path = format!("{}:{}", command_dir.display(), std::env::var("PATH").unwrap_or_default());
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
+    for place in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"]
+    {
+        std::fs::create_dir_all(home.join(place)).unwrap();
+    }
+    let mut tried = 0;
+    for command in COMMANDS {
+        let help = run(&[command, &["--help"]].concat()).quiet();
+        let examples = help.text().split("Examples:").nth(1).unwrap_or_default();
+        let is_example = |line: &&str| line.starts_with("  flakeid") || line.contains("=7 flakeid");
+        for example in examples.lines().filter(is_example) {
+            let output = Command::new("bash")
+                .args(["-eo", "pipefail", "-c", example])
+                .env("PATH", &path)
+                .env("HOME", &home)
+                .env("PROFILE", home.join("profile"))
+                .env_remove("FLAKEID_LAYOUT")
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && stderr.is_empty(), "{example}: {stderr}");
+            assert!(!output.stdout.is_empty() || example.contains('>'), "{example}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 25, "{tried}");
+}
+
+#[test]
+fn the_version_is_that_of_the_workspace() {
+    let version = format!("flakeid {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run(&["--version"]).quiet().text(), version);
+}

@@ -1,0 +1,153 @@
+use flakeid_core::Layout;
+use serde_json::Value;
+
+use crate::run::{Run, run};
+
+fn plan(args: &[&str]) -> Run {
+    run(&[&["layout", "plan", "--epoch", "2026-01-01"], args].concat())
+}
+
+const NEED: [&str; 6] = ["--nodes", "64", "--rate", "5000", "--until", "2095"];
+
+#[test]
+fn proposals_as_json_hold_what_they_say() {
+    let values = plan(&[&NEED[..], &["--json"]].concat()).quiet().json();
+    assert!(values.len() >= 3, "{values:?}");
+    for value in &values {
+        let layout: Layout = value["descriptor"].as_str().unwrap().parse().unwrap();
+        assert!(layout.max_node() >= 63);
+        assert!(layout.ids_per_tick() * 1000 / layout.unit_ms() >= 5000);
+        assert!(layout.horizon() >= 3_976_214_400_000, "2096-01-01: {value}");
+        assert!(layout.width() <= 63);
+        assert_eq!(value["bits"], layout.width());
+        assert_eq!(value["nodes"], layout.max_node() + 1);
+        assert_eq!(value["ids_per_second"], layout.ids_per_second());
+        assert_eq!(value["longest_wait_ms"], layout.unit_ms());
+        assert_eq!(value["signed_safe"], true);
+        assert_eq!(value["js_safe"], layout.width() <= 53);
+        let preset = value["proposal"].as_str().unwrap().strip_prefix("preset ");
+        assert_eq!(layout.preset_name(), preset);
+        assert!(preset.is_some() || layout.epoch() == 1_767_225_600_000);
+    }
+    let named = |name: &str| {
+        let has = |value: &&Value| value["proposal"].as_str().unwrap().contains(name);
+        values.iter().find(has).unwrap_or_else(|| panic!("{name}"))
+    };
+    assert_eq!(named("even headroom")["bits"], 63);
+    assert_eq!(named("ms order")["unit_ms"], 1);
+    assert_eq!(named("JavaScript-safe")["js_safe"], true);
+    assert_eq!(named("large bursts")["unit_ms"], 1000);
+    assert_eq!(named("preset sonyflake")["unit_ms"], 10);
+    let fewest = values.iter().map(|value| value["bits"].as_u64().unwrap()).min().unwrap();
+    assert_eq!(named("fewest bits")["bits"], fewest);
+}
+
+#[test]
+fn proposals_for_people() {
+    let run = plan(&NEED).quiet();
+    let lines = run.lines();
+    assert_eq!(
+        lines[0],
+        "64 nodes, 5,000 IDs/s each, from 2026-01-01 until 2096-01-01, in at most 63 bits"
+    );
+    assert!(lines[2].starts_with("proposal "), "{}", lines[2]);
+    assert_eq!(lines[4].trim(), lines[4].trim().parse::<Layout>().unwrap().to_string());
+    assert!(lines.iter().all(|line| line.len() <= 88), "{}", run.text());
+    assert!(run.text().ends_with("JS    exact as a JavaScript number (at most 53 bits)\n"));
+}
+
+#[test]
+fn the_epoch_is_today_by_default() {
+    let run = run(&[&["layout", "plan", "--json"], &NEED[..]].concat()).quiet();
+    let layout: Layout = run.json()[0]["descriptor"].as_str().unwrap().parse().unwrap();
+    assert_eq!(layout.epoch() % 86_400_000, 0);
+    let age = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis()
+        .saturating_sub(layout.epoch().unsigned_abs().into());
+    assert!(age < 2 * 86_400_000);
+}
+
+/// The hint's numbers are tried: each is enough, and one more is too much.
+#[test]
+fn what_does_not_fit_is_refused_with_numbers_that_do() {
+    let need = |nodes: u64, rate: u64| {
+        let (nodes, rate) = (nodes.to_string(), rate.to_string());
+        plan(&["--nodes", &nodes, "--rate", &rate, "--until", "2060", "--bits", "60"])
+    };
+    let run = need(1_000_000, 200_000);
+    assert_eq!((run.code, run.text()), (Some(1), ""));
+    assert!(
+        run.stderr.starts_with(
+            "flakeid: FLAKEID_INVALID_OPTION: plan: no layout of 60 bits holds 1000000 nodes with \
+             200000 IDs/s each from 2026-01-01 until 2061-01-01: that takes "
+        ),
+        "{}",
+        run.stderr
+    );
+    let number = |option: &str| -> u64 {
+        let rest = run.stderr.split(option).nth(1).unwrap_or_else(|| panic!("{}", run.stderr));
+        rest.trim_start_matches(" to ")
+            .split(|c: char| !c.is_ascii_digit())
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+    let (nodes, rate) = (number("--nodes"), number("--rate"));
+    assert_eq!((need(nodes, 200_000).code, need(nodes + 1, 200_000).code), (Some(0), Some(1)));
+    assert_eq!((need(1_000_000, rate).code, need(1_000_000, rate + 1).code), (Some(0), Some(1)));
+}
+
+#[test]
+fn more_bits_may_be_the_way_out() {
+    let need = ["--nodes", "1024", "--rate", "1000000", "--until", "2085"];
+    let run = plan(&[&need[..], &["--bits", "55"]].concat());
+    assert!(run.stderr.contains("raise --bits to "), "{}", run.stderr);
+    let bits: String = run
+        .stderr
+        .split("raise --bits to ")
+        .nth(1)
+        .unwrap()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    plan(&[&need[..], &["--bits", &bits]].concat()).quiet();
+}
+
+#[test]
+fn a_hopeless_need_says_so() {
+    let run = plan(&["--nodes", "1000000000", "--rate", "4000000000", "--until", "9999"]);
+    assert_eq!((run.code, run.text()), (Some(1), ""));
+    assert!(run.stderr.contains("hint: lower more than one of"), "{}", run.stderr);
+}
+
+#[test]
+fn numbers_that_are_none() {
+    for (args, code, part) in [
+        (
+            ["0", "1", "2095"],
+            "FLAKEID_FIELD_OUT_OF_RANGE",
+            "nodes 0 is out of range: must be from 1",
+        ),
+        (["-1", "1", "2095"], "FLAKEID_FIELD_OUT_OF_RANGE", "nodes -1 is out of range"),
+        (
+            ["1", "0", "2095"],
+            "FLAKEID_FIELD_OUT_OF_RANGE",
+            "rate 0 is out of range: must be from 1",
+        ),
+        (["1", "many", "2095"], "FLAKEID_FIELD_OUT_OF_RANGE", "rate \"many\" is out of range"),
+        (["1", "1", "2020"], "FLAKEID_INVALID_OPTION", "--until: 2020 ends before the epoch"),
+        (["1", "1", "soon"], "FLAKEID_INVALID_OPTION", "--until: \"soon\" is not a time"),
+    ] {
+        let [nodes, rate, until] = args;
+        let run = plan(&["--nodes", nodes, "--rate", rate, "--until", until]);
+        assert_eq!((run.code, run.text()), (Some(1), ""), "{args:?}");
+        assert!(run.stderr.starts_with(&format!("flakeid: {code}: {part}")), "{}", run.stderr);
+    }
+    let bits = plan(&[&NEED[..], &["--bits", "65"]].concat());
+    assert!(bits.stderr.contains("bits 65 is out of range: must be from 1 to 64"));
+    let epoch = run(&[&["layout", "plan", "--epoch", "1969-01-01"], &NEED[..]].concat());
+    assert!(epoch.stderr.starts_with("flakeid: FLAKEID_INVALID_LAYOUT: "), "{}", epoch.stderr);
+}

@@ -1,0 +1,77 @@
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+/// What a run of the command left behind.
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("output is UTF-8")
+    }
+
+    pub(crate) fn lines(&self) -> Vec<&str> {
+        self.text().lines().collect()
+    }
+
+    /// Every line of the output as JSON.
+    pub(crate) fn json(&self) -> Vec<serde_json::Value> {
+        self.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+
+    /// The output of a run that succeeded without a word on standard error.
+    pub(crate) fn quiet(self) -> Self {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.text());
+        self
+    }
+}
+
+/// The command with an environment that says nothing about IDs.
+pub(crate) fn flakeid() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flakeid"));
+    for name in [
+        "FLAKEID_NODE",
+        "FLAKEID_DATACENTER",
+        "FLAKEID_WORKER",
+        "FLAKEID_LAYOUT",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+    ] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn run(args: &[&str]) -> Run {
+    finish(flakeid().args(args).output().expect("the command runs"))
+}
+
+pub(crate) fn run_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
+    let mut command = flakeid();
+    command.args(args).envs(variables.iter().copied());
+    finish(command.output().expect("the command runs"))
+}
+
+pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Run {
+    let mut command = flakeid();
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    let mut stdin = child.stdin.take().expect("it has a standard input");
+    let input = input.to_vec();
+    // The command may end before it has read everything, and that is not what is tested here.
+    let writer = thread::spawn(move || _ = stdin.write_all(&input));
+    let output = child.wait_with_output().expect("the command ends");
+    writer.join().expect("the writer ends");
+    finish(output)
+}
+
+pub(crate) fn finish(output: Output) -> Run {
+    let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    Run { code: output.status.code(), stdout: output.stdout, stderr }
+}

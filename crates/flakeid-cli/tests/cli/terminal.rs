@@ -1,0 +1,125 @@
+//! What somebody at a terminal sees, by way of util-linux's `script`.
+
+use std::process::{Command, Stdio};
+
+/// Runs a shell command on a terminal of its own and returns everything that was shown there.
+fn on_terminal(variables: &[(&str, &str)], command: &str) -> (Option<i32>, String) {
+    let flakeid = env!("CARGO_BIN_EXE_flakeid");
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &command.replace("flakeid", &format!("'{flakeid}'")), "/dev/null"])
+        .env("TERM", "xterm-256color")
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::null());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FLAKEID_NODE", "FLAKEID_LAYOUT"] {
+        script.env_remove(name);
+    }
+    script.envs(variables.iter().copied());
+    let output = script.output().expect(
+        "`script` of util-linux is missing; install it: apt-get install bsdutils (Debian, Ubuntu), \
+         dnf install util-linux-script (Fedora), apk add util-linux-misc (Alpine)",
+    );
+    (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
+}
+
+const INSPECT: &str = "flakeid inspect 910499571847892992";
+
+#[test]
+fn inspect_draws_in_colour() {
+    let (code, text) = on_terminal(&[], INSPECT);
+    assert_eq!(code, Some(0));
+    for part in [
+        "\u{1b}[36m0001100 10100010 10111110 10001001 01011100 00\u{1b}[0m",
+        "\u{1b}[33m10001\u{1b}[0m\u{1b}[32m1 1001\u{1b}[0m\u{1b}[35m0000 00000000\u{1b}[0m",
+        "\u{1b}[33mddddd\u{1b}[0m\u{1b}[32mw wwww\u{1b}[0m\u{1b}[35mssss ssssssss\u{1b}[0m",
+        "\u{1b}[36mt\u{1b}[0m  time ",
+        "2017-09-20T13:43:08.849Z",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text:?}");
+    }
+}
+
+#[test]
+fn no_color_is_obeyed() {
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], INSPECT);
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+    assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));
+    let (_, text) = on_terminal(&[], "flakeid --color never inspect 910499571847892992");
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid next");
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn json_is_plain() {
+    let (_, text) = on_terminal(&[], &format!("{INSPECT} --json"));
+    assert!(text.starts_with("{\"id\":\"910499571847892992\"") && !text.contains('\u{1b}'));
+}
+
+#[test]
+fn narrow_terminals_get_more_rows() {
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], &format!("stty rows 24 cols 50; {INSPECT}"));
+    assert!(text.contains("\n  -ttttttt tttttttt tttttttt tttttttt\n"), "{text}");
+    assert!(text.contains("\n  tttttttt ttdddddw wwwwssss ssssssss\n"), "{text}");
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "stty rows 24 cols 80; flakeid layout");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    assert!(text.contains("\n  t41.d5.w5.s12@1288834974657/1ms\n"), "{text}");
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "stty rows 24 cols 120; flakeid layout");
+    assert!(text.contains("\ntwitter    t41.d5.w5.s12@1288834974657/1ms "), "{text}");
+}
+
+#[test]
+fn bounds_are_ready_to_paste() {
+    let command = "flakeid bounds --from 1505914988849 --to 1505914988849";
+    let (code, text) = on_terminal(&[("NO_COLOR", "1")], command);
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        text,
+        "lower  910499571845562368  2017-09-20T13:43:08.849Z\n\
+         upper  910499571849756671  2017-09-20T13:43:08.849Z\n\
+         \n\
+         WHERE id BETWEEN 910499571845562368 AND 910499571849756671\n"
+    );
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid bounds --to 1505914988849");
+    assert!(text.ends_with("\nWHERE id <= 910499571849756671\n"), "{text}");
+}
+
+#[test]
+fn errors_are_red() {
+    let (code, text) = on_terminal(&[], "flakeid next --node 1024");
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        text,
+        "flakeid: \u{1b}[1m\u{1b}[31mFLAKEID_FIELD_OUT_OF_RANGE\u{1b}[0m: node 1024 is out of range: \
+         must be from 0 to 1023\n"
+    );
+}
+
+#[test]
+fn without_ids_inspect_does_not_wait_for_a_keyboard() {
+    let (code, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid inspect < /dev/tty");
+    assert_eq!(code, Some(1));
+    assert!(text.contains("FLAKEID_INVALID_OPTION: ID: missing"), "{text}");
+}
+
+/// 200 IDs per second.
+const SLOW: &str = "--node 1 --layout t39.s1.n16@1409529600000/10ms";
+
+#[test]
+fn progress_is_shown_to_who_waits() {
+    let (code, text) = on_terminal(&[], &format!("flakeid next -n 400 {SLOW} > /dev/null"));
+    assert_eq!(code, Some(0));
+    assert!(text.contains(" of 400, ") && text.contains(" IDs/s, "), "{text:?}");
+    assert!(text.ends_with("\u{1b}[2K"), "the line is cleared: {text:?}");
+}
+
+#[test]
+fn progress_is_shown_to_nobody_else() {
+    let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
+    assert_eq!(text, "", "it was done at once");
+    let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));
+    assert_eq!(text.lines().count(), 300);
+    assert!(text.lines().all(|line| line.bytes().all(|byte| byte.is_ascii_digit())));
+    let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW} 2>&1 | cat"));
+    assert_eq!(text.lines().count(), 300);
+}

@@ -1,0 +1,55 @@
+//! The README says what is true: its programs are the example files, and its command works.
+
+use std::fs;
+
+use crate::command::{Failed, Outcome, Step, root};
+
+/// A quoted file stands between this marker, with its path, and the end of the code block.
+const MARKER: &str = "<!-- file: ";
+
+const FIVE_IDS: &str = "cargo run --release -p flakeid-cli -- next -n 5 --node 1";
+const TESTS: &str = "cargo xtask test";
+
+pub(crate) fn check() -> Outcome {
+    let readme = read("README.md")?;
+    let quotes = quotes(&readme)?;
+    if quotes.is_empty() {
+        return Err(Failed("README.md quotes no example".to_owned()));
+    }
+    for (path, quoted) in quotes {
+        if read(path)? != quoted {
+            return Err(Failed(format!("README.md quotes {path}, but not as it is now")));
+        }
+    }
+    for command in [FIVE_IDS, TESTS] {
+        if !readme.lines().any(|line| line == command) {
+            return Err(Failed(format!("README.md does not show the command: {command}")));
+        }
+    }
+    let arguments: Vec<&str> = FIVE_IDS.split(' ').skip(1).collect();
+    let ids = Step::cargo(&arguments).output()?;
+    let ids: Result<Vec<u64>, _> = ids.lines().map(str::parse).collect();
+    match ids {
+        Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
+        _ => return Err(Failed(format!("did not print five rising IDs: {FIVE_IDS}"))),
+    }
+    Step::cargo(&["run", "--quiet", "-p", "flakeid-examples", "--bin", "quickstart"]).run()
+}
+
+fn read(path: &str) -> Result<String, Failed> {
+    fs::read_to_string(root().join(path)).map_err(|error| Failed(format!("{path}: {error}")))
+}
+
+/// (path, code) of every quoted file.
+fn quotes(readme: &str) -> Result<Vec<(&str, String)>, Failed> {
+    let mut quotes = Vec::new();
+    for part in readme.split(MARKER).skip(1) {
+        let quote = part.split_once(" -->\n").and_then(|(path, rest)| {
+            let (_fence, code) = rest.split_once('\n').filter(|(f, _)| f.starts_with("```"))?;
+            let (code, _) = code.split_once("```")?;
+            Some((path, code.to_owned()))
+        });
+        quotes.push(quote.ok_or_else(|| Failed("a marker in README.md without code".to_owned()))?);
+    }
+    Ok(quotes)
+}

@@ -1,0 +1,24 @@
+use crate::command::{Outcome, Step};
+use crate::{lint, readme};
+
+pub(crate) fn run() -> Outcome {
+    lint::run()?;
+    Step::new("python3", &["tests/vectors/reference.py", "--check"])
+        .or_install("apt-get install python3 (3.11 or later)")
+        .run()?;
+    // Debug builds panic on an overflow, release builds are what users run: both have to pass.
+    Step::cargo(&["test", "--workspace", "--all-features", "--locked"]).run()?;
+    Step::cargo(&["test", "--workspace", "--locked", "--release"]).run()?;
+    Step::cargo(&["test", "-p", "flakeid-core", "--no-default-features", "--locked"])
+        .args(&["--lib", "--test", "model", "--test", "vectors", "--test", "skew"])
+        .run()?;
+    Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--release", "--lib", "loom"])
+        .configured("loom")
+        .run()?;
+    Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--test", "fork"])
+        .configured("flakeid_atfork")
+        .run()?;
+    readme::check()?;
+    println!("\ncargo xtask test: everything passed");
+    Ok(())
+}
