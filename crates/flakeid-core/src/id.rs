@@ -58,6 +58,22 @@ impl Id {
         Self(u64::from_be_bytes(bytes))
     }
 
+    /// Integers of somebody else's array as IDs, to be filled in place: bindings write into the
+    /// arrays of their languages without a copy.
+    ///
+    /// ```
+    /// use flakeid_core::{Generator, Id, Layout};
+    ///
+    /// let mut numbers = [0u64; 1000];
+    /// let generator = Generator::new(Layout::TWITTER, 8)?;
+    /// assert_eq!(generator.fill(Id::from_u64_slice_mut(&mut numbers))?, 1000);
+    /// # Ok::<(), flakeid_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn from_u64_slice_mut(numbers: &mut [u64]) -> &mut [Self] {
+        host::as_ids(numbers)
+    }
+
     /// The ID in a text form.
     #[must_use]
     pub fn to_text(self, form: TextForm) -> Text {
@@ -133,6 +149,19 @@ impl From<u64> for Id {
 impl From<Id> for u64 {
     fn from(id: Id) -> Self {
         id.0
+    }
+}
+
+/// The one place where integers of a host's buffer are taken for IDs.
+mod host {
+    #![allow(unsafe_code)]
+
+    use super::Id;
+
+    pub(super) fn as_ids(numbers: &mut [u64]) -> &mut [Id] {
+        // SAFETY: `Id` is a transparent u64, of which every bit pattern is valid, and the borrow
+        // is handed on as it is.
+        unsafe { &mut *(core::ptr::from_mut(numbers) as *mut [Id]) }
     }
 }
 

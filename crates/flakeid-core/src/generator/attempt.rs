@@ -105,16 +105,14 @@ impl Generator {
                 // Before the swap: who sees the position must not take it for a rollback.
                 self.cell.sanction(first + count);
             }
-            match self.cell.swap(word, self.cell.join(clock_sequence, first + count)) {
-                Ok(()) => {
-                    if tick > now.tick {
-                        self.cell.count_ahead(tick - now.tick);
-                    }
-                    return Ok(Run { first, count, clock_sequence });
+            if self.cell.swap(word, self.cell.join(clock_sequence, first + count)) {
+                if tick > now.tick {
+                    self.cell.count_ahead(tick - now.tick);
                 }
-                Err(found) => word = found,
+                return Ok(Run { first, count, clock_sequence });
             }
             back_off();
+            word = self.cell.load();
         }
     }
 

@@ -83,13 +83,10 @@ impl Cell {
         self.word.0.load(Ordering::Acquire)
     }
 
-    /// The one step that issues. Returns the word it found instead if another was faster.
+    /// The one step that issues. False if another was faster.
     #[inline]
-    pub(super) fn swap(&self, from: u64, to: u64) -> Result<(), u64> {
-        match self.word.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => Ok(()),
-            Err(found) => Err(found),
-        }
+    pub(super) fn swap(&self, from: u64, to: u64) -> bool {
+        self.word.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Nothing is issued after this; everything issued before is below the word returned.

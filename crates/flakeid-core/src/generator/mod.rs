@@ -75,6 +75,13 @@ struct Run {
     clock_sequence: u64,
 }
 
+impl Run {
+    /// The position after the last one.
+    const fn end(&self) -> u64 {
+        self.first + self.count
+    }
+}
+
 impl Generator {
     /// A generator for a fixed node on the system clock, with the default policies.
     ///
@@ -268,23 +275,43 @@ impl Generator {
             return None;
         }
         let tick = if self.unit == 1 { since } else { since / self.unit };
-        let floor = self.shape.position(tick);
         let limit = self.limit.get().min(self.shape.position(tick + 1));
-        let mut word = self.cell.load();
-        loop {
-            let first = if word <= floor { self.start_of(tick) } else { word };
-            let sequence = self.shape.sequence(first);
-            if first >= limit || sequence > self.sequence_mask {
-                return None;
-            }
-            // Limits lie between ticks, so the end of the sequence is the nearer one.
-            let count = wanted.min(self.sequence_mask - sequence + 1);
-            match self.cell.swap(word, first + count) {
-                Ok(()) => return Some(Run { first, count, clock_sequence: 0 }),
-                Err(found) => word = found,
-            }
-            back_off();
+        let word = self.cell.load();
+        let run = self.plan(word, tick, limit, wanted)?;
+        if self.cell.swap(word, run.end()) {
+            Some(run)
+        } else {
+            self.take_again(tick, limit, wanted)
         }
+    }
+
+    /// Another thread was faster. Out of the way of the first try, which usually succeeds.
+    #[cold]
+    #[inline(never)]
+    fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
+        loop {
+            back_off();
+            // Anew: the word that was found is old after the pause, and a thread that tried with
+            // it would lose again, and again.
+            let word = self.cell.load();
+            let run = self.plan(word, tick, limit, wanted)?;
+            if self.cell.swap(word, run.end()) {
+                return Some(run);
+            }
+        }
+    }
+
+    /// What to take when the word is this and the clock in that tick, if nothing stands in the way.
+    #[inline]
+    fn plan(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
+        let first = if word <= self.shape.position(tick) { self.start_of(tick) } else { word };
+        let sequence = self.shape.sequence(first);
+        if first >= limit || sequence > self.sequence_mask {
+            return None;
+        }
+        // Limits lie between ticks, so the end of the sequence is the nearer one.
+        let count = wanted.min(self.sequence_mask - sequence + 1);
+        Some(Run { first, count, clock_sequence: 0 })
     }
 
     /// The first position used in a tick of which nothing was used: sequence 0, or a random one below 2^start bits.
