@@ -135,7 +135,7 @@ impl Pages {
 }
 
 /// What the kernel does in a child where it can, done by hand.
-#[cfg(all(unix, feature = "std", not(loom)))]
+#[cfg(all(unix, feature = "std", not(loom), not(miri)))]
 extern "C" fn wipe_in_child() {
     let mut page = Page::alive(PAGES.newest.load(Ordering::Acquire));
     while let Some(current) = page {

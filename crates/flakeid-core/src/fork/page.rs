@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// Leaves what the kernel would leave in a child.
-    #[cfg(all(unix, feature = "std", not(loom)))]
+    #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
     pub(super) fn wipe(&self) {
         self.alive.store(0, Ordering::Relaxed);
         self.older.store(core::ptr::null_mut(), Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-#[cfg(all(unix, feature = "std", not(loom)))]
+#[cfg(all(unix, feature = "std", not(loom), not(miri)))]
 mod memory {
     use super::Page;
     use core::sync::atomic::{AtomicBool, Ordering};
@@ -131,8 +131,8 @@ mod memory {
     }
 }
 
-/// Where there is no fork (or, in a loom model, none is modelled), plain memory does.
-#[cfg(any(not(all(unix, feature = "std")), loom))]
+/// Where there is no fork (loom models none, and Miri cannot make one), plain memory does.
+#[cfg(any(not(all(unix, feature = "std")), loom, miri))]
 mod memory {
     use super::{Page, Slot};
     use crate::sync::{AtomicPtr, AtomicU64};
