@@ -128,3 +128,22 @@ fn generators_and_their_parts_cross_threads() {
     crosses::<ManualClock>();
     crosses::<flakeid_core::Error>();
 }
+
+#[test]
+fn a_call_may_be_more_patient_or_less() {
+    let layout = slow();
+    let short = Duration::from_millis(1);
+    let builder = Generator::builder(layout).node(9).max_wait(short).sequence_mask(0);
+    let generator = builder.build().unwrap();
+    let patient = Duration::from_secs(5);
+    let mut last = generator.next_id_within(patient).unwrap();
+    for _ in 0..3 {
+        let next = generator.next_id_within(patient).unwrap();
+        assert!(next.parts(&layout).unwrap().tick > last.parts(&layout).unwrap().tick);
+        last = next;
+    }
+    let error = generator.next_id().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
+    let mut ids = [last; 2];
+    assert_eq!(generator.fill_within(&mut ids, patient).unwrap(), 2);
+}

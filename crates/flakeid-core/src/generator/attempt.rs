@@ -46,16 +46,15 @@ impl Generator {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn take_waiting(&self, wanted: u64) -> Result<Run, Error> {
+    pub(super) fn take_waiting(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
         let mut spent = Duration::ZERO;
         loop {
             let Obstacle { error, until } = match self.attempt(wanted) {
                 Ok(run) => return Ok(run),
                 Err(obstacle) => obstacle,
             };
-            let (Some(until), true) = (until, spent < self.max_wait) else { return Err(error) };
-            let Some(slept) = self.clock.wait_until(until, self.max_wait.saturating_sub(spent))
-            else {
+            let (Some(until), true) = (until, spent < max_wait) else { return Err(error) };
+            let Some(slept) = self.clock.wait_until(until, max_wait.saturating_sub(spent)) else {
                 return Err(error);
             };
             if spent.is_zero() {

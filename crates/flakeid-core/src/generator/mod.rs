@@ -109,9 +109,19 @@ impl Generator {
     /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
+        self.next_id_within(self.max_wait)
+    }
+
+    /// The next ID, waiting at most `max_wait` instead of the generator's own: for callers that
+    /// must be back soon, such as an event loop.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.take(1) {
             Some(run) => Ok(self.shape.id(&run)),
-            None => self.take_waiting(1).map(|run| self.shape.id(&run)),
+            None => self.take_waiting(1, max_wait).map(|run| self.shape.id(&run)),
         }
     }
 
@@ -136,7 +146,16 @@ impl Generator {
     /// smaller than `ids.len()` and the next call reports the obstacle.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.fill_by(ids, Self::take_waiting)
+        self.fill_within(ids, self.max_wait)
+    }
+
+    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's own.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    #[inline]
+    pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
+        self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
     }
 
     /// As [`fill`](Self::fill), without ever waiting.
@@ -145,21 +164,21 @@ impl Generator {
     /// As [`try_next_id`](Self::try_next_id), but only if there was no ID at all.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.fill_by(ids, Self::take_at_once)
+        self.fill_by(ids, |wanted| self.take_at_once(wanted))
     }
 
     #[inline]
     fn fill_by(
         &self,
         ids: &mut [Id],
-        take_slowly: impl Fn(&Self, u64) -> Result<Run, Error>,
+        take_slowly: impl Fn(u64) -> Result<Run, Error>,
     ) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < ids.len() {
             let wanted = (ids.len() - filled) as u64;
             let run = match self.take(wanted) {
                 Some(run) => run,
-                None => match take_slowly(self, wanted) {
+                None => match take_slowly(wanted) {
                     Ok(run) => run,
                     Err(error) if filled == 0 => return Err(error),
                     // Not lost: these IDs are issued, and the next call meets the obstacle again.
