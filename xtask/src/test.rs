@@ -1,5 +1,5 @@
 use crate::command::{Outcome, Step};
-use crate::{lint, readme};
+use crate::{c, header, lint, node, python, readme, wasm};
 
 pub(crate) fn run() -> Outcome {
     lint::run()?;
@@ -18,6 +18,11 @@ pub(crate) fn run() -> Outcome {
     Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--test", "fork"])
         .configured("flakeid_atfork")
         .run()?;
+    header::check()?;
+    c::test()?;
+    python::test()?;
+    node::test()?;
+    wasm::test()?;
     readme::check()?;
     println!("\ncargo xtask test: everything passed");
     Ok(())

@@ -46,6 +46,8 @@ pub use calendar::Rfc3339;
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock};
+#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
+pub use clock::{set_host_time, take_host_wait};
 pub use error::{Error, ErrorKind};
 pub use generator::{Generator, GeneratorBuilder, Overflow, Policy, Rollback, Stats, Window};
 pub use id::Id;

@@ -1,12 +1,16 @@
 //! Where the time comes from.
 
+#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
+mod host;
 mod manual;
 mod source;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod system;
 
+#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
+pub use host::{SystemClock, set_host_time, take_host_wait};
 pub use manual::ManualClock;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub use system::SystemClock;
 
 pub(crate) use source::ClockSource;
@@ -25,30 +29,31 @@ pub trait Clock: Send + Sync + 'static {
     /// it waited; it may return early. `None` if this clock cannot wait, which turns the wait into
     /// an error for the caller. It must not spin for more than a fraction of a millisecond.
     ///
-    /// By default the thread sleeps; without the `std` feature, `None`.
+    /// By default the thread sleeps; without the `std` feature, or on a target that cannot sleep
+    /// (`wasm32-unknown-unknown`), `None`.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         default_wait(unix_ms.saturating_sub(self.unix_ms()), at_most)
     }
 }
 
 /// Clocks get stepped while threads sleep; none oversleeps such a step by more than this.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-#[cfg(feature = "std")]
-#[expect(clippy::unnecessary_wraps, reason = "without std there is no way to wait")]
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere there is no way to wait")]
 fn default_wait(ms: i64, at_most: Duration) -> Option<Duration> {
     Some(sleep(Duration::from_millis(ms.max(0).cast_unsigned()).min(at_most)))
 }
 
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), all(target_family = "wasm", target_os = "unknown")))]
 fn default_wait(_ms: i64, _at_most: Duration) -> Option<Duration> {
     None
 }
 
 /// Sleeps for `duration`, or a part of it if it is long, and returns the time it took on the
 /// monotonic clock.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 fn sleep(duration: Duration) -> Duration {
     let start = std::time::Instant::now();
     std::thread::sleep(duration.min(LONGEST_SLEEP));

@@ -1,0 +1,76 @@
+//! The least that a Node add-on can do, in Rust as flakeid is: calls that do nothing else.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::slice;
+
+use napi::bindgen_prelude::{BigInt, FromNapiValue, Function};
+use napi::sys::{self, napi_callback_info, napi_env, napi_value};
+use napi::{Env, Result};
+use napi_derive::napi;
+
+/// An ID is that large, and a smaller BigInt is no cheaper.
+const LARGE: u64 = 1 << 62 | 12345;
+
+/// A plain function as napi-rs makes them.
+#[napi]
+pub fn plain() -> BigInt {
+    BigInt::from(LARGE)
+}
+
+type Callback = unsafe extern "C" fn(napi_env, napi_callback_info) -> napi_value;
+
+/// A bare function that returns a BigInt.
+#[napi]
+pub fn bare(env: &Env) -> Result<Function<'_, (), BigInt>> {
+    make(env, c"bare", number)
+}
+
+/// A bare function that writes `base + i` into the BigUint64Array that it is given.
+#[napi]
+pub fn bare_fill(env: &Env) -> Result<Function<'_, (), BigInt>> {
+    make(env, c"fill", fill)
+}
+
+fn make<'env>(env: &'env Env, name: &CStr, call: Callback) -> Result<Function<'env, (), BigInt>> {
+    let (raw, mut function, none) = (env.raw(), ptr::null_mut(), ptr::null_mut());
+    let length = name.count_bytes().cast_signed();
+    // SAFETY: the environment is that of the call, the name ends in NUL, the result is a local.
+    unsafe {
+        let made = &raw mut function;
+        sys::napi_create_function(raw, name.as_ptr(), length, Some(call), none, made);
+        Function::from_napi_value(raw, function)
+    }
+}
+
+unsafe extern "C" fn number(env: napi_env, _info: napi_callback_info) -> napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: the environment is that of the call, the result a local.
+    unsafe { sys::napi_create_bigint_uint64(env, LARGE, &raw mut value) };
+    value
+}
+
+unsafe extern "C" fn fill(env: napi_env, info: napi_callback_info) -> napi_value {
+    let (mut array, mut count) = (ptr::null_mut(), 1);
+    let (mut kind, mut length, mut data) = (0, 0, ptr::null_mut::<c_void>());
+    // SAFETY: out pointers are locals or null where that is allowed; the benchmark gives the array,
+    // whose memory nothing else touches during the call.
+    let numbers = unsafe {
+        let (at, none) = (&raw mut array, ptr::null_mut());
+        sys::napi_get_cb_info(env, info, &raw mut count, at, none, ptr::null_mut());
+        sys::napi_get_typedarray_info(
+            env,
+            array,
+            &raw mut kind,
+            &raw mut length,
+            &raw mut data,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        );
+        slice::from_raw_parts_mut(data.cast::<u64>(), length)
+    };
+    for (number, id) in numbers.iter_mut().zip(LARGE..) {
+        *number = id;
+    }
+    ptr::null_mut()
+}

@@ -1,0 +1,227 @@
+//! Making IDs.
+
+use std::ffi::c_char;
+use std::mem::{MaybeUninit, offset_of};
+
+use flakeid_core::{Error, Generator, Id};
+
+use crate::border::{self, Sized32, given};
+use crate::config::Config;
+use crate::fault::Fault;
+use crate::guard::guard;
+use crate::status::Status;
+
+/// What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
+pub const FLAKEID_NO_TICK: u64 = u64::MAX;
+
+/// Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
+/// one layout and node share their position within a process. Every function but
+/// flakeid_generator_free() may be called by any number of threads at the same time. In a forked
+/// child, generators of the parent are FLAKEID_FORKED; they may be freed there.
+pub struct GeneratorHandle(Generator);
+
+/// What happened to a generator besides issuing IDs. Start from FLAKEID_STATS_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Stats {
+    /// sizeof(flakeid_stats).
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Calls, or stalls within a fill, that had to wait.
+    pub waits: u64,
+    /// Times the clock was seen to go back.
+    pub rollbacks: u64,
+    /// The furthest that an ID's tick was ahead of the clock, in ticks.
+    pub largest_ahead: u64,
+}
+
+// SAFETY: numbers only.
+unsafe impl Sized32 for Stats {
+    const FIRST: usize = offset_of!(Stats, largest_ahead) + size_of::<u64>();
+}
+
+/// Makes a generator. The caller owns it and frees it with flakeid_generator_free(); config, its
+/// layout string and its clock are not needed any more after the call. Any thread.
+///
+/// FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (no node, two kinds
+/// of node, a wrong struct_size, ...), FLAKEID_HORIZON_REACHED, FLAKEID_FORKED,
+/// FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_new(
+    config: *const Config,
+    generator: Option<&mut MaybeUninit<Box<GeneratorHandle>>>,
+) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
+        let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
+        generator.write(Box::new(GeneratorHandle(built)));
+        Ok(())
+    })
+}
+
+/// Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
+/// node's position is kept for the process's next generator of that node.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
+    let _ = guard(|| {
+        drop(generator);
+        Ok(())
+    });
+}
+
+/// The next ID. Waits, asleep, at most max_wait_ms. Any thread.
+///
+/// FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
+/// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_next(
+    generator: Option<&GeneratorHandle>,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
+        id.write(generator.0.next_id()?.to_u64());
+        Ok(())
+    })
+}
+
+/// The next ID, without ever waiting; flakeid_retry_after_ms() says when to try again. Errors as
+/// flakeid_generator_next(). Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_try_next(
+    generator: Option<&GeneratorHandle>,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
+        id.write(generator.0.try_next_id()?.to_u64());
+        Ok(())
+    })
+}
+
+/// The part of `fill` and `try_fill` that is the same.
+#[inline]
+fn fill_by(
+    generator: Option<&GeneratorHandle>,
+    ids: Result<&mut [u64], Fault>,
+    count: Option<&mut MaybeUninit<usize>>,
+    fill: impl FnOnce(&Generator, &mut [Id]) -> Result<usize, Error>,
+) -> Result<(), Fault> {
+    let count = given(count, "count")?.write(0);
+    let generator = given(generator, "generator")?;
+    *count = fill(&generator.0, Id::from_u64_slice_mut(ids?))?;
+    Ok(())
+}
+
+/// Fills `ids` from its beginning with the next IDs, in order, and writes into `count` how many:
+/// at most `n`, and fewer only if an obstacle outlasted max_wait_ms, which the next call reports.
+/// Fails only if there was no ID at all; `count` is written then too, as 0. `ids` may be NULL if
+/// `n` is 0. Errors as flakeid_generator_next(). Any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_fill(
+    generator: Option<&GeneratorHandle>,
+    ids: *mut u64,
+    n: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    // SAFETY: C promises that `ids` has `n` integers.
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Generator::fill))
+}
+
+/// As flakeid_generator_fill(), without ever waiting. Any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_try_fill(
+    generator: Option<&GeneratorHandle>,
+    ids: *mut u64,
+    n: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    // SAFETY: C promises that `ids` has `n` integers.
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Generator::try_fill))
+}
+
+/// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
+/// changes nothing. Any thread.
+///
+/// FLAKEID_INVALID_OPTION (no window), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_extend(
+    generator: Option<&GeneratorHandle>,
+    fence: u64,
+) -> Status {
+    guard(|| Ok(given(generator, "generator")?.0.extend(fence)?))
+}
+
+/// Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
+/// issued one, or FLAKEID_NO_TICK. It still has to be freed. Any thread.
+///
+/// FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_retire(
+    generator: Option<&GeneratorHandle>,
+    last_tick: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        let last_tick = given(last_tick, "last_tick")?;
+        last_tick.write(generator.0.retire()?.unwrap_or(FLAKEID_NO_TICK));
+        Ok(())
+    })
+}
+
+/// What happened to the generator besides issuing IDs. Any thread.
+///
+/// FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_stats(
+    generator: Option<&GeneratorHandle>,
+    stats: *mut Stats,
+) -> Status {
+    guard(|| {
+        let now = given(generator, "generator")?.0.stats();
+        let now = Stats {
+            struct_size: 0,
+            reserved: 0,
+            waits: now.waits,
+            rollbacks: now.rollbacks,
+            largest_ahead: now.largest_ahead,
+        };
+        // SAFETY: C promises that `stats` is as large as it says.
+        unsafe { border::write_sized(&now, stats) }
+    })
+}
+
+/// The node in the IDs. Any thread.
+///
+/// FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_node(
+    generator: Option<&GeneratorHandle>,
+    node: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        given(node, "node")?.write(generator.0.node());
+        Ok(())
+    })
+}
+
+/// Writes the canonical descriptor of the generator's layout, with its epoch, as a string;
+/// FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Any thread.
+///
+/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_layout(
+    generator: Option<&GeneratorHandle>,
+    buffer: *mut c_char,
+    size: usize,
+) -> Status {
+    guard(|| {
+        let layout = given(generator, "generator")?.0.layout().to_string();
+        // SAFETY: C promises that `buffer` has `size` bytes.
+        unsafe { border::write_text(&layout, buffer, size) }
+    })
+}

@@ -1,0 +1,90 @@
+//! What the calling thread's last failed call had to say. Errors are kept as they are and put into
+//! words only when asked, so a failing `try_next` in a loop formats and allocates nothing.
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::time::Duration;
+
+use flakeid_core::Error;
+
+use crate::fault::Fault;
+
+struct LastError {
+    fault: Fault,
+    message: Option<CString>,
+    field: Option<CString>,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn keep(fault: Fault) {
+    // A thread that is ending has no last error any more; there is nobody left to ask for it.
+    let _ = LAST.try_with(|last| {
+        let before = last.replace(Some(LastError { fault, message: None, field: None }));
+        drop(before);
+    });
+}
+
+fn text(text: &str) -> CString {
+    // Input from C has no NUL inside, so neither has what is quoted of it.
+    CString::new(text).unwrap_or_default()
+}
+
+fn ask<T>(what: impl FnOnce(&mut LastError) -> Option<T>) -> Option<T> {
+    LAST.try_with(|last| last.borrow_mut().as_mut().and_then(what)).ok().flatten()
+}
+
+fn ms(what: impl FnOnce(&Error) -> Option<Duration>) -> i64 {
+    let duration = ask(|last| last.fault.core().and_then(what));
+    // Rounded up: waiting that long must be enough.
+    duration.map_or(-1, |d| i64::try_from(d.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX))
+}
+
+/// What the last failed call of this thread had to say: a sentence for people, in English, that
+/// names the field, the value and the range. Empty if no call has failed yet.
+///
+/// Like errno it means something only right after a call failed; calls that succeed leave it.
+/// The string belongs to the library and stays valid until a call of this thread fails, or the
+/// thread ends. Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_last_error() -> *const c_char {
+    ask(|last| {
+        let message = &mut last.message;
+        Some(message.get_or_insert_with(|| text(&last.fault.to_string())).as_ptr())
+    })
+    .unwrap_or(c"".as_ptr())
+}
+
+/// The field at fault if the last failed call was FLAKEID_FIELD_OUT_OF_RANGE ("node", "tick",
+/// ...), otherwise NULL. Lives as long as flakeid_last_error(). Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_last_error_field() -> *const c_char {
+    ask(|last| {
+        let name = last.fault.core()?.field()?;
+        Some(last.field.get_or_insert_with(|| text(name)).as_ptr())
+    })
+    .unwrap_or(std::ptr::null())
+}
+
+/// After how many milliseconds the last failed call may succeed, or -1 where waiting does not
+/// help. Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_retry_after_ms() -> i64 {
+    ms(Error::retry_after)
+}
+
+/// By how many milliseconds the clock went back if the last failed call was
+/// FLAKEID_CLOCK_ROLLBACK, otherwise -1. Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_rollback_ms() -> i64 {
+    ms(Error::rollback)
+}
+
+/// When the layout ran out, in Unix milliseconds, if the last failed call was
+/// FLAKEID_HORIZON_REACHED, otherwise -1. Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_horizon_ms() -> i64 {
+    ask(|last| last.fault.core()?.horizon()).unwrap_or(-1)
+}

@@ -1,0 +1,79 @@
+//! What no program in C can bring about: panics, and structs of other versions.
+
+#![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
+
+#[path = "../src/border.rs"]
+mod border;
+#[path = "../src/fault.rs"]
+mod fault;
+#[path = "../src/guard.rs"]
+mod guard;
+#[path = "../src/last_error.rs"]
+mod last_error;
+#[path = "../src/status.rs"]
+mod status;
+
+use std::ffi::CStr;
+use std::mem::offset_of;
+
+use border::Sized32;
+use fault::Fault;
+use guard::guard;
+use status::{FLAKEID_INVALID_OPTION, FLAKEID_OK, FLAKEID_PANIC};
+
+/// A struct as a later release might have it: `second` was added.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Later {
+    struct_size: u32,
+    first: u32,
+    second: u64,
+}
+
+// SAFETY: numbers only.
+unsafe impl Sized32 for Later {
+    const FIRST: usize = offset_of!(Later, second);
+}
+
+fn last_error() -> String {
+    // SAFETY: the library's strings end in NUL.
+    unsafe { CStr::from_ptr(last_error::flakeid_last_error()) }.to_str().unwrap().to_owned()
+}
+
+fn read(value: Later) -> Result<Later, i32> {
+    // SAFETY: sizes in these tests are at most the real one.
+    unsafe { border::read_sized(&raw const value) }.map_err(|fault: Fault| fault.status())
+}
+
+type Call = fn() -> Result<(), Fault>;
+
+#[test]
+fn a_panic_is_a_status() {
+    let calls: [(Call, &str); 3] = [
+        (|| panic!("a {}", String::from("String")), "a String"),
+        (|| panic!("a str"), "a str"),
+        (|| std::panic::panic_any(7), "no message"),
+    ];
+    for (call, message) in calls {
+        assert_eq!(guard(call), FLAKEID_PANIC);
+        assert!(last_error().ends_with(message), "{}", last_error());
+    }
+}
+
+#[test]
+fn a_program_of_an_earlier_release() {
+    let earlier = Later { struct_size: 8, first: 1, second: 2 };
+    assert_eq!(read(earlier), Ok(Later { second: 0, ..earlier }));
+    let mut written = earlier;
+    // SAFETY: eight bytes are there.
+    unsafe {
+        border::write_sized(&Later { struct_size: 0, first: 3, second: 4 }, &raw mut written)
+    }
+    .map_err(|fault| fault.status())
+    .unwrap();
+    assert_eq!(written, Later { first: 3, ..earlier });
+    assert_eq!(read(Later { struct_size: 4, ..earlier }), Err(FLAKEID_INVALID_OPTION));
+    assert_eq!(read(Later { struct_size: 10, ..earlier }), Err(FLAKEID_INVALID_OPTION));
+    assert_eq!(guard(|| Ok(())), FLAKEID_OK);
+}

@@ -1,0 +1,58 @@
+//! What belongs to one JavaScript environment: the main thread's and each worker's.
+
+use flakeid_core::Error;
+use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRef};
+use napi::{Env, Status, Unknown};
+
+use crate::function::Register;
+
+/// code, message, retryAfterMs, byMs, horizon, field.
+pub(crate) type FailureArguments =
+    FnArgs<(String, String, Option<f64>, Option<f64>, Option<BigInt>, Option<String>)>;
+
+pub(crate) struct Environment {
+    make_error: FunctionRef<FailureArguments, Unknown<'static>>,
+    pub(crate) register: Register,
+}
+
+impl Environment {
+    pub(crate) fn set_up(
+        env: &Env,
+        make_error: &Function<FailureArguments, Unknown<'static>>,
+        register: BigUint64Array,
+    ) -> napi::Result<()> {
+        let missing = || napi::Error::new(Status::InvalidArg, "the array is empty");
+        let register = Register::new(register).ok_or_else(missing)?;
+        let made = Self { make_error: make_error.create_ref()?, register };
+        env.set_instance_data(made, (), |_| {})
+    }
+
+    pub(crate) fn of(env: &Env) -> napi::Result<&'static Self> {
+        let missing = || napi::Error::new(Status::GenericFailure, "call setup first");
+        env.get_instance_data::<Self>()?.map(|found| &*found).ok_or_else(missing)
+    }
+
+    /// The JavaScript object for an error of the core.
+    pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
+        let ms = |duration: std::time::Duration| duration.as_millis() as f64;
+        let make_error = &Self::of(env)?.make_error;
+        // The reference belongs to this environment, which outlives the call.
+        let arguments = (
+            error.code().to_owned(),
+            error.to_string(),
+            error.retry_after().map(ms),
+            error.rollback().map(ms),
+            error.horizon().map(BigInt::from),
+            error.field().map(str::to_owned),
+        );
+        make_error.borrow_back(env)?.call(arguments.into())
+    }
+}
+
+/// An error of the core as something to return from a function, which then throws it.
+pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
+    match Environment::error(env, error) {
+        Ok(value) => value.into(),
+        Err(failed) => failed,
+    }
+}

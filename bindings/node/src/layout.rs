@@ -1,0 +1,177 @@
+use flakeid_core::{Error, Id, Layout, Parts};
+use napi::bindgen_prelude::{BigInt, BigUint64Array};
+use napi::{Env, Result};
+use napi_derive::napi;
+
+use crate::environment::thrown;
+use crate::number::{bits, instant, optional, signed};
+
+/// What follows from a layout.
+#[napi(object, object_from_js = false)]
+pub struct Figures {
+    /// The canonical descriptor.
+    pub descriptor: String,
+    /// The name of the preset that it equals.
+    pub preset_name: Option<String>,
+    /// How many of the 64 bits it uses.
+    pub width: u32,
+    /// Whether the node is datacenter and worker.
+    pub is_split: bool,
+    /// Whether every ID is exact as a number.
+    pub fits_f64: bool,
+    /// Whether generators can be built on it.
+    pub can_generate: bool,
+    /// IDs that one node can issue in a second.
+    pub ids_per_second: f64,
+    /// epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence, idsPerTick, horizon,
+    /// fitsI64Until, maxDatacenter, maxWorker.
+    pub numbers: BigUint64Array,
+}
+
+/// The parts of an ID to be, as decimal text.
+#[napi(object, object_to_js = false)]
+pub struct PartTexts {
+    /// The tick; without one, that of `unixMs`.
+    pub tick: Option<String>,
+    /// An instant in the tick.
+    pub unix_ms: Option<String>,
+    /// The node; without one, datacenter and worker.
+    pub node: Option<String>,
+    /// The high part of the node.
+    pub datacenter: Option<String>,
+    /// The low part of the node.
+    pub worker: Option<String>,
+    /// The clock sequence.
+    pub clock_sequence: Option<String>,
+    /// The sequence.
+    pub sequence: Option<String>,
+}
+
+fn parse(env: &Env, descriptor: &str) -> Result<Layout> {
+    descriptor.parse().map_err(|error: Error| thrown(env, &error))
+}
+
+/// The names of the presets.
+#[napi(catch_unwind)]
+pub(crate) fn presets() -> Vec<&'static str> {
+    Layout::presets().iter().map(|(name, _)| *name).collect()
+}
+
+/// The descriptor of the default layout.
+#[napi(catch_unwind)]
+pub(crate) fn default_layout() -> String {
+    Layout::default().to_string()
+}
+
+/// What follows from a layout.
+#[napi(catch_unwind)]
+pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
+    let layout = parse(&env, &descriptor)?;
+    let (max_datacenter, max_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
+    Ok(Figures {
+        descriptor: layout.to_string(),
+        preset_name: layout.preset_name().map(str::to_owned),
+        width: layout.width(),
+        is_split: layout.is_split(),
+        fits_f64: layout.fits_f64(),
+        can_generate: layout.can_generate(),
+        ids_per_second: layout.ids_per_second(),
+        // No layout's epoch or horizon is before 1970.
+        numbers: BigUint64Array::new(vec![
+            layout.epoch().cast_unsigned(),
+            layout.unit_ms(),
+            layout.max_tick(),
+            layout.max_node(),
+            layout.max_sequence(),
+            layout.max_clock_sequence(),
+            layout.ids_per_tick(),
+            layout.horizon().cast_unsigned(),
+            layout.fits_i64_until().cast_unsigned(),
+            max_datacenter,
+            max_worker,
+        ]),
+    })
+}
+
+/// The descriptor of the same layout with another epoch.
+#[napi(catch_unwind)]
+pub(crate) fn with_epoch(env: Env, descriptor: String, unix_ms: BigInt) -> Result<String> {
+    let layout = parse(&env, &descriptor)?.with_epoch(signed(&unix_ms));
+    Ok(layout.map_err(|error| thrown(&env, &error))?.to_string())
+}
+
+/// An ID of these parts.
+#[napi(catch_unwind)]
+pub(crate) fn pack(env: Env, descriptor: String, parts: PartTexts) -> Result<BigInt> {
+    let layout = parse(&env, &descriptor)?;
+    let id = parse_parts(&layout, &parts).and_then(|parts| layout.pack(&parts));
+    Ok(id.map_err(|error| thrown(&env, &error))?.to_u64().into())
+}
+
+fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts, Error> {
+    let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
+    let datacenter = optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?;
+    let worker = optional("worker", texts.worker.as_ref(), most_worker)?;
+    let node = optional("node", texts.node.as_ref(), layout.max_node())?;
+    let clock_sequence =
+        optional("clock_sequence", texts.clock_sequence.as_ref(), layout.max_clock_sequence())?;
+    let sequence = optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?;
+    let told = texts.unix_ms.as_deref().map(instant);
+    let (tick, unix_ms) = match (optional("tick", texts.tick.as_ref(), layout.max_tick())?, told) {
+        (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
+        (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
+        (None, None) => return Err(Error::invalid_option("tick", "give it or unix_ms")),
+    };
+    let node = match (node, datacenter, worker) {
+        (Some(node), _, _) => node,
+        (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
+        (None, None, None) if layout.max_node() == 0 => 0,
+        _ => return Err(Error::invalid_option("node", "give it, or datacenter and worker")),
+    };
+    Ok(Parts {
+        tick,
+        unix_ms,
+        node,
+        datacenter,
+        worker,
+        clock_sequence: clock_sequence.unwrap_or_default(),
+        sequence: sequence.unwrap_or_default(),
+    })
+}
+
+/// tick, unixMs, node, datacenter, worker, clockSequence, sequence.
+#[napi(catch_unwind)]
+pub(crate) fn unpack(env: Env, descriptor: String, id: BigInt) -> Result<BigUint64Array> {
+    let parts = parse(&env, &descriptor)?.unpack(Id::from_u64(bits(&id)));
+    let parts = parts.map_err(|error| thrown(&env, &error))?;
+    Ok(BigUint64Array::new(vec![
+        parts.tick,
+        parts.unix_ms.cast_unsigned(),
+        parts.node,
+        parts.datacenter.unwrap_or_default(),
+        parts.worker.unwrap_or_default(),
+        parts.clock_sequence,
+        parts.sequence,
+    ]))
+}
+
+/// The smallest ID of the tick that contains the instant.
+#[napi(catch_unwind)]
+pub(crate) fn lower_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Result<BigInt> {
+    Ok(parse(&env, &descriptor)?.lower_bound(signed(&unix_ms)).to_u64().into())
+}
+
+/// The largest ID of the tick that contains the instant.
+#[napi(catch_unwind)]
+pub(crate) fn upper_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Result<BigInt> {
+    Ok(parse(&env, &descriptor)?.upper_bound(signed(&unix_ms)).to_u64().into())
+}
+
+/// Throws the error for a value that its field cannot hold, or that a JavaScript number cannot.
+#[napi(catch_unwind, ts_return_type = "never")]
+pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) -> Result<()> {
+    const NAMES: [&str; 8] =
+        ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
+    let name = NAMES.into_iter().find(|known| *known == name).unwrap_or("value");
+    Err(thrown(&env, &Error::field_out_of_range(name, &value, 0, bits(&most))))
+}

@@ -1,0 +1,67 @@
+//! Other people's arrays, to be filled in place. The only unsafe code of this crate.
+
+use flakeid_core::Id;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
+
+/// A writable, C-contiguous buffer of 64-bit integers, kept from being resized or freed.
+pub(crate) struct Target(PyUntypedBuffer);
+
+impl Target {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // A memoryview knows the strides where the object leaves them out, as ctypes does.
+        let buffer = PyUntypedBuffer::get(object)
+            .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;
+        if !(holds_integers(buffer.format().to_bytes()) && buffer.item_size() == size_of::<u64>()) {
+            return Err(PyTypeError::new_err(format!(
+                "buffer must hold 64-bit integers in this machine's byte order (numpy uint64 or \
+                 int64, array 'Q' or 'q'), not items of {} bytes with format '{}'",
+                buffer.item_size(),
+                buffer.format().to_string_lossy(),
+            )));
+        }
+        if buffer.readonly() {
+            return Err(PyBufferError::new_err("buffer is read-only"));
+        }
+        if !buffer.is_c_contiguous() {
+            return Err(PyBufferError::new_err(
+                "buffer is not C-contiguous: fill a contiguous array, then copy",
+            ));
+        }
+        if buffer.item_count() > 0 && !buffer.buf_ptr().cast::<u64>().is_aligned() {
+            return Err(PyBufferError::new_err("buffer is not aligned to 8 bytes"));
+        }
+        Ok(Self(buffer))
+    }
+
+    #[expect(unsafe_code, reason = "there is no safe view of memory that Python owns")]
+    pub(crate) fn ids(&mut self) -> &mut [Id] {
+        let count = self.0.item_count();
+        if count == 0 {
+            // The pointer of an empty buffer may be anything.
+            return &mut [];
+        }
+        // SAFETY: `of` has checked that the memory is writable, contiguous, aligned and made of
+        // 8-byte integers, of which every bit pattern is valid; the buffer that this borrows keeps
+        // it from being freed, moved or resized. Python code of another thread that writes to the
+        // array in the meantime can spoil the numbers in it, as with every extension that fills an
+        // array outside the GIL; `fill` documents that, and nothing here reads them.
+        let numbers =
+            unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u64>(), count) };
+        Id::from_u64_slice_mut(numbers)
+    }
+}
+
+/// Whether a `struct` format is one integer in this machine's byte order. Not left to pyo3, which
+/// takes the other byte order for it.
+fn holds_integers(format: &[u8]) -> bool {
+    let here = if cfg!(target_endian = "little") { b'<' } else { b'>' };
+    let letter = match format {
+        [letter] => *letter,
+        [order, letter] if [b'@', b'=', here].contains(order) => *letter,
+        _ => return false,
+    };
+    b"qQlLnN".contains(&letter)
+}

@@ -1,0 +1,42 @@
+//! The core's errors as exceptions, whose classes are Python: they derive from two bases.
+
+use flakeid_core::Error;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+
+/// The exception of an error: the class of its code, the core's sentence, and its details.
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err passes")]
+pub(crate) fn raise(error: Error) -> PyErr {
+    Python::attach(|py| match exception(py, &error) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failure) => failure,
+    })
+}
+
+fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+    let classes = CLASSES.get_or_try_init(py, || {
+        py.import("flakeid.errors")?
+            .getattr("CLASSES")?
+            .cast_into::<PyDict>()
+            .map(Bound::unbind)
+            .map_err(PyErr::from)
+    })?;
+    let exception =
+        classes.bind(py).as_any().get_item(error.code())?.call1((error.to_string(),))?;
+    if let Some(after) = error.retry_after() {
+        exception.setattr("retry_after", after.as_secs_f64())?;
+    }
+    if let Some(by) = error.rollback() {
+        exception.setattr("by", by.as_secs_f64())?;
+    }
+    if let Some(horizon) = error.horizon() {
+        exception.setattr("horizon", horizon)?;
+    }
+    if let Some(field) = error.field() {
+        exception.setattr("field", field)?;
+    }
+    Ok(exception)
+}

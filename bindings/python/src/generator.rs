@@ -1,0 +1,286 @@
+use flakeid_core::{Error, ErrorKind, Field, Generator as Core, Id, Window};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::buffer::Target;
+use crate::clock::ManualClock;
+use crate::duration::duration;
+use crate::error::raise;
+use crate::integer::{count, field, unix_ms, wrong_type};
+use crate::layout::{Chosen, Layout};
+use crate::stats::Stats;
+use crate::string::string;
+
+/// IDs that are made before other Python threads get a turn: some tens of microseconds.
+const MOST_AT_ONCE: usize = 1 << 16;
+
+/// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
+///
+/// `node`, or `datacenter` and `worker`, has no default: it must be different for every generator
+/// of this layout that may run at the same time anywhere. Generators of one node in one process
+/// share their position. In a forked child every call is ForkedError: build one with a node of its
+/// own there. Durations are seconds (int or float) or timedeltas.
+///
+/// layout: a Layout, a preset's name or a descriptor. epoch: Unix milliseconds, instead of the
+/// layout's. overflow: 'wait', 'error', or 'borrow' (with a window). rollback: 'continue',
+/// 'error', 'wait' or 'clock-sequence'. sequence_mask: the largest sequence number, 2**k - 1.
+/// sequence_start: begin ticks at a random number of that many bits. max_ahead: how far ahead of
+/// the clock a window may be used, 20 s unless given. max_wait: how long a call waits without
+/// issuing an ID; 1 s or two ticks, whichever is longer, unless given. clock: a ManualClock.
+/// window: (start, fence), the ticks that may be used.
+#[pyclass(frozen, module = "flakeid", name = "Generator")]
+pub(crate) struct Generator(Core);
+
+#[pymethods]
+impl Generator {
+    #[new]
+    #[pyo3(
+        signature = (
+            *, node = None, datacenter = None, worker = None, layout = None, epoch = None,
+            sequence_mask = None, sequence_start = None, overflow = None, rollback = None,
+            max_ahead = None, max_wait = None, clock = None, window = None,
+        ),
+        text_signature = "(*, node=None, datacenter=None, worker=None, layout='twitter', \
+                          epoch=None, sequence_mask=None, sequence_start=None, overflow=None, \
+                          rollback=None, max_ahead=None, max_wait=None, clock=None, window=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn new(
+        node: Option<&Bound<'_, PyAny>>,
+        datacenter: Option<&Bound<'_, PyAny>>,
+        worker: Option<&Bound<'_, PyAny>>,
+        layout: Option<Chosen>,
+        epoch: Option<&Bound<'_, PyAny>>,
+        sequence_mask: Option<&Bound<'_, PyAny>>,
+        sequence_start: Option<&Bound<'_, PyAny>>,
+        overflow: Option<&Bound<'_, PyAny>>,
+        rollback: Option<&Bound<'_, PyAny>>,
+        max_ahead: Option<&Bound<'_, PyAny>>,
+        max_wait: Option<&Bound<'_, PyAny>>,
+        clock: Option<&Bound<'_, PyAny>>,
+        window: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let Layout(mut layout) = Layout::of(layout);
+        if let Some(epoch) = epoch {
+            layout = layout.with_epoch(unix_ms("epoch", epoch)?).map_err(raise)?;
+        }
+        let (most_datacenter, most_worker) = Layout::split_limits(&layout);
+        let mut builder = Core::builder(layout);
+        if let Some(node) = node {
+            builder = builder.node(field("node", node, layout.max_node())?);
+        }
+        if let Some(datacenter) = datacenter {
+            builder = builder.datacenter(field("datacenter", datacenter, most_datacenter)?);
+        }
+        if let Some(worker) = worker {
+            builder = builder.worker(field("worker", worker, most_worker)?);
+        }
+        if let Some(mask) = sequence_mask {
+            builder = builder.sequence_mask(field("sequence_mask", mask, layout.max_sequence())?);
+        }
+        if let Some(bits) = sequence_start {
+            let mut fields = layout.fields();
+            let sequence = fields.find(|span| span.field == Field::Sequence);
+            let most = sequence.map_or(0, |span| span.width.into());
+            let bits = field("sequence_start", bits, most)?;
+            let bits = u32::try_from(bits)
+                .map_err(|_| raise(Error::field_out_of_range("sequence_start", &bits, 0, most)))?;
+            builder = builder.sequence_start(bits);
+        }
+        if let Some(overflow) = overflow {
+            builder = builder.overflow(string("overflow", overflow)?.parse().map_err(raise)?);
+        }
+        if let Some(rollback) = rollback {
+            builder = builder.rollback(string("rollback", rollback)?.parse().map_err(raise)?);
+        }
+        if let Some(max_ahead) = max_ahead {
+            builder = builder.max_ahead(duration("max_ahead", max_ahead)?);
+        }
+        if let Some(max_wait) = max_wait {
+            builder = builder.max_wait(duration("max_wait", max_wait)?);
+        }
+        if let Some(clock) = clock {
+            let clock = clock
+                .cast::<ManualClock>()
+                .map_err(|_| wrong_type("clock", "a ManualClock", clock))?;
+            builder = builder.clock(clock.get().0.clone());
+        }
+        if let Some(window) = window {
+            builder = builder.window(window_of(window, layout.max_tick())?);
+        }
+        builder.build().map(Self).map_err(raise)
+    }
+
+    /// The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is
+    /// full, for the clock when it went back, as the policies say.
+    fn next_id(&self, py: Python<'_>) -> PyResult<u64> {
+        match self.0.try_next_id() {
+            Ok(id) => Ok(id.to_u64()),
+            Err(error) => self.next_id_waiting(py, error),
+        }
+    }
+
+    /// The next ID, without ever waiting. The error's retry_after says when to try again.
+    fn try_next_id(&self) -> PyResult<u64> {
+        self.0.try_next_id().map(Id::to_u64).map_err(raise)
+    }
+
+    /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
+    fn next_ids<'py>(
+        &self,
+        py: Python<'py>,
+        n: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let n = count(n)?;
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(n).map_err(|_| {
+            PyMemoryError::new_err(format!("there is no memory for a list of {n} IDs"))
+        })?;
+        numbers.resize(n, 0);
+        let ids = Id::from_u64_slice_mut(&mut numbers);
+        let filled = self.fill_waiting(py, ids)?;
+        numbers.truncate(filled);
+        PyList::new(py, numbers)
+    }
+
+    /// Fill an array with the next IDs, in place, and return how many: less than its length only
+    /// if an obstacle outlasted max_wait. Takes any writable, C-contiguous buffer of 64-bit
+    /// integers (numpy, array.array, memoryview). Do not touch the array from other threads
+    /// meanwhile: long fills run without the GIL.
+    fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.fill_waiting(py, Target::of(buffer)?.ids())
+    }
+
+    /// As fill, without ever waiting.
+    fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut target = Target::of(buffer)?;
+        let ids = target.ids();
+        if ids.len() > MOST_AT_ONCE {
+            py.detach(|| self.0.try_fill(ids)).map_err(raise)
+        } else {
+            self.0.try_fill(ids).map_err(raise)
+        }
+    }
+
+    /// Raise the end of the window to the tick `fence`, exclusive. Only after the store that hands
+    /// out windows has confirmed it.
+    fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.extend(field("fence", fence, u64::MAX)?).map_err(raise)
+    }
+
+    /// End this generator: every later call is ClosedError. Returns the last tick in which it
+    /// issued an ID, or None if it issued none.
+    fn retire(&self) -> PyResult<Option<u64>> {
+        self.0.retire().map_err(raise)
+    }
+
+    /// Retire the generator; nothing if it was retired already, or in a forked child.
+    fn close(&self) -> PyResult<()> {
+        match self.0.retire() {
+            Err(error) if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Forked) => {
+                Err(raise(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What happened besides issuing IDs.
+    fn stats(&self) -> Stats {
+        Stats(self.0.stats())
+    }
+
+    /// The layout of the IDs.
+    #[getter]
+    fn layout(&self) -> Layout {
+        Layout(*self.0.layout())
+    }
+
+    /// The node in the IDs.
+    #[getter]
+    fn node(&self) -> u64 {
+        self.0.node()
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
+        self.next_id(py)
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+
+    #[expect(clippy::unused_self, reason = "Python passes it")]
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Generator cannot be copied or pickled: two generators with the same position would \
+             issue the same IDs; build another one with a node of its own",
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Generator node={} layout={}>", self.0.node(), self.layout().short_name())
+    }
+}
+
+impl Generator {
+    /// What stopped `try_next_id` may pass, and the core knows how long to wait for it.
+    #[cold]
+    fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
+        if !passes(&error) {
+            return Err(raise(error));
+        }
+        py.detach(|| self.0.next_id()).map(Id::to_u64).map_err(raise)
+    }
+
+    /// Fills with the GIL as far as that takes no time, and goes on without it; between pieces,
+    /// Python handles its signals, so that Ctrl-C ends a fill of an hour.
+    fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
+        let mut have = 0;
+        if ids.len() <= MOST_AT_ONCE {
+            match self.0.try_fill(ids) {
+                Ok(filled) if filled == ids.len() => return Ok(filled),
+                Ok(filled) => have = filled,
+                Err(error) if passes(&error) => {}
+                Err(error) => return Err(raise(error)),
+            }
+        }
+        for piece in ids[have..].chunks_mut(MOST_AT_ONCE) {
+            match py.detach(|| self.0.fill(piece)) {
+                Ok(filled) => {
+                    have += filled;
+                    if filled < piece.len() {
+                        break;
+                    }
+                }
+                Err(error) if have == 0 => return Err(raise(error)),
+                Err(_) => break,
+            }
+            py.check_signals()?;
+        }
+        Ok(have)
+    }
+}
+
+/// Whether a waiting call may get past what stopped one that does not wait.
+fn passes(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
+}
+
+fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {
+    let refused = || wrong_type("window", "a tuple (start, fence) of two ints", window);
+    let pair = window.cast::<PyTuple>().map_err(|_| refused())?;
+    let (start, fence): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        pair.extract().map_err(|_| refused())?;
+    let start = field("window start", &start, max_tick)?;
+    Window::new(start, field("window fence", &fence, u64::MAX)?).map_err(raise)
+}

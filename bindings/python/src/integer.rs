@@ -1,0 +1,71 @@
+//! Python's integers have no size; the core's have.
+
+use flakeid_core::{Error, ErrorKind, Id};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+use crate::error::raise;
+
+/// An integer, or how to show one that `T` cannot hold. A bool is no number here, and a float
+/// would lose digits.
+fn integer<'py, T>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Result<T, String>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let not_an_integer = || wrong_type(name, "an int", value);
+    if value.is_instance_of::<PyBool>() {
+        return Err(not_an_integer());
+    }
+    let py = value.py();
+    match value.extract() {
+        Ok(number) => Ok(Ok(number)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => Ok(Err(shown(value))),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => Err(not_an_integer()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Python refuses to print integers of more than 4300 digits.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
+}
+
+/// A field of a layout or an option like it, 0 to `max`; below 2^64 the core checks it.
+pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
+    integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
+}
+
+/// An ID.
+pub(crate) fn id(value: &Bound<'_, PyAny>) -> PyResult<Id> {
+    integer("id", value)?.map(Id::from_u64).map_err(|shown| {
+        let range = Error::field_out_of_range("id", &shown, 0, u64::MAX).to_string();
+        raise(Error::new(ErrorKind::InvalidId, &range, None))
+    })
+}
+
+/// A number of IDs, at most what a list can hold.
+pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    const MOST: u64 = isize::MAX as u64;
+    let n = field("n", value, MOST)?;
+    if n > MOST {
+        return Err(raise(Error::field_out_of_range("n", &n, 0, MOST)));
+    }
+    Ok(n as usize)
+}
+
+/// An instant in Unix milliseconds.
+pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    integer(name, value)?.map_err(|shown| {
+        let reason = format!("{shown} does not fit a signed 64-bit integer");
+        raise(Error::invalid_option(name, &reason))
+    })
+}
+
+/// What every refusal of a type says.
+pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    match value.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("{name} must be {wanted}, not {kind}")),
+        Err(error) => error,
+    }
+}

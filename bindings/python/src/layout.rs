@@ -1,0 +1,309 @@
+use flakeid_core::{Error, Id, Layout as Core, Parts as CoreParts};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use crate::error::raise;
+use crate::instant::from_python;
+use crate::integer::{field, id as id_of, unix_ms as unix_ms_of, wrong_type};
+use crate::parts::Parts;
+use crate::string::string;
+
+/// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
+///
+/// Layout.parse("twitter"), or a descriptor: Layout.parse("t42.n8.s13@1420070400000/5ms").
+#[pyclass(frozen, eq, hash, str, module = "flakeid", name = "Layout")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Layout(pub(crate) Core);
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The argument `layout`: a Layout, or the text of one.
+pub(crate) struct Chosen(pub(crate) Core);
+
+impl<'py> FromPyObject<'_, 'py> for Chosen {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(layout) = value.cast::<Layout>() {
+            return Ok(Self(layout.get().0));
+        }
+        match string("layout", &value) {
+            Ok(text) => text.parse().map(Self).map_err(raise),
+            Err(_) => Err(wrong_type("layout", "a Layout or a str", &value)),
+        }
+    }
+}
+
+impl Layout {
+    pub(crate) fn of(chosen: Option<Chosen>) -> Self {
+        Self(chosen.map_or_else(Core::default, |chosen| chosen.0))
+    }
+
+    /// The name of the preset that it equals, or else the descriptor.
+    pub(crate) fn short_name(&self) -> String {
+        self.0.preset_name().map_or_else(|| self.0.to_string(), str::to_owned)
+    }
+
+    /// The largest datacenter and worker, for messages about numbers beyond 64 bits.
+    pub(crate) fn split_limits(layout: &Core) -> (u64, u64) {
+        layout.max_datacenter_and_worker().unwrap_or_default()
+    }
+}
+
+#[pymethods]
+impl Layout {
+    /// The layout of a preset's name or of a descriptor, FIELDS@EPOCH/UNIT, as in
+    /// t41.d5.w5.s12@1288834974657/1ms.
+    #[classmethod]
+    fn parse(_class: &Bound<'_, PyType>, text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        string("text", text)?.parse().map(Self).map_err(raise)
+    }
+
+    /// Every preset by the name that stands for it wherever a descriptor does.
+    #[staticmethod]
+    fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let presets = PyDict::new(py);
+        for (name, layout) in Core::presets() {
+            presets.set_item(name, Self(*layout))?;
+        }
+        Ok(presets)
+    }
+
+    /// The same fields and unit, counting from another epoch (Unix milliseconds).
+    fn with_epoch(&self, unix_ms: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.0.with_epoch(unix_ms_of("epoch", unix_ms)?).map(Self).map_err(raise)
+    }
+
+    /// The canonical text of the layout, FIELDS@EPOCH/UNIT.
+    #[getter]
+    fn descriptor(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// The name of the preset that this layout equals, or None.
+    #[getter]
+    fn preset_name(&self) -> Option<&'static str> {
+        self.0.preset_name()
+    }
+
+    /// (name, width, shift) of every field, from the most significant bit down.
+    #[getter]
+    fn fields(&self) -> Vec<(&'static str, u32, u32)> {
+        let spans = self.0.fields();
+        spans.map(|f| (f.field.name(), f.width.into(), f.shift.into())).collect()
+    }
+
+    /// How many of the 64 bits the layout uses.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.0.width()
+    }
+
+    /// Unix milliseconds of tick 0.
+    #[getter]
+    fn epoch(&self) -> i64 {
+        self.0.epoch()
+    }
+
+    /// The length of a tick in milliseconds.
+    #[getter]
+    fn unit_ms(&self) -> u64 {
+        self.0.unit_ms()
+    }
+
+    /// The last tick.
+    #[getter]
+    fn max_tick(&self) -> u64 {
+        self.0.max_tick()
+    }
+
+    /// The largest node; 0 where the layout has no node field.
+    #[getter]
+    fn max_node(&self) -> u64 {
+        self.0.max_node()
+    }
+
+    /// The largest datacenter, or None where the layout does not split its node.
+    #[getter]
+    fn max_datacenter(&self) -> Option<u64> {
+        self.0.max_datacenter_and_worker().map(|(datacenter, _)| datacenter)
+    }
+
+    /// The largest worker, or None where the layout does not split its node.
+    #[getter]
+    fn max_worker(&self) -> Option<u64> {
+        self.0.max_datacenter_and_worker().map(|(_, worker)| worker)
+    }
+
+    /// The largest sequence number.
+    #[getter]
+    fn max_sequence(&self) -> u64 {
+        self.0.max_sequence()
+    }
+
+    /// The largest clock sequence; 0 where the layout has none.
+    #[getter]
+    fn max_clock_sequence(&self) -> u64 {
+        self.0.max_clock_sequence()
+    }
+
+    /// How many IDs one node can issue in one tick.
+    #[getter]
+    fn ids_per_tick(&self) -> u64 {
+        self.0.ids_per_tick()
+    }
+
+    /// How many IDs one node can issue in one second.
+    #[getter]
+    fn ids_per_second(&self) -> f64 {
+        self.0.ids_per_second()
+    }
+
+    /// Whether the node is split into datacenter (high bits) and worker (low bits).
+    #[getter]
+    fn is_split(&self) -> bool {
+        self.0.is_split()
+    }
+
+    /// The instant at which the ticks run out, in Unix milliseconds: the first that has no tick.
+    #[getter]
+    fn horizon(&self) -> i64 {
+        self.0.horizon()
+    }
+
+    /// Until when (Unix milliseconds, exclusive) IDs are positive as a signed 64-bit integer.
+    #[getter]
+    fn fits_i64_until(&self) -> i64 {
+        self.0.fits_i64_until()
+    }
+
+    /// Whether every ID is exact as a float, and so as a JavaScript number: at most 53 bits.
+    #[getter]
+    fn fits_f64(&self) -> bool {
+        self.0.fits_f64()
+    }
+
+    /// Whether generators can be built on this layout; if not, it only decodes.
+    #[getter]
+    fn can_generate(&self) -> bool {
+        self.0.can_generate()
+    }
+
+    /// The tick of an instant (an aware datetime, or Unix milliseconds).
+    fn tick_at(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.0.tick_at(from_python("when", when)?).map_err(raise)
+    }
+
+    /// The instant at which a tick begins, in Unix milliseconds; ticks past the last one give the
+    /// horizon.
+    fn unix_ms_at(&self, tick: &Bound<'_, PyAny>) -> PyResult<i64> {
+        Ok(self.0.unix_ms_at(field("tick", tick, u64::MAX)?))
+    }
+
+    /// An instant (an aware datetime, or Unix milliseconds) as RFC 3339 text in UTC, with the
+    /// precision that unit and epoch have.
+    fn timestamp(&self, when: &Bound<'_, PyAny>) -> PyResult<String> {
+        Ok(self.0.timestamp(from_python("when", when)?).to_string())
+    }
+
+    /// The node made of a datacenter and a worker.
+    fn join_node(&self, datacenter: &Bound<'_, PyAny>, worker: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let (most_datacenter, most_worker) = Self::split_limits(&self.0);
+        let datacenter = field("datacenter", datacenter, most_datacenter)?;
+        let worker = field("worker", worker, most_worker)?;
+        self.0.join_node(datacenter, worker).map_err(raise)
+    }
+
+    /// (datacenter, worker) of a node, or None where the layout does not split it.
+    fn split_node(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<(u64, u64)>> {
+        Ok(self.0.split_node(field("node", node, self.0.max_node())?))
+    }
+
+    /// An ID of these parts. The time is a `tick` or `unix_ms`; the node is `node`, or `datacenter`
+    /// and `worker`. Told both ways, they must agree.
+    #[pyo3(signature = (
+        *, tick = None, unix_ms = None, node = None, datacenter = None, worker = None,
+        clock_sequence = None, sequence = None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn pack(
+        &self,
+        tick: Option<&Bound<'_, PyAny>>,
+        unix_ms: Option<&Bound<'_, PyAny>>,
+        node: Option<&Bound<'_, PyAny>>,
+        datacenter: Option<&Bound<'_, PyAny>>,
+        worker: Option<&Bound<'_, PyAny>>,
+        clock_sequence: Option<&Bound<'_, PyAny>>,
+        sequence: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let Self(layout) = self;
+        let number = |name, value: Option<&Bound<'_, PyAny>>, max| {
+            value.map(|value| field(name, value, max)).transpose()
+        };
+        let (most_datacenter, most_worker) = Self::split_limits(layout);
+        let tick = number("tick", tick, layout.max_tick())?;
+        let unix_ms = unix_ms.map(|value| unix_ms_of("unix_ms", value)).transpose()?;
+        let node = number("node", node, layout.max_node())?;
+        let datacenter = number("datacenter", datacenter, most_datacenter)?;
+        let worker = number("worker", worker, most_worker)?;
+        let clock_sequence = number("clock_sequence", clock_sequence, layout.max_clock_sequence())?;
+        let sequence = number("sequence", sequence, layout.max_sequence())?;
+        let (tick, unix_ms) = match (tick, unix_ms) {
+            (Some(tick), Some(unix_ms)) => (tick, unix_ms),
+            (Some(tick), None) => (tick, layout.unix_ms_at(tick)),
+            (None, Some(unix_ms)) => (layout.tick_at(unix_ms).map_err(raise)?, unix_ms),
+            (None, None) => {
+                let reason = "missing: give a tick or unix_ms";
+                return Err(raise(Error::invalid_option("tick", reason)));
+            }
+        };
+        let node = match (node, datacenter, worker) {
+            (Some(node), _, _) => node,
+            (None, Some(datacenter), Some(worker)) => {
+                layout.join_node(datacenter, worker).map_err(raise)?
+            }
+            (None, None, None) if layout.max_node() == 0 => 0,
+            _ => {
+                let reason = "missing: give a node, or datacenter and worker";
+                return Err(raise(Error::invalid_option("node", reason)));
+            }
+        };
+        let parts = CoreParts {
+            tick,
+            unix_ms,
+            node,
+            datacenter,
+            worker,
+            clock_sequence: clock_sequence.unwrap_or_default(),
+            sequence: sequence.unwrap_or_default(),
+        };
+        layout.pack(&parts).map(Id::to_u64).map_err(raise)
+    }
+
+    /// The parts of an ID; InvalidIdError if it has bits that this layout never sets.
+    pub(crate) fn unpack(&self, id: &Bound<'_, PyAny>) -> PyResult<Parts> {
+        self.0.unpack(id_of(id)?).map(Parts).map_err(raise)
+    }
+
+    /// The smallest ID of the tick that contains `when` (an aware datetime, or Unix milliseconds).
+    pub(crate) fn lower_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.0.lower_bound(from_python("when", when)?).to_u64())
+    }
+
+    /// The largest ID of the tick that contains `when`, inclusive.
+    pub(crate) fn upper_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.0.upper_bound(from_python("when", when)?).to_u64())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Layout.parse('{}')", self.short_name())
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
+        Ok((py.get_type::<Self>().getattr("parse")?.unbind(), (self.descriptor(),)))
+    }
+}

@@ -1,0 +1,48 @@
+//! The Python module `flakeid._flakeid`: arguments in, one call of the core, results out.
+
+#![expect(clippy::doc_markdown, reason = "they are docstrings, which people read as plain text")]
+
+mod bounds;
+mod buffer;
+mod clock;
+mod duration;
+mod error;
+mod generator;
+mod instant;
+mod integer;
+mod layout;
+mod parts;
+mod stats;
+mod string;
+mod text;
+
+use pyo3::prelude::*;
+
+/// 64-bit, K-ordered IDs of the Snowflake family.
+#[pymodule(gil_used = false)]
+mod _flakeid {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::bounds::{decode, lower_bound, upper_bound};
+    #[pymodule_export]
+    use crate::clock::ManualClock;
+    #[pymodule_export]
+    use crate::generator::Generator;
+    #[pymodule_export]
+    use crate::layout::Layout;
+    #[pymodule_export]
+    use crate::parts::Parts;
+    #[pymodule_export]
+    use crate::stats::Stats;
+    #[pymodule_export]
+    use crate::text::{
+        from_base32, from_base36, from_base58, from_base62, from_bytes, from_decimal, from_hex,
+        to_base32, to_base36, to_base58, to_base62, to_bytes, to_decimal, to_hex,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

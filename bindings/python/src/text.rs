@@ -1,0 +1,91 @@
+//! IDs as text and as bytes.
+
+use flakeid_core::{Error, ErrorKind, Id, TextForm};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::integer::id as id_of;
+use crate::string::string;
+
+macro_rules! form {
+    ($form:ident, $to:ident, $from:ident, $to_doc:literal, $from_doc:literal) => {
+        #[doc = $to_doc]
+        #[pyfunction]
+        pub(crate) fn $to(id: &Bound<'_, PyAny>) -> PyResult<String> {
+            Ok(id_of(id)?.to_text(TextForm::$form).to_string())
+        }
+
+        #[doc = $from_doc]
+        #[doc = "\n\nAnything else is InvalidIdError."]
+        #[pyfunction]
+        pub(crate) fn $from(text: &Bound<'_, PyAny>) -> PyResult<u64> {
+            let text = string("text", text)?;
+            TextForm::$form.decode(&text).map(Id::to_u64).map_err(raise)
+        }
+    };
+}
+
+form!(
+    Decimal,
+    to_decimal,
+    from_decimal,
+    "The ID in digits, 1 to 20 of them.",
+    "The ID of 1 to 20 digits; leading zeros are allowed, signs and spaces are not."
+);
+form!(
+    Base32,
+    to_base32,
+    from_base32,
+    "The ID as 13 digits of Crockford's base32, which sort as the ID does.",
+    "The ID of 13 digits of Crockford's base32; lower case, I and L for 1, and O for 0 are allowed."
+);
+form!(
+    Base36,
+    to_base36,
+    from_base36,
+    "The ID as 1 to 13 digits of base36, lower case.",
+    "The ID of 1 to 13 digits of base36 without leading zeros; upper case is allowed."
+);
+form!(
+    Base58,
+    to_base58,
+    from_base58,
+    "The ID as 1 to 11 digits of base58 in Bitcoin's alphabet.",
+    "The ID of 1 to 11 digits of base58 in Bitcoin's alphabet, without leading ones (its zero)."
+);
+form!(
+    Base62,
+    to_base62,
+    from_base62,
+    "The ID as 11 digits of base62 (0-9A-Za-z), which sort as the ID does in ASCII order.",
+    "The ID of 11 digits of base62 (0-9A-Za-z)."
+);
+form!(
+    Hex,
+    to_hex,
+    from_hex,
+    "The ID as 16 hexadecimal digits, lower case, which sort as the ID does.",
+    "The ID of 16 hexadecimal digits; upper case is allowed, 0x is not."
+);
+
+/// The ID as 8 bytes, the most significant first, which sort as the ID does.
+#[pyfunction]
+pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
+    Ok(id_of(id)?.to_be_bytes())
+}
+
+/// The ID of 8 bytes (any bytes-like object), the most significant first.
+///
+/// Another length is InvalidIdError.
+#[pyfunction]
+pub(crate) fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let bytes = PyBuffer::<u8>::get(data)?.to_vec(data.py())?;
+    match <[u8; 8]>::try_from(bytes) {
+        Ok(bytes) => Ok(Id::from_be_bytes(bytes).to_u64()),
+        Err(bytes) => {
+            let sentence = format!("an ID is 8 bytes, not {}", bytes.len());
+            Err(raise(Error::new(ErrorKind::InvalidId, &sentence, None)))
+        }
+    }
+}

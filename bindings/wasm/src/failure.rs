@@ -1,0 +1,53 @@
+//! The core's errors as JavaScript's.
+
+use std::cell::RefCell;
+
+use flakeid_core::Error;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    /// A JavaScript function that makes an `Error` of what the core's error tells.
+    pub type MakeError;
+
+    #[wasm_bindgen(method)]
+    fn call(
+        this: &MakeError,
+        receiver: &JsValue,
+        code: &str,
+        message: &str,
+        retry_after_ms: Option<f64>,
+        by_ms: Option<f64>,
+        horizon: Option<i64>,
+        field: Option<String>,
+    ) -> JsValue;
+}
+
+thread_local! {
+    static MAKE_ERROR: RefCell<Option<MakeError>> = const { RefCell::new(None) };
+}
+
+/// Hands over the function that makes errors, once, before anything else.
+#[wasm_bindgen]
+pub fn setup(make_error: MakeError) {
+    MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
+}
+
+/// What is to be thrown for an error of the core. For `map_err`.
+#[inline(never)]
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+pub(crate) fn thrown(error: Error) -> JsValue {
+    let message = error.to_string();
+    MAKE_ERROR.with_borrow(|make_error| match make_error {
+        None => JsValue::from_str(&message),
+        Some(make_error) => make_error.call(
+            &JsValue::UNDEFINED,
+            error.code(),
+            &message,
+            error.retry_after().map(|duration| duration.as_millis() as f64),
+            error.rollback().map(|duration| duration.as_millis() as f64),
+            error.horizon(),
+            error.field().map(str::to_owned),
+        ),
+    })
+}

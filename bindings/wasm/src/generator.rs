@@ -1,0 +1,177 @@
+//! Making IDs. Every call is told what time it is.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flakeid_core::{Error, Id};
+use wasm_bindgen::prelude::*;
+
+use crate::failure::thrown;
+use crate::host;
+use crate::number::field;
+
+/// Single IDs are left here, where JavaScript reads them: that costs less than returning them.
+static REGISTER: AtomicU64 = AtomicU64::new(0);
+
+/// The core's `Generator`.
+#[wasm_bindgen]
+pub struct Generator {
+    core: flakeid_core::Generator,
+    failed: RefCell<Option<Error>>,
+    waits: Cell<u64>,
+}
+
+impl Generator {
+    pub(crate) fn new(core: flakeid_core::Generator) -> Self {
+        Self { core, failed: RefCell::new(None), waits: Cell::new(0) }
+    }
+
+    /// Kept, not thrown: a call that may throw costs more than making the ID.
+    #[cold]
+    fn keep(&self, error: Error) {
+        *self.failed.borrow_mut() = Some(error);
+    }
+
+    fn register(&self, id: Result<Id, Error>) -> bool {
+        match id {
+            Ok(id) => REGISTER.store(id.to_u64(), Ordering::Relaxed),
+            Err(error) => {
+                self.keep(error);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn count_or_failed(&self, count: Result<usize, Error>) -> i32 {
+        match count {
+            Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
+            Err(error) => {
+                self.keep(error);
+                -1
+            }
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl Generator {
+    /// Puts the next ID into the register; false if there is none.
+    #[wasm_bindgen(js_name = nextId)]
+    #[must_use]
+    pub fn next_id(&self, now: f64) -> bool {
+        host::set_time(now);
+        self.register(self.core.next_id())
+    }
+
+    /// As `nextId`, without waiting.
+    #[wasm_bindgen(js_name = tryNextId)]
+    #[must_use]
+    pub fn try_next_id(&self, now: f64) -> bool {
+        host::set_time(now);
+        self.register(self.core.try_next_id())
+    }
+
+    /// Fills the beginning of the buffer and says how many IDs it holds, or −1.
+    #[must_use]
+    pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
+        host::set_time(now);
+        let ids = buffer.beginning(count);
+        let count = if waits { self.core.fill(ids) } else { self.core.try_fill(ids) };
+        self.count_or_failed(count)
+    }
+
+    /// Why the last call failed; nothing if it did not.
+    #[wasm_bindgen(js_name = takeFailure)]
+    #[must_use]
+    pub fn take_failure(&self) -> JsValue {
+        self.failed.borrow_mut().take().map_or(JsValue::UNDEFINED, thrown)
+    }
+
+    /// Counts a wait that JavaScript did.
+    #[wasm_bindgen(js_name = countWait)]
+    pub fn count_wait(&self) {
+        self.waits.set(self.waits.get() + 1);
+    }
+
+    /// Raises the end of the window.
+    ///
+    /// # Errors
+    /// As the core's `extend`.
+    pub fn extend(&self, fence: &str) -> Result<(), JsValue> {
+        field("fence", fence, u64::MAX).and_then(|fence| self.core.extend(fence)).map_err(thrown)
+    }
+
+    /// Ends it; the last tick used, if any.
+    ///
+    /// # Errors
+    /// As the core's `retire`.
+    pub fn retire(&self) -> Result<Option<u64>, JsValue> {
+        self.core.retire().map_err(thrown)
+    }
+
+    /// In turn: waits, rollbacks, largest ahead.
+    #[must_use]
+    pub fn stats(&self) -> Vec<u64> {
+        let stats = self.core.stats();
+        vec![stats.waits + self.waits.get(), stats.rollbacks, stats.largest_ahead]
+    }
+
+    /// Its layout's canonical descriptor.
+    #[must_use]
+    pub fn layout(&self) -> String {
+        self.core.layout().to_string()
+    }
+
+    /// The length of a tick.
+    #[wasm_bindgen(js_name = unitMs)]
+    #[must_use]
+    pub fn unit_ms(&self) -> f64 {
+        self.core.layout().unit_ms() as f64
+    }
+
+    /// Its node.
+    #[must_use]
+    pub fn node(&self) -> u64 {
+        self.core.node()
+    }
+}
+
+/// Memory for a run of IDs, from which JavaScript copies them.
+#[wasm_bindgen]
+pub struct Buffer(Box<[u64]>);
+
+#[wasm_bindgen]
+impl Buffer {
+    /// Room for so many IDs.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new(length: usize) -> Self {
+        Self(vec![0; length].into_boxed_slice())
+    }
+
+    /// Where it begins in the module's memory, in bytes.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    fn beginning(&mut self, count: usize) -> &mut [Id] {
+        let end = count.min(self.0.len());
+        Id::from_u64_slice_mut(&mut self.0[..end])
+    }
+}
+
+/// Where single IDs are left, in bytes from the beginning of the memory.
+#[wasm_bindgen(js_name = registerAddress)]
+#[must_use]
+pub fn register_address() -> usize {
+    REGISTER.as_ptr().addr()
+}
+
+/// The module's memory. An array over it has length 0 once the memory has grown.
+#[wasm_bindgen(js_name = linearMemory)]
+#[must_use]
+pub fn linear_memory() -> JsValue {
+    wasm_bindgen::memory()
+}

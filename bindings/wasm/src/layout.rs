@@ -1,0 +1,206 @@
+//! Layouts by descriptor or name: their figures, and IDs taken apart and put together.
+
+use flakeid_core::{Error, Id, Layout, Parts};
+use wasm_bindgen::prelude::*;
+
+use crate::failure::thrown;
+use crate::number::{Texts, instant, optional};
+
+#[inline(never)]
+fn parse(descriptor: &str) -> Result<Layout, JsValue> {
+    descriptor.parse().map_err(thrown)
+}
+
+/// The names of the presets.
+#[wasm_bindgen]
+#[must_use]
+pub fn presets() -> Vec<String> {
+    Layout::presets().iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The descriptor of the default layout.
+#[wasm_bindgen(js_name = defaultLayout)]
+#[must_use]
+pub fn default_layout() -> String {
+    Layout::default().to_string()
+}
+
+/// Everything that follows from a layout.
+#[wasm_bindgen]
+pub struct Figures(Layout);
+
+#[wasm_bindgen]
+impl Figures {
+    /// Of the layout with this descriptor or name.
+    ///
+    /// # Errors
+    /// `FLAKEID_INVALID_LAYOUT`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(descriptor: &str) -> Result<Self, JsValue> {
+        parse(descriptor).map(Self)
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn descriptor(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// The name, if it is a preset.
+    #[wasm_bindgen(js_name = presetName)]
+    #[must_use]
+    pub fn preset_name(&self) -> Option<String> {
+        self.0.preset_name().map(str::to_owned)
+    }
+
+    /// How many bits it uses.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.0.width()
+    }
+
+    /// Whether the node is datacenter and worker.
+    #[wasm_bindgen(js_name = isSplit)]
+    #[must_use]
+    pub fn is_split(&self) -> bool {
+        self.0.is_split()
+    }
+
+    /// Whether every ID is an exact JavaScript number.
+    #[wasm_bindgen(js_name = fitsF64)]
+    #[must_use]
+    pub fn fits_f64(&self) -> bool {
+        self.0.fits_f64()
+    }
+
+    /// Whether generators can be built on it.
+    #[wasm_bindgen(js_name = canGenerate)]
+    #[must_use]
+    pub fn can_generate(&self) -> bool {
+        self.0.can_generate()
+    }
+
+    /// IDs that one node can issue in a second.
+    #[wasm_bindgen(js_name = idsPerSecond)]
+    #[must_use]
+    pub fn ids_per_second(&self) -> f64 {
+        self.0.ids_per_second()
+    }
+
+    /// In turn: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per tick,
+    /// horizon, end of signed 64 bits, largest datacenter and worker.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<u64> {
+        let layout = &self.0;
+        let (datacenter, worker) = layout.max_datacenter_and_worker().unwrap_or_default();
+        vec![
+            layout.epoch().cast_unsigned(),
+            layout.unit_ms(),
+            layout.max_tick(),
+            layout.max_node(),
+            layout.max_sequence(),
+            layout.max_clock_sequence(),
+            layout.ids_per_tick(),
+            layout.horizon().cast_unsigned(),
+            layout.fits_i64_until().cast_unsigned(),
+            datacenter,
+            worker,
+        ]
+    }
+}
+
+/// The descriptor of the same layout from another epoch.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen(js_name = withEpoch)]
+pub fn with_epoch(descriptor: &str, unix_ms: i64) -> Result<String, JsValue> {
+    let layout = parse(descriptor)?.with_epoch(unix_ms).map_err(thrown)?;
+    Ok(layout.to_string())
+}
+
+/// In turn: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence; 0 where
+/// there is none.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_INVALID_ID`.
+#[wasm_bindgen]
+pub fn unpack(descriptor: &str, id: u64) -> Result<Vec<u64>, JsValue> {
+    let parts = parse(descriptor)?.unpack(Id::from_u64(id)).map_err(thrown)?;
+    Ok(vec![
+        parts.tick,
+        parts.unix_ms.cast_unsigned(),
+        parts.node,
+        parts.datacenter.unwrap_or_default(),
+        parts.worker.unwrap_or_default(),
+        parts.clock_sequence,
+        parts.sequence,
+    ])
+}
+
+/// The smallest ID of an instant's tick.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen(js_name = lowerBound)]
+pub fn lower_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
+    Ok(parse(descriptor)?.lower_bound(unix_ms).to_u64())
+}
+
+/// The largest ID of an instant's tick.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen(js_name = upperBound)]
+pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
+    Ok(parse(descriptor)?.upper_bound(unix_ms).to_u64())
+}
+
+/// The parts' texts, in the order of `PARTS` in `node/wasm/lib/backend.js`.
+struct PartTexts(Texts);
+
+impl PartTexts {
+    /// Each field as a number, the node and the tick also from what else tells them.
+    fn parts(&self, layout: &Layout) -> Result<Parts, Error> {
+        let most = layout.max_datacenter_and_worker().unwrap_or_default();
+        let datacenter = optional("datacenter", self.0.get(3), most.0)?;
+        let worker = optional("worker", self.0.get(4), most.1)?;
+        let node = optional("node", self.0.get(2), layout.max_node())?;
+        let most = layout.max_clock_sequence();
+        let clock_sequence = optional("clock_sequence", self.0.get(5), most)?;
+        let sequence = optional("sequence", self.0.get(6), layout.max_sequence())?;
+        let tick = optional("tick", self.0.get(0), layout.max_tick())?;
+        let told = self.0.get(1).map(|text| instant(&text));
+        let (tick, unix_ms) = match (tick, told) {
+            (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
+            (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
+            (None, None) => return Err(Error::invalid_option("tick", "give it or unix_ms")),
+        };
+        let node = match (node, datacenter, worker) {
+            (Some(node), _, _) => node,
+            (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
+            (None, None, None) if layout.max_node() == 0 => 0,
+            _ => return Err(Error::invalid_option("node", "give it, or datacenter and worker")),
+        };
+        Ok(Parts {
+            tick,
+            unix_ms,
+            node,
+            datacenter,
+            worker,
+            clock_sequence: clock_sequence.unwrap_or_default(),
+            sequence: sequence.unwrap_or_default(),
+        })
+    }
+}
+
+/// The ID of these parts.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE`, `FLAKEID_INVALID_OPTION`.
+#[wasm_bindgen]
+pub fn pack(descriptor: &str, texts: Vec<JsValue>) -> Result<u64, JsValue> {
+    let layout = parse(descriptor)?;
+    let id = PartTexts(Texts::new(texts)).parts(&layout).and_then(|parts| layout.pack(&parts));
+    id.map(Id::to_u64).map_err(thrown)
+}

@@ -1,0 +1,14 @@
+//! The core for JavaScript, as WebAssembly: arguments in, one core call, result out.
+//!
+//! What JavaScript users see is the class of `node/lib` over these functions, as
+//! `node/wasm/backend.js` hands them on. A `BigInt` argument fits its type (the glue would cut it
+//! silently if it did not); values of users that may not fit come as decimal text.
+
+pub mod clock;
+pub mod failure;
+pub mod generator;
+pub mod host;
+pub mod layout;
+pub mod number;
+pub mod options;
+pub mod text;

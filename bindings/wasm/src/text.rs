@@ -1,0 +1,48 @@
+//! IDs as text and bytes.
+
+use flakeid_core::{Error, Id, TextForm};
+use wasm_bindgen::prelude::*;
+
+use crate::failure::thrown;
+
+#[inline(never)]
+fn parse(form: &str) -> Result<TextForm, JsValue> {
+    form.parse().map_err(thrown)
+}
+
+/// The ID in the text form of this name.
+///
+/// # Errors
+/// `FLAKEID_INVALID_OPTION` for another name.
+#[wasm_bindgen(js_name = idToText)]
+pub fn id_to_text(form: &str, id: u64) -> Result<String, JsValue> {
+    Ok(parse(form)?.encode(Id::from_u64(id)).as_str().to_owned())
+}
+
+/// The ID of a text.
+///
+/// # Errors
+/// `FLAKEID_INVALID_ID`; `FLAKEID_INVALID_OPTION` for another name of a form.
+#[wasm_bindgen(js_name = textToId)]
+pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
+    parse(form)?.decode(text).map(Id::to_u64).map_err(thrown)
+}
+
+/// The error for a value that does not fit its field.
+///
+/// # Errors
+/// Always: `FLAKEID_FIELD_OUT_OF_RANGE`.
+#[wasm_bindgen(js_name = outOfRange)]
+pub fn out_of_range(field: &str, value: &str, most: u64) -> Result<(), JsValue> {
+    const FIELDS: [&str; 8] =
+        ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
+    let known = FIELDS.into_iter().find(|known| *known == field).unwrap_or("value");
+    Err(thrown(Error::field_out_of_range(known, &value, 0, most)))
+}
+
+/// The version of the package.
+#[wasm_bindgen]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

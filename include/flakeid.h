@@ -1,0 +1,925 @@
+/* Made from bindings/c/src by `cargo xtask header`: do not edit.
+ *
+ * flakeid: 64-bit Snowflake-family IDs, unique and in order, without a round trip.
+ *
+ *     flakeid_config config = FLAKEID_CONFIG_INIT;
+ *     flakeid_generator *generator = NULL;
+ *     uint64_t id = 0;
+ *     config.has = FLAKEID_HAS_NODE;
+ *     config.node = 7;
+ *     if (flakeid_generator_new(&config, &generator) != FLAKEID_OK ||
+ *         flakeid_generator_next(generator, &id) != FLAKEID_OK) {
+ *         fprintf(stderr, "%s\n", flakeid_last_error());
+ *     }
+ *     flakeid_generator_free(generator);
+ *
+ * Conventions
+ *
+ * - C99. Functions that can fail return a flakeid_status: FLAKEID_OK (0) or the number of an
+ *   error, which is the same in every release. A comment lists the statuses that a function has;
+ *   any may also return FLAKEID_PANIC, a defect of the library that was caught.
+ * - Inputs come first, outputs last. Outputs are written only on success, except the count of a
+ *   fill, which is always written.
+ * - NULL where something must be given is FLAKEID_NULL_ARGUMENT. Other pointers must be valid and
+ *   aligned for their type, and outputs must not overlap.
+ * - Strings are UTF-8 and end in NUL; the length of an input is its strlen. A buffer that is too
+ *   small is FLAKEID_BUFFER_TOO_SMALL, and the last error says which size is needed.
+ * - `layout` is a preset's name ("twitter", "sonyflake", ...) or a descriptor
+ *   ("t41.n10.s12@1288834974657/1ms"); NULL is the default, "twitter".
+ * - Structs that may grow begin with struct_size, which the program sets (by the _INIT macro).
+ *   The library reads and writes no more than that. Fields that an older program lacks have
+ *   their default; fields that a newer program sets and an older library does not know are
+ *   FLAKEID_INVALID_OPTION; fields that an older library cannot fill become 0.
+ * - Whoever gets a handle owns it and frees it with its _free function. "Any thread" means: may
+ *   be called by any number of threads at the same time, with the same handle too.
+ * - fork: in the child, generators of the parent return FLAKEID_FORKED. Build new ones there, with
+ *   nodes of their own.
+ * - flakeid_last_error() and its companions belong to the calling thread.
+ * - Two copies of the library in one process (shared and static, say) share nothing: give their
+ *   generators different nodes.
+ */
+
+
+#ifndef FLAKEID_H
+#define FLAKEID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header. */
+#define FLAKEID_VERSION "0.1.0"
+
+/* No options: a node has still to be given. */
+#define FLAKEID_CONFIG_INIT \
+    {sizeof(flakeid_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0}
+
+#define FLAKEID_STATS_INIT {sizeof(flakeid_stats), 0, 0, 0, 0}
+
+#define FLAKEID_LAYOUT_INFO_INIT \
+    {sizeof(flakeid_layout_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/**
+ * Number of the binary interface that this header describes. It changes only when programs have
+ * to be compiled anew: structs may grow at their end without it (see struct_size).
+ */
+#define FLAKEID_ABI_VERSION 1
+
+/**
+ * `has`: node is given.
+ */
+#define FLAKEID_HAS_NODE 1
+
+/**
+ * `has`: datacenter is given. In flakeid_parts, the layout splits its node.
+ */
+#define FLAKEID_HAS_DATACENTER 2
+
+/**
+ * `has`: worker is given. In flakeid_parts, the layout splits its node.
+ */
+#define FLAKEID_HAS_WORKER 4
+
+/**
+ * `has`: epoch is given.
+ */
+#define FLAKEID_HAS_EPOCH 8
+
+/**
+ * `has`: sequence_mask is given.
+ */
+#define FLAKEID_HAS_SEQUENCE_MASK 16
+
+/**
+ * `has`: max_ahead_ms is given.
+ */
+#define FLAKEID_HAS_MAX_AHEAD 32
+
+/**
+ * `has`: max_wait_ms is given.
+ */
+#define FLAKEID_HAS_MAX_WAIT 64
+
+/**
+ * `has`: window_start and window_fence are given.
+ */
+#define FLAKEID_HAS_WINDOW 128
+
+/**
+ * When a tick is full, next and fill wait for the next one (the default).
+ */
+#define FLAKEID_OVERFLOW_WAIT 0
+
+/**
+ * When a tick is full, FLAKEID_SEQUENCE_EXHAUSTED at once.
+ */
+#define FLAKEID_OVERFLOW_ERROR 1
+
+/**
+ * When a tick is full, issue from the following ones, at most max_ahead_ms ahead of the clock.
+ * Only with a window.
+ */
+#define FLAKEID_OVERFLOW_BORROW 2
+
+/**
+ * When the clock goes back, use up the tick, then wait at most max_wait_ms (the default).
+ */
+#define FLAKEID_ROLLBACK_CONTINUE 0
+
+/**
+ * When the clock goes back, FLAKEID_CLOCK_ROLLBACK at once.
+ */
+#define FLAKEID_ROLLBACK_ERROR 1
+
+/**
+ * When the clock goes back, wait at most max_wait_ms.
+ */
+#define FLAKEID_ROLLBACK_WAIT 2
+
+/**
+ * When the clock goes back, switch to a clock-sequence value not used at this time yet. Only in
+ * layouts with clock-sequence bits, and without a window.
+ */
+#define FLAKEID_ROLLBACK_CLOCK_SEQUENCE 3
+
+/**
+ * What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
+ */
+#define FLAKEID_NO_TICK UINT64_MAX
+
+/**
+ * Bytes that are always enough for a layout's canonical descriptor, with its final NUL.
+ */
+#define FLAKEID_DESCRIPTOR_SIZE 128
+
+/**
+ * Bytes that are always enough for a timestamp, with its final NUL.
+ */
+#define FLAKEID_TIMESTAMP_SIZE 32
+
+/**
+ * Bytes that are enough for an ID in every text form, with the final NUL.
+ */
+#define FLAKEID_TEXT_SIZE 21
+
+/**
+ * A clock that stands still until it is told otherwise, for tests of code that makes IDs. Waiting
+ * on it does not sleep but moves it forward.
+ */
+typedef struct flakeid_manual_clock flakeid_manual_clock;
+
+/**
+ * Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
+ * one layout and node share their position within a process. Every function but
+ * flakeid_generator_free() may be called by any number of threads at the same time. In a forked
+ * child, generators of the parent are FLAKEID_FORKED; they may be freed there.
+ */
+typedef struct flakeid_generator flakeid_generator;
+
+/**
+ * What a call returns: 0 is success, the others say what went wrong. Numbers are never reused.
+ */
+typedef int32_t flakeid_status;
+
+/**
+ * The options of a generator. Start from FLAKEID_CONFIG_INIT, or from zero with struct_size set;
+ * then set the fields you need, and in `has` the flags of those that have one. A field that is
+ * set without its flag is FLAKEID_INVALID_OPTION, so none is ignored silently. A node (or a
+ * datacenter and a worker) must be given: there is no default.
+ */
+typedef struct flakeid_config {
+    /**
+     * sizeof(flakeid_config).
+     */
+    uint32_t struct_size;
+    /**
+     * FLAKEID_HAS_... flags.
+     */
+    uint32_t has;
+    /**
+     * A preset's name or a descriptor; NULL is "twitter".
+     */
+    const char *layout;
+    /**
+     * The node, 0 to the layout's max_node, different for every generator of the layout that may
+     * run at the same time (FLAKEID_HAS_NODE).
+     */
+    uint64_t node;
+    /**
+     * The high part of the node in layouts that split it (FLAKEID_HAS_DATACENTER).
+     */
+    uint64_t datacenter;
+    /**
+     * The low part of the node in layouts that split it (FLAKEID_HAS_WORKER).
+     */
+    uint64_t worker;
+    /**
+     * Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+     */
+    int64_t epoch;
+    /**
+     * The largest sequence number to use, 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
+     * layout's max_sequence).
+     */
+    uint64_t sequence_mask;
+    /**
+     * Begin each tick at a random sequence number below 2^sequence_start; 0 begins at 0.
+     */
+    uint32_t sequence_start;
+    /**
+     * FLAKEID_OVERFLOW_...
+     */
+    int32_t overflow;
+    /**
+     * FLAKEID_ROLLBACK_...
+     */
+    int32_t rollback;
+    /**
+     * Must be 0.
+     */
+    uint32_t reserved;
+    /**
+     * How far ahead of the clock a window may be used (FLAKEID_HAS_MAX_AHEAD; otherwise 20 s).
+     */
+    uint64_t max_ahead_ms;
+    /**
+     * How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
+     * ticks, whichever is longer).
+     */
+    uint64_t max_wait_ms;
+    /**
+     * The clock; NULL is the system's. The generator keeps a reference of its own.
+     */
+    const struct flakeid_manual_clock *clock;
+    /**
+     * The first tick that the generator may use (FLAKEID_HAS_WINDOW).
+     */
+    uint64_t window_start;
+    /**
+     * The tick after the last one it may use (FLAKEID_HAS_WINDOW).
+     */
+    uint64_t window_fence;
+} flakeid_config;
+
+/**
+ * What happened to a generator besides issuing IDs. Start from FLAKEID_STATS_INIT.
+ */
+typedef struct flakeid_stats {
+    /**
+     * sizeof(flakeid_stats).
+     */
+    uint32_t struct_size;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Calls, or stalls within a fill, that had to wait.
+     */
+    uint64_t waits;
+    /**
+     * Times the clock was seen to go back.
+     */
+    uint64_t rollbacks;
+    /**
+     * The furthest that an ID's tick was ahead of the clock, in ticks.
+     */
+    uint64_t largest_ahead;
+} flakeid_stats;
+
+/**
+ * The figures of a layout. Start from FLAKEID_LAYOUT_INFO_INIT.
+ */
+typedef struct flakeid_layout_info {
+    /**
+     * sizeof(flakeid_layout_info).
+     */
+    uint32_t struct_size;
+    /**
+     * How many of the 64 bits the layout uses.
+     */
+    uint32_t width;
+    /**
+     * Unix milliseconds of tick 0.
+     */
+    int64_t epoch;
+    /**
+     * The length of a tick in milliseconds.
+     */
+    uint64_t unit_ms;
+    /**
+     * The last tick.
+     */
+    uint64_t max_tick;
+    /**
+     * The largest node; 0 where the layout has no node field.
+     */
+    uint64_t max_node;
+    /**
+     * The largest datacenter; 0 unless is_split.
+     */
+    uint64_t max_datacenter;
+    /**
+     * The largest worker; 0 unless is_split.
+     */
+    uint64_t max_worker;
+    /**
+     * The largest clock sequence; 0 where the layout has none.
+     */
+    uint64_t max_clock_sequence;
+    /**
+     * The largest sequence number.
+     */
+    uint64_t max_sequence;
+    /**
+     * How many IDs one node can issue in one tick.
+     */
+    uint64_t ids_per_tick;
+    /**
+     * How many IDs one node can issue in one second.
+     */
+    double ids_per_second;
+    /**
+     * The instant at which the ticks run out, in Unix milliseconds, exclusive.
+     */
+    int64_t horizon;
+    /**
+     * Until when IDs are positive as a signed 64-bit integer, in Unix milliseconds, exclusive.
+     */
+    int64_t fits_i64_until;
+    /**
+     * 1 if the node is datacenter and worker, else 0.
+     */
+    uint32_t is_split;
+    /**
+     * 1 if generators can be built on the layout, else 0 (it only decodes).
+     */
+    uint32_t can_generate;
+    /**
+     * 1 if every ID is exact as a double (at most 53 bits), else 0.
+     */
+    uint32_t fits_f64;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} flakeid_layout_info;
+
+/**
+ * What an ID says, field by field. `unix_ms` repeats `tick`, and `datacenter` with `worker` repeat
+ * `node`. This struct is final, so it has no struct_size.
+ */
+typedef struct flakeid_parts {
+    /**
+     * Whole units since the layout's epoch.
+     */
+    uint64_t tick;
+    /**
+     * The instant at which that tick begins, in Unix milliseconds.
+     */
+    int64_t unix_ms;
+    /**
+     * The whole machine field; 0 where the layout has none.
+     */
+    uint64_t node;
+    /**
+     * The node's high part (FLAKEID_HAS_DATACENTER).
+     */
+    uint64_t datacenter;
+    /**
+     * The node's low part (FLAKEID_HAS_WORKER).
+     */
+    uint64_t worker;
+    /**
+     * The clock sequence; 0 where the layout has none.
+     */
+    uint64_t clock_sequence;
+    /**
+     * The counter within the tick; 0 where the layout has none.
+     */
+    uint64_t sequence;
+    /**
+     * FLAKEID_HAS_DATACENTER and FLAKEID_HAS_WORKER where the layout splits its node. For packing
+     * they may be left out.
+     */
+    uint32_t has;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} flakeid_parts;
+
+/**
+ * Success.
+ */
+#define FLAKEID_OK 0
+
+/**
+ * A layout's fields, epoch or unit do not make a layout, or not one that can generate.
+ */
+#define FLAKEID_INVALID_LAYOUT 1
+
+/**
+ * A value is outside the range that its field allows.
+ */
+#define FLAKEID_FIELD_OUT_OF_RANGE 2
+
+/**
+ * Text, bytes or a number that is not an ID.
+ */
+#define FLAKEID_INVALID_ID 3
+
+/**
+ * An option that cannot be, or cannot be together with another.
+ */
+#define FLAKEID_INVALID_OPTION 4
+
+/**
+ * The clock reads less than it did before.
+ */
+#define FLAKEID_CLOCK_ROLLBACK 10
+
+/**
+ * Every sequence number of the tick is used up.
+ */
+#define FLAKEID_SEQUENCE_EXHAUSTED 11
+
+/**
+ * The layout's ticks have run out.
+ */
+#define FLAKEID_HORIZON_REACHED 12
+
+/**
+ * The clock reads less than the layout's epoch.
+ */
+#define FLAKEID_BEFORE_EPOCH 13
+
+/**
+ * The generator was retired.
+ */
+#define FLAKEID_CLOSED 14
+
+/**
+ * The generator's node belongs to the parent of this forked process.
+ */
+#define FLAKEID_FORKED 15
+
+/**
+ * The ring buffer of pre-built IDs is empty.
+ */
+#define FLAKEID_RING_EMPTY 16
+
+/**
+ * The granted window of ticks is used up.
+ */
+#define FLAKEID_LEASE_EXPIRED 20
+
+/**
+ * No node can be leased now.
+ */
+#define FLAKEID_NO_FREE_NODE 21
+
+/**
+ * This host's clock and the store's are too far apart.
+ */
+#define FLAKEID_CLOCK_SKEW 22
+
+/**
+ * The node's fence lies too far ahead of the clock.
+ */
+#define FLAKEID_FENCE_IN_FUTURE 23
+
+/**
+ * The lease store does not answer.
+ */
+#define FLAKEID_STORE_UNAVAILABLE 24
+
+/**
+ * The lease store answers no.
+ */
+#define FLAKEID_STORE_REJECTED 25
+
+/**
+ * An argument that must not be NULL is NULL.
+ */
+#define FLAKEID_NULL_ARGUMENT 100
+
+/**
+ * The buffer is too small; the last error says which size is needed.
+ */
+#define FLAKEID_BUFFER_TOO_SMALL 101
+
+/**
+ * A defect of the library was caught.
+ */
+#define FLAKEID_PANIC 102
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The FLAKEID_ABI_VERSION that the library was built with; programs compare it with the header's.
+ * Any thread.
+ */
+uint32_t flakeid_abi_version(void);
+
+/**
+ * The library's version, such as "0.1.0". The string is static. Any thread.
+ */
+const char *flakeid_version(void);
+
+/**
+ * What a status means, as a sentence; "unknown status" for a number that is none. Never NULL.
+ * flakeid_last_error() says more about a particular failure. The string is static. Any thread.
+ */
+const char *flakeid_status_message(flakeid_status status);
+
+/**
+ * The code of a status, "FLAKEID_...", which is the same in every language;
+ * "FLAKEID_UNKNOWN_STATUS" for a number that is none. Never NULL. The string is static. Any
+ * thread.
+ */
+const char *flakeid_status_code(flakeid_status status);
+
+/**
+ * What the last failed call of this thread had to say: a sentence for people, in English, that
+ * names the field, the value and the range. Empty if no call has failed yet.
+ *
+ * Like errno it means something only right after a call failed; calls that succeed leave it.
+ * The string belongs to the library and stays valid until a call of this thread fails, or the
+ * thread ends. Any thread; each has its own.
+ */
+const char *flakeid_last_error(void);
+
+/**
+ * The field at fault if the last failed call was FLAKEID_FIELD_OUT_OF_RANGE ("node", "tick",
+ * ...), otherwise NULL. Lives as long as flakeid_last_error(). Any thread; each has its own.
+ */
+const char *flakeid_last_error_field(void);
+
+/**
+ * After how many milliseconds the last failed call may succeed, or -1 where waiting does not
+ * help. Any thread; each has its own.
+ */
+int64_t flakeid_retry_after_ms(void);
+
+/**
+ * By how many milliseconds the clock went back if the last failed call was
+ * FLAKEID_CLOCK_ROLLBACK, otherwise -1. Any thread; each has its own.
+ */
+int64_t flakeid_rollback_ms(void);
+
+/**
+ * When the layout ran out, in Unix milliseconds, if the last failed call was
+ * FLAKEID_HORIZON_REACHED, otherwise -1. Any thread; each has its own.
+ */
+int64_t flakeid_horizon_ms(void);
+
+/**
+ * Makes a clock that reads `unix_ms` milliseconds since 1970. The caller owns it and frees it
+ * with flakeid_manual_clock_free(). Any thread.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_manual_clock_new(int64_t unix_ms, struct flakeid_manual_clock **clock);
+
+/**
+ * Sets the clock, forward or back. Any thread, also while generators use it.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_manual_clock_set(const struct flakeid_manual_clock *clock, int64_t unix_ms);
+
+/**
+ * Moves the clock forward by `ms` milliseconds. Any thread, also while generators use it.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_manual_clock_advance(const struct flakeid_manual_clock *clock, uint64_t ms);
+
+/**
+ * What the clock reads, in Unix milliseconds. Any thread, also while generators use it.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_manual_clock_get(const struct flakeid_manual_clock *clock, int64_t *unix_ms);
+
+/**
+ * Frees the handle; NULL is allowed. Generators that were built with the clock keep a reference
+ * of their own, so the order of freeing does not matter. No other call may use the handle
+ * meanwhile or later.
+ */
+void flakeid_manual_clock_free(struct flakeid_manual_clock *clock);
+
+/**
+ * Makes a generator. The caller owns it and frees it with flakeid_generator_free(); config, its
+ * layout string and its clock are not needed any more after the call. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (no node, two kinds
+ * of node, a wrong struct_size, ...), FLAKEID_HORIZON_REACHED, FLAKEID_FORKED,
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_new(const struct flakeid_config *config,
+                                     struct flakeid_generator **generator);
+
+/**
+ * Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
+ * node's position is kept for the process's next generator of that node.
+ */
+void flakeid_generator_free(struct flakeid_generator *generator);
+
+/**
+ * The next ID. Waits, asleep, at most max_wait_ms. Any thread.
+ *
+ * FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
+ * FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
+ * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_next(const struct flakeid_generator *generator, uint64_t *id);
+
+/**
+ * The next ID, without ever waiting; flakeid_retry_after_ms() says when to try again. Errors as
+ * flakeid_generator_next(). Any thread.
+ */
+flakeid_status flakeid_generator_try_next(const struct flakeid_generator *generator, uint64_t *id);
+
+/**
+ * Fills `ids` from its beginning with the next IDs, in order, and writes into `count` how many:
+ * at most `n`, and fewer only if an obstacle outlasted max_wait_ms, which the next call reports.
+ * Fails only if there was no ID at all; `count` is written then too, as 0. `ids` may be NULL if
+ * `n` is 0. Errors as flakeid_generator_next(). Any thread.
+ */
+flakeid_status flakeid_generator_fill(const struct flakeid_generator *generator,
+                                      uint64_t *ids,
+                                      size_t n,
+                                      size_t *count);
+
+/**
+ * As flakeid_generator_fill(), without ever waiting. Any thread.
+ */
+flakeid_status flakeid_generator_try_fill(const struct flakeid_generator *generator,
+                                          uint64_t *ids,
+                                          size_t n,
+                                          size_t *count);
+
+/**
+ * Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
+ * changes nothing. Any thread.
+ *
+ * FLAKEID_INVALID_OPTION (no window), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_extend(const struct flakeid_generator *generator, uint64_t fence);
+
+/**
+ * Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
+ * issued one, or FLAKEID_NO_TICK. It still has to be freed. Any thread.
+ *
+ * FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_retire(const struct flakeid_generator *generator,
+                                        uint64_t *last_tick);
+
+/**
+ * What happened to the generator besides issuing IDs. Any thread.
+ *
+ * FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator,
+                                       struct flakeid_stats *stats);
+
+/**
+ * The node in the IDs. Any thread.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_node(const struct flakeid_generator *generator, uint64_t *node);
+
+/**
+ * Writes the canonical descriptor of the generator's layout, with its epoch, as a string;
+ * FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_layout(const struct flakeid_generator *generator,
+                                        char *buffer,
+                                        size_t size);
+
+/**
+ * Says whether a string names a layout: FLAKEID_OK or FLAKEID_INVALID_LAYOUT. Any thread.
+ */
+flakeid_status flakeid_layout_check(const char *layout);
+
+/**
+ * Writes the canonical descriptor of a layout as a string; FLAKEID_DESCRIPTOR_SIZE bytes are
+ * always enough. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_layout_descriptor(const char *layout, char *buffer, size_t size);
+
+/**
+ * The figures of a layout. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_layout_get_info(const char *layout, struct flakeid_layout_info *info);
+
+/**
+ * How many presets there are. Any thread.
+ */
+size_t flakeid_preset_count(void);
+
+/**
+ * The name of a preset, from 0 to flakeid_preset_count() - 1; NULL for any other index. The
+ * string is static. Any thread.
+ */
+const char *flakeid_preset_name(size_t index);
+
+/**
+ * The parts of an ID. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_ID (bits that the layout never sets),
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_decode(const char *layout, uint64_t id, struct flakeid_parts *parts);
+
+/**
+ * The ID of these parts. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (parts that
+ * contradict each other), FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_pack(const char *layout, const struct flakeid_parts *parts, uint64_t *id);
+
+/**
+ * Parts to start from for flakeid_pack(): the tick of an instant, everything else zero. Any
+ * thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_parts_at(const char *layout, int64_t unix_ms, struct flakeid_parts *parts);
+
+/**
+ * The node made of a datacenter and a worker. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (the layout does not
+ * split its node), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_join_node(const char *layout,
+                                 uint64_t datacenter,
+                                 uint64_t worker,
+                                 uint64_t *node);
+
+/**
+ * The tick of an instant. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_tick_at(const char *layout, int64_t unix_ms, uint64_t *tick);
+
+/**
+ * The instant at which a tick begins, in Unix milliseconds; ticks past the last one give the
+ * horizon. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_unix_ms_at(const char *layout, uint64_t tick, int64_t *unix_ms);
+
+/**
+ * Writes an instant as an RFC 3339 timestamp in UTC with the precision of the layout;
+ * FLAKEID_TIMESTAMP_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_timestamp(const char *layout, int64_t unix_ms, char *buffer, size_t size);
+
+/**
+ * The smallest ID of the tick that contains `unix_ms`, for range scans (id >= lower). Instants
+ * outside the layout's range are clamped to it. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_lower_bound(const char *layout, int64_t unix_ms, uint64_t *id);
+
+/**
+ * The largest ID of the tick that contains `unix_ms`, inclusive (id <= upper). Instants outside
+ * the layout's range are clamped to it. Any thread.
+ *
+ * FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_upper_bound(const char *layout, int64_t unix_ms, uint64_t *id);
+
+/**
+ * Writes the ID as 1 to 20 decimal digits. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_decimal(uint64_t id, char *buffer, size_t size);
+
+/**
+ * Reads 1 to 20 decimal digits, leading zeros allowed. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_decimal(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 13 digits of Crockford's base32, which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_base32(uint64_t id,
+                                 char *buffer,
+                                 size_t size);
+
+/**
+ * Reads Crockford's base32; lower case, I and L for 1, and O for 0 are accepted. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_base32(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 1 to 13 digits of base36, lower case. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_base36(uint64_t id,
+                                 char *buffer,
+                                 size_t size);
+
+/**
+ * Reads base36, either case. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_base36(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 1 to 11 digits of base58 in Bitcoin's alphabet. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_base58(uint64_t id,
+                                 char *buffer,
+                                 size_t size);
+
+/**
+ * Reads base58 in Bitcoin's alphabet. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_base58(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 11 digits of base62 (0-9A-Za-z), which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_base62(uint64_t id,
+                                 char *buffer,
+                                 size_t size);
+
+/**
+ * Reads 11 digits of base62. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_base62(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 16 hexadecimal digits, lower case, which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_hex(uint64_t id,
+                              char *buffer,
+                              size_t size);
+
+/**
+ * Reads 16 hexadecimal digits, either case, without 0x. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_hex(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 8 bytes, the most significant first, so that they sort as the ID does. No NUL
+ * follows. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_bytes(uint64_t id, uint8_t *buffer, size_t size);
+
+/**
+ * Reads an ID from the `size` bytes at `bytes`, which must be 8. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_bytes(const uint8_t *bytes, size_t size, uint64_t *id);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FLAKEID_H */

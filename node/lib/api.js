@@ -1,0 +1,87 @@
+'use strict';
+
+// The public API over a backend: what the native add-on and the WebAssembly module share.
+//
+// Files in this folder keep to `const { A, B } = require('./b.js');` and one last
+// `module.exports = { A, B };`, each on one line, so that they can be turned into ES modules by
+// replacing those lines. They use nothing that only Node has.
+//
+// A backend is an object of these functions. Arguments that come from users are checked for their
+// type before they get there; ranges are for the core to check. `Text` is decimal digits, maybe
+// with a sign, of any length, for a value that a u64 may not hold. `Descriptor` is a layout's
+// descriptor or a preset's name. A `bigint` argument is within u64 (instants: within i64). Every
+// failure is thrown as `makeError(code, message, retryAfterMs, byMs, horizon, field)` returns it
+// (undefined or null where there is none; `horizon` a bigint of Unix milliseconds, the two times numbers).
+//
+//   setup(makeError): void                    called once, before anything else
+//   version(): string
+//   presets(): string[]
+//   defaultLayout(): string                   a canonical descriptor
+//   describeLayout(d: Descriptor): Figures    canonical descriptor and everything that follows
+//   withEpoch(d: Descriptor, unixMs: bigint): string
+//   pack(d: Descriptor, parts: PartTexts): bigint
+//   unpack(d: Descriptor, id: bigint): BigUint64Array
+//                                             tick, unixMs, node, datacenter, worker,
+//                                             clockSequence, sequence; 0 where there is none
+//   lowerBound(d: Descriptor, unixMs: bigint): bigint
+//   upperBound(d: Descriptor, unixMs: bigint): bigint
+//   encodeText(form: string, id: bigint): string
+//   decodeText(form: string, text: string): bigint
+//   outOfRange(field: string, value: Text, most: bigint): never
+//                                             field: node, datacenter, worker, clock_sequence,
+//                                             sequence, unix_ms, n or ms
+//   createClock(unixMs: bigint): Clock        opaque
+//   readClock(clock): bigint
+//   setClock(clock, unixMs: bigint): void
+//   advanceClock(clock, ms: bigint): void
+//   open(options: OptionTexts, clock?: Clock): Handle
+//
+//   Figures: { descriptor: string, presetName?: string, width: number, isSplit: boolean,
+//     fitsF64: boolean, canGenerate: boolean, idsPerSecond: number, numbers: BigUint64Array of
+//     epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence, idsPerTick, horizon,
+//     fitsI64Until, maxDatacenter, maxWorker (the last two 0 where the node is not split) }
+//   PartTexts: { tick?, unixMs?, node?, datacenter?, worker?, clockSequence?, sequence? }: Text
+//     each. Without a tick it is that of unixMs; without a node it is datacenter and worker's.
+//   OptionTexts: { layout?: Descriptor, overflow?: string, rollback?: string, and as Text: epoch?,
+//     node?, datacenter?, worker?, sequenceMask?, sequenceStart?, maxAheadMs?, maxWaitMs?,
+//     windowStart?, windowFence? }
+//   Handle: an object with
+//     layout: string (canonical descriptor), node: bigint
+//     nextId(): bigint, tryNextId(): bigint
+//     fill(ids: BigUint64Array | BigInt64Array): number, tryFill(ids): number
+//     nextIds(n: number): BigUint64Array       n is an integer from 0 to 2^32 - 1
+//     nextIdAsync(): Promise<bigint>, nextIdsAsync(n): Promise<BigUint64Array>
+//     extend(fence: Text): void
+//     retire(): bigint | null
+//     stats(): BigUint64Array                  waits, rollbacks, largest ahead
+//
+// nextId, fill and nextIds wait for at most a tick or 10 ms without progress, whichever is less
+// (and at most maxWaitMs); the others never block.
+
+const { FlakeIdError, makeError } = require('./error.js');
+const { defineArguments } = require('./arguments.js');
+const { defineLayout } = require('./layout.js');
+const { defineManualClock } = require('./clock.js');
+const { defineGenerator } = require('./generator.js');
+const { defineDecode } = require('./decode.js');
+const { defineText } = require('./text.js');
+const { defineJson } = require('./json.js');
+
+function defineApi(backend) {
+  backend.setup(makeError);
+  const checks = defineArguments(backend);
+  const { Layout, layoutOf } = defineLayout(backend, checks);
+  const { ManualClock, clockOf } = defineManualClock(backend, checks);
+  return {
+    Generator: defineGenerator(backend, checks, layoutOf, clockOf),
+    Layout,
+    ManualClock,
+    FlakeIdError,
+    ...defineDecode(checks, layoutOf),
+    ...defineText(backend, checks),
+    ...defineJson(checks),
+    version: backend.version(),
+  };
+}
+
+module.exports = { defineApi };

@@ -1,0 +1,33 @@
+'use strict';
+
+// Parts as people handle them: numbers, and a Date. `Layout` has the exact ones.
+function defineDecode(checks, layoutOf) {
+  function decode(id, layout) {
+    const parts = layoutOf(layout).unpack(id);
+    const number = (name, field) =>
+      parts[name] === undefined ? undefined : checks.exact(parts[name], field);
+    const unixMs = number('unixMs', 'unix_ms');
+    return Object.freeze({
+      timestamp: new Date(unixMs),
+      unixMs,
+      tick: parts.tick,
+      node: number('node', 'node'),
+      datacenter: number('datacenter', 'datacenter'),
+      worker: number('worker', 'worker'),
+      clockSequence: number('clockSequence', 'clock_sequence'),
+      sequence: number('sequence', 'sequence'),
+    });
+  }
+
+  function lowerBound(instant, layout) {
+    return layoutOf(layout).lowerBound(instant);
+  }
+
+  function upperBound(instant, layout) {
+    return layoutOf(layout).upperBound(instant);
+  }
+
+  return { decode, lowerBound, upperBound };
+}
+
+module.exports = { defineDecode };

@@ -1,0 +1,39 @@
+'use strict';
+
+// Every error of the library but wrong types, which are built-in TypeErrors.
+class FlakeIdError extends Error {
+  constructor(code, message, details = {}) {
+    super(message);
+    this.code = code;
+    // Own properties only where they say something, so that logs stay short.
+    for (const [name, value] of Object.entries(details)) {
+      if (value !== undefined && value !== null) this[name] = value;
+    }
+  }
+}
+
+Object.defineProperty(FlakeIdError.prototype, 'name', {
+  value: 'FlakeIdError',
+  configurable: true,
+  writable: true,
+});
+
+function makeError(code, message, retryAfterMs, byMs, horizon, field) {
+  return new FlakeIdError(code, message, { retryAfterMs, byMs, horizon, field });
+}
+
+function show(value) {
+  if (typeof value === 'string') return `the string ${JSON.stringify(value.slice(0, 64))}`;
+  if (typeof value === 'bigint' || typeof value === 'number') return `the ${typeof value} ${value}`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `an object (${Object.prototype.toString.call(value).slice(8, -1)})`;
+}
+
+function wrongType(name, expected, value) {
+  const error = new TypeError(`${name} must be ${expected}, not ${show(value)}`);
+  error.code = 'ERR_INVALID_ARG_TYPE';
+  return error;
+}
+
+module.exports = { FlakeIdError, makeError, wrongType };

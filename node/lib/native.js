@@ -1,0 +1,130 @@
+'use strict';
+
+const { wrongType } = require('./error.js');
+
+// glibc or musl: the two cannot load each other's add-ons.
+function libc() {
+  if (process.platform !== 'linux') return '';
+  const { header } = process.report.getReport();
+  return header.glibcVersionRuntime === undefined ? '-musl' : '-gnu';
+}
+
+function load() {
+  const platform = `${process.platform}-${process.arch}${libc()}`;
+  const name = `flakeid-core-${platform}`;
+  try {
+    return require(name);
+  } catch (cause) {
+    if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
+    const message = `flakeid-core has no add-on for ${platform} here; npm installs it as the `
+      + `optional dependency ${name}, unless optional dependencies are left out. Otherwise use `
+      + 'flakeid-wasm, which has the same interface';
+    throw new Error(message, { cause });
+  }
+}
+
+const addon = load();
+
+// Single IDs come through this array. It must stay private: a transfer would free its memory,
+// which the add-on writes to.
+const register = new BigUint64Array(1);
+
+class NativeHandle {
+  #owned;
+  #nextId;
+  #tryNextId;
+  #fill;
+  #tryFill;
+
+  constructor(options, clock) {
+    this.#owned = addon.open(options, clock);
+    this.#nextId = addon.bindNextId(this.#owned);
+    this.#tryNextId = addon.bindTryNextId(this.#owned);
+    this.#fill = addon.bindFill(this.#owned);
+    this.#tryFill = addon.bindTryFill(this.#owned);
+  }
+
+  get layout() {
+    return addon.layoutOf(this.#owned);
+  }
+
+  get node() {
+    return addon.nodeOf(this.#owned);
+  }
+
+  nextId() {
+    this.#nextId();
+    return register[0];
+  }
+
+  tryNextId() {
+    this.#tryNextId();
+    return register[0];
+  }
+
+  fill(ids) {
+    return isShared(ids) ? fillShared(this.#fill, ids) : this.#fill(ids);
+  }
+
+  tryFill(ids) {
+    return isShared(ids) ? fillShared(this.#tryFill, ids) : this.#tryFill(ids);
+  }
+
+  nextIds(n) {
+    return addon.nextIds(this.#owned, n);
+  }
+
+  nextIdAsync() {
+    return addon.nextIdAsync(this.#owned);
+  }
+
+  nextIdsAsync(n) {
+    return addon.nextIdsAsync(this.#owned, n);
+  }
+
+  extend(fence) {
+    addon.extend(this.#owned, fence);
+  }
+
+  retire() {
+    return addon.retire(this.#owned);
+  }
+
+  stats() {
+    return addon.stats(this.#owned);
+  }
+}
+
+function isShared(ids) {
+  return ids.buffer instanceof SharedArrayBuffer;
+}
+
+// Other threads may write to shared memory at the same time, which the add-on must not.
+function fillShared(fill, ids) {
+  const own = new BigUint64Array(ids.length);
+  const count = fill(own);
+  ids.set(own.subarray(0, count));
+  return count;
+}
+
+const backend = {
+  ...addon,
+  setup: (makeError) => addon.setup(makeError, register),
+  open: (options, clock) => new NativeHandle(options, clock),
+};
+
+// Node's own Buffers, which not every runtime has.
+function defineBuffers({ toBytes, fromBytes }) {
+  return {
+    toBuffer(id) {
+      const bytes = toBytes(id);
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    },
+    fromBuffer(buffer) {
+      if (!Buffer.isBuffer(buffer)) throw wrongType('buffer', 'a Buffer of 8 bytes', buffer);
+      return fromBytes(buffer);
+    },
+  };
+}
+
+module.exports = { backend, defineBuffers };

@@ -1,0 +1,174 @@
+// Written by `cargo xtask node` from bindings/node/src. Do not edit.
+
+interface ExternalObject<T> {
+  readonly '': T;
+}
+interface ManualClock {
+  readonly manualClock: unique symbol;
+}
+/** A generator. */
+type Owned = ExternalObject<'generator'>;
+
+/** What follows from a layout. */
+export interface Figures {
+  /** The canonical descriptor. */
+  descriptor: string
+  /** The name of the preset that it equals. */
+  presetName?: string
+  /** How many of the 64 bits it uses. */
+  width: number
+  /** Whether the node is datacenter and worker. */
+  isSplit: boolean
+  /** Whether every ID is exact as a number. */
+  fitsF64: boolean
+  /** Whether generators can be built on it. */
+  canGenerate: boolean
+  /** IDs that one node can issue in a second. */
+  idsPerSecond: number
+  /**
+   * epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence, idsPerTick, horizon,
+   * fitsI64Until, maxDatacenter, maxWorker.
+   */
+  numbers: BigUint64Array
+}
+
+/** The options of a generator, as text: numbers in decimal, whatever their size. */
+export interface OptionTexts {
+  /** A descriptor or a preset's name. */
+  layout?: string
+  /** Unix milliseconds of tick 0. */
+  epoch?: string
+  /** The whole machine field. */
+  node?: string
+  /** The high part of the node. */
+  datacenter?: string
+  /** The low part of the node. */
+  worker?: string
+  /** The largest sequence number to use. */
+  sequenceMask?: string
+  /** Random bits at the start of a tick. */
+  sequenceStart?: string
+  /** What to do when a tick is full. */
+  overflow?: string
+  /** What to do when the clock goes back. */
+  rollback?: string
+  /** How far ahead of the clock a window may be used. */
+  maxAheadMs?: string
+  /** How long to wait without progress. */
+  maxWaitMs?: string
+  /** The first tick of the window. */
+  windowStart?: string
+  /** The tick after its last one. */
+  windowFence?: string
+}
+
+/** The parts of an ID to be, as decimal text. */
+export interface PartTexts {
+  /** The tick; without one, that of `unixMs`. */
+  tick?: string
+  /** An instant in the tick. */
+  unixMs?: string
+  /** The node; without one, datacenter and worker. */
+  node?: string
+  /** The high part of the node. */
+  datacenter?: string
+  /** The low part of the node. */
+  worker?: string
+  /** The clock sequence. */
+  clockSequence?: string
+  /** The sequence. */
+  sequence?: string
+}
+
+/** Moves it forward. */
+export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: bigint): void
+
+/** A function of a generator that fills an array and returns how many IDs it wrote. */
+export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
+
+/** A function of a generator that writes the next ID into the array given to `setup`. */
+export declare function bindNextId(owned: Owned): () => void
+
+/** The same without waiting. */
+export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
+
+/** The same without waiting. */
+export declare function bindTryNextId(owned: Owned): () => void
+
+/** A manual clock. */
+export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
+
+/** The ID of a text in a form, told by its name. */
+export declare function decodeText(form: string, text: string): bigint
+
+/** The descriptor of the default layout. */
+export declare function defaultLayout(): string
+
+/** What follows from a layout. */
+export declare function describeLayout(descriptor: string): Figures
+
+/** An ID in a text form, told by its name. */
+export declare function encodeText(form: string, id: bigint): string
+
+/** Raises the end of the window. */
+export declare function extend(owned: Owned, fence: string): void
+
+/** The canonical descriptor of its layout. */
+export declare function layoutOf(owned: Owned): string
+
+/** The smallest ID of the tick that contains the instant. */
+export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
+
+/** The next ID, made off the event loop. */
+export declare function nextIdAsync(owned: Owned): Promise<bigint>
+
+/** The next IDs. */
+export declare function nextIds(owned: Owned, n: number): BigUint64Array
+
+/** The next IDs, made off the event loop. */
+export declare function nextIdsAsync(owned: Owned, n: number): Promise<BigUint64Array>
+
+/** Its node. */
+export declare function nodeOf(owned: Owned): bigint
+
+/** Builds a generator. */
+export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
+
+/** Throws the error for a value that its field cannot hold, or that a JavaScript number cannot. */
+export declare function outOfRange(name: string, value: string, most: bigint): never
+
+/** An ID of these parts. */
+export declare function pack(descriptor: string, parts: PartTexts): bigint
+
+/** The names of the presets. */
+export declare function presets(): Array<string>
+
+/** What it reads. */
+export declare function readClock(clock: ExternalObject<ManualClock>): bigint
+
+/** Ends the generator and returns the last tick it issued in. */
+export declare function retire(owned: Owned): bigint | null
+
+/** Sets it. */
+export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void
+
+/**
+ * Takes the function that makes errors, and the array of one number into which `nextId` and
+ * `tryNextId` write. The array must not be given to anybody else.
+ */
+export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, register: BigUint64Array): void
+
+/** waits, rollbacks, largest ahead. */
+export declare function stats(owned: Owned): BigUint64Array
+
+/** tick, unixMs, node, datacenter, worker, clockSequence, sequence. */
+export declare function unpack(descriptor: string, id: bigint): BigUint64Array
+
+/** The largest ID of the tick that contains the instant. */
+export declare function upperBound(descriptor: string, unixMs: bigint): bigint
+
+/** The version of the library. */
+export declare function version(): string
+
+/** The descriptor of the same layout with another epoch. */
+export declare function withEpoch(descriptor: string, unixMs: bigint): string

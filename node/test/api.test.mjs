@@ -1,0 +1,74 @@
+// What is exported, declared and said about versions cannot drift apart.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+import flakeid, { name } from './subject.mjs';
+import { load, read, rows } from './vectors.mjs';
+
+const require = createRequire(import.meta.url);
+const folder = dirname(require.resolve(`${name}/package.json`));
+const own = (file) => readFileSync(join(folder, file), 'utf8');
+const declarations = own('api.d.ts');
+
+// Values that a declaration file exports.
+function declared(text) {
+  return [...text.matchAll(/^export (?:declare )?(?:function|class|const) (\w+)/gm)].map((match) => match[1]);
+}
+
+const names = Object.keys(flakeid).filter((key) => key !== 'default' && key !== 'module.exports').sort();
+
+test('every way in exports the same, and what is declared', () => {
+  const types = [...declared(declarations), ...declared(own('index.d.ts'))];
+  assert.deepEqual(names, [...new Set(types)].sort());
+  assert.deepEqual(Object.keys(require(name)).sort(), names);
+  assert.equal(require(name).Generator, flakeid.Generator, 'require and import are two libraries');
+});
+
+// The members that a declared class has, told apart by their indentation.
+function members(name) {
+  const body = declarations.match(new RegExp(`export class ${name}[^]*?\\n}`))[0];
+  return [...body.matchAll(/^ {2}(?:static )?(?:readonly )?(\[?[\w.]+\]?)\??[(:]/gm)].map((match) => match[1]);
+}
+
+test('classes have the members that are declared, and no others', () => {
+  const clock = new flakeid.ManualClock(1_600_000_000_000);
+  const objects = {
+    Generator: new flakeid.Generator({ node: 1, clock }),
+    Layout: new flakeid.Layout('twitter'),
+    ManualClock: clock,
+  };
+  for (const [name, object] of Object.entries(objects)) {
+    // Node 20 describes it otherwise.
+    const show = (key) => {
+      if (key === Symbol.dispose) return '[Symbol.dispose]';
+      return typeof key === 'symbol' ? `[${key.description}]` : key;
+    };
+    const statics = Reflect.ownKeys(flakeid[name]).filter((key) => !['length', 'name', 'prototype'].includes(key));
+    const found = [...Reflect.ownKeys(object), ...Reflect.ownKeys(Object.getPrototypeOf(object)), ...statics];
+    const expected = members(name).filter((key) => key !== '[Symbol.dispose]' || Symbol.dispose !== undefined);
+    assert.deepEqual([...new Set(found.map(show))].sort(), [...new Set(expected)].sort(), name);
+  }
+});
+
+test('declared codes and presets are those of the vectors', () => {
+  const literals = (type) => {
+    const union = declarations.match(new RegExp(`export type ${type} =([^;]*);`))[1];
+    return [...union.matchAll(/'([^']+)'/g)].map((match) => match[1]);
+  };
+  assert.deepEqual(literals('ErrorCode'), rows(load('errors'), 'errors').map((row) => row.code));
+  assert.deepEqual(literals('PresetName'), flakeid.Layout.presets());
+});
+
+test('one version everywhere', () => {
+  const [, version] = read('Cargo.toml').match(/\[workspace\.package\]\s+version = "([^"]+)"/);
+  const manifest = JSON.parse(own('package.json'));
+  assert.equal(flakeid.version, version);
+  assert.equal(manifest.version, version);
+  for (const [dependency, wanted] of Object.entries(manifest.optionalDependencies ?? {})) {
+    assert.equal(wanted, version, dependency);
+  }
+});

@@ -1,0 +1,70 @@
+// How long calls keep the event loop waiting.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import flakeid from '../subject.mjs';
+import { failure } from '../vectors.mjs';
+
+const { Generator } = flakeid;
+
+// A layout of long ticks whose epoch lies so that one has just begun: far from the next.
+const early = () => `t39.n16.s8@${Date.now() - 1000}/60s`;
+
+function timed(call) {
+  const start = process.hrtime.bigint();
+  const error = failure(call, 'it waited long enough');
+  return { error, ms: Number(process.hrtime.bigint() - start) / 1e6 };
+}
+
+// Generous, because the machine may be busy; far less than the tick and than maxWaitMs.
+const MOST_MS = 500;
+
+test('a call waits for 10 ms at most, though the tick is longer', () => {
+  const generator = new Generator({ node: 1, layout: early(), maxWaitMs: 60_000 });
+  for (const call of [() => generator.nextId(), () => generator.fill(new BigUint64Array(2)), () => generator.nextIds(2)]) {
+    const { error, ms } = timed(call);
+    assert.equal(error.code, 'FLAKEID_SEQUENCE_EXHAUSTED');
+    assert.ok(error.retryAfterMs > 1000, `${error.retryAfterMs}`);
+    assert.ok(ms >= 9 && ms < MOST_MS, `${ms} ms`);
+  }
+});
+
+test('so it does with a window on the system clock', () => {
+  const layout = early();
+  const generator = new Generator({ node: 1, layout, window: { start: 0, fence: 9 }, sequenceMask: 0, maxAheadMs: 0, maxWaitMs: 60_000 });
+  generator.nextId();
+  for (const call of [() => generator.nextId(), () => generator.fill(new BigUint64Array(2))]) {
+    const { error, ms } = timed(call);
+    assert.equal(error.code, 'FLAKEID_SEQUENCE_EXHAUSTED');
+    assert.ok(ms >= 9 && ms < MOST_MS, `${ms} ms`);
+  }
+});
+
+test('a window fills over many ticks without stopping', () => {
+  const start = Date.now() - 1000;
+  const generator = new Generator({ node: 1, layout: `t41.n10.s4@${start}/1ms`, window: { start: 0, fence: 2 ** 40 }, maxAheadMs: 0 });
+  const ids = new BigUint64Array(16 * 50);
+  assert.equal(generator.fill(ids), ids.length);
+});
+
+test('a shorter maxWaitMs is kept to', () => {
+  const generator = new Generator({ node: 2, layout: early(), maxWaitMs: 0 });
+  const { error } = timed(() => generator.nextId());
+  assert.equal(error.code, 'FLAKEID_SEQUENCE_EXHAUSTED');
+});
+
+test('off the loop a call waits for all of maxWaitMs, and the loop goes on', async () => {
+  for (const window of [undefined, { start: 0, fence: 100 }]) {
+    const layout = `t39.n16.s8@${Date.now() - 1000}/1s`;
+    const generator = new Generator({ node: 3, layout, window, sequenceMask: 0, maxAheadMs: 0, maxWaitMs: 5000 });
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 5);
+    const ids = await generator.nextIdsAsync(2);
+    ids.push(await generator.nextIdAsync());
+    clearInterval(timer);
+    assert.equal(ids.length, 3);
+    assert.ok(ids[0] < ids[1] && ids[1] < ids[2]);
+    assert.ok(turns > 20, `${turns} turns of the loop`);
+  }
+});

@@ -1,0 +1,84 @@
+// One process is one generator of a node, however many worker threads there are.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+
+import flakeid from '../subject.mjs';
+
+const { Generator } = flakeid;
+const EACH = 200_000;
+
+// Threads that use up every tick take the IDs from under each other's noses, and a call that waits
+// on an event loop gives up after a tick.
+function persist(call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (error) {
+      if (error.code !== 'FLAKEID_SEQUENCE_EXHAUSTED') throw error;
+    }
+  }
+}
+
+function make(node) {
+  const generator = new Generator({ node });
+  const ids = new BigUint64Array(EACH);
+  const half = EACH / 2;
+  for (let index = 0; index < half; index += 1) ids[index] = persist(() => generator.nextId());
+  for (let filled = half; filled < EACH; ) {
+    const rest = ids.subarray(filled);
+    filled += persist(() => generator.fill(rest));
+  }
+  return ids;
+}
+
+if (!isMainThread && workerData?.node !== undefined) {
+  const ids = make(workerData.node);
+  parentPort.postMessage(ids, [ids.buffer]);
+}
+
+function work(node) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: { node } });
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+}
+
+if (isMainThread) {
+  test('no ID twice in three threads of one node', async () => {
+    const workers = [work(11), work(11)];
+    const lists = [make(11), ...(await Promise.all(workers))];
+    for (const ids of lists) {
+      for (let index = 1; index < EACH; index += 1) assert.ok(ids[index] > ids[index - 1]);
+    }
+    const all = new BigUint64Array(3 * EACH);
+    lists.forEach((ids, index) => all.set(ids, index * EACH));
+    all.sort();
+    for (let index = 1; index < all.length; index += 1) {
+      assert.notEqual(all[index], all[index - 1], 'an ID was issued twice');
+    }
+  });
+
+  test('errors in a worker are errors of that worker', async () => {
+    await assert.rejects(work(5000), { code: 'FLAKEID_FIELD_OUT_OF_RANGE', field: 'node' });
+  });
+
+  test('workers end while their calls are under way', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const code = `
+        const { Generator } = require(${JSON.stringify(process.env.FLAKEID_PACKAGE ?? 'flakeid-core')});
+        const generator = new Generator({ node: 12 });
+        for (let n = 0; n < 8; n += 1) generator.nextIdsAsync(100_000);
+        require('node:worker_threads').parentPort.postMessage(1);
+      `;
+      const worker = new Worker(code, { eval: true });
+      await new Promise((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      });
+      await worker.terminate();
+    }
+  });
+}

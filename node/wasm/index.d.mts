@@ -1,0 +1,3 @@
+export * from './index.js';
+import flakeid = require('./index.js');
+export default flakeid;

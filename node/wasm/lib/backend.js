@@ -1,0 +1,216 @@
+'use strict';
+
+const { attempting, filling, longestBlock, runBlocking, runWaiting } = require('./patience.js');
+
+// Texts are handed over in this order.
+const OPTIONS = [
+  'layout',
+  'epoch',
+  'node',
+  'datacenter',
+  'worker',
+  'sequenceMask',
+  'sequenceStart',
+  'overflow',
+  'rollback',
+  'maxAheadMs',
+  'maxWaitMs',
+  'windowStart',
+  'windowFence',
+];
+const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];
+
+// IDs are made in the module's memory, so many at a time, and copied from there.
+const ROOM = 8192;
+
+// Arrays of unknown length grow from this.
+const FIRST_LENGTH = 65536;
+
+// Where stacks are of limited depth, frames of the module would leave no room for the caller's.
+function raising(call) {
+  return function raises(...values) {
+    try {
+      return call(...values);
+    } catch (error) {
+      Error.captureStackTrace?.(error, raises);
+      throw error;
+    }
+  };
+}
+
+// What defineApi asks of a backend (lib/api.js), over the functions of a WebAssembly module.
+function defineBackend(module) {
+  const memory = module.linearMemory();
+  const buffer = new module.Buffer(ROOM);
+  let register;
+  let run;
+
+  // Memory that has grown is another buffer, over which the arrays are made anew.
+  function view() {
+    register = new BigUint64Array(memory.buffer, module.registerAddress(), 1);
+    run = new BigUint64Array(memory.buffer, buffer.address(), ROOM);
+  }
+
+  function registered() {
+    if (register.length === 0) view();
+    return register[0];
+  }
+
+  function copy(ids, from, count) {
+    if (run.length === 0) view();
+    ids.set(count === ROOM ? run : run.subarray(0, count), from);
+  }
+
+  view();
+
+  class Handle {
+    #generator;
+    #longest;
+    #obstacle;
+
+    constructor(generator) {
+      this.#generator = generator;
+      this.#longest = longestBlock(generator.unitMs());
+      this.#obstacle = {
+        takeFailure: () => this.#takeFailure(),
+        takeWait: module.takeWait,
+        countWait: () => generator.countWait(),
+      };
+      this.layout = generator.layout();
+      this.node = generator.node();
+    }
+
+    nextId() {
+      if (this.#generator.nextId(Date.now())) return registered();
+      return runBlocking(this.#insisting(this.#longest));
+    }
+
+    tryNextId() {
+      if (this.#generator.tryNextId(Date.now())) return registered();
+      throw this.#takeFailure();
+    }
+
+    async nextIdAsync() {
+      if (this.#generator.nextId(Date.now())) return registered();
+      return runWaiting(this.#insisting(Infinity));
+    }
+
+    // The first attempt has been made, and has failed.
+    #insisting(longest) {
+      let isFirst = true;
+      return attempting(this.#obstacle, longest, (now) => {
+        const isMade = !isFirst && this.#generator.nextId(now);
+        isFirst = false;
+        return isMade ? registered() : undefined;
+      });
+    }
+
+    #takeFailure() {
+      const failure = this.#generator.takeFailure();
+      Error.captureStackTrace?.(failure, this.#takeFailure);
+      return failure;
+    }
+
+    fill(ids) {
+      return runBlocking(this.#filling(ids, this.#longest, 0));
+    }
+
+    tryFill(ids) {
+      const tryPart = (into, from, wanted, now) =>
+        this.#copied(into, from, this.#generator.fill(buffer, wanted, now, false));
+      return runBlocking(filling(this.#obstacle, 0, ROOM, ids, 0, tryPart));
+    }
+
+    nextIds(n) {
+      return runBlocking(this.#making(n, this.#longest));
+    }
+
+    nextIdsAsync(n) {
+      return runWaiting(this.#making(n, Infinity));
+    }
+
+    #filling(ids, longest, from) {
+      const fillPart = (into, at, wanted, now) =>
+        this.#copied(into, at, this.#generator.fill(buffer, wanted, now, true));
+      return filling(this.#obstacle, longest, ROOM, ids, from, fillPart);
+    }
+
+    #copied(ids, from, count) {
+      if (count < 0) return undefined;
+      copy(ids, from, count);
+      return count;
+    }
+
+    // Memory is asked for as it is filled, not all at once for a wild `n`.
+    *#making(n, longest) {
+      let ids = new BigUint64Array(Math.min(n, FIRST_LENGTH));
+      let made = 0;
+      for (;;) {
+        made = yield* this.#filling(ids, longest, made);
+        if (made < ids.length || made === n) return ids.subarray(0, made);
+        const more = new BigUint64Array(Math.min(n, 2 * ids.length));
+        more.set(ids);
+        ids = more;
+      }
+    }
+
+    extend(fence) {
+      raising(() => this.#generator.extend(fence))();
+    }
+
+    retire() {
+      return raising(() => this.#generator.retire())() ?? null;
+    }
+
+    stats() {
+      return this.#generator.stats();
+    }
+  }
+
+  function describeLayout(descriptor) {
+    const figures = new module.Figures(descriptor);
+    const description = {
+      descriptor: figures.descriptor(),
+      presetName: figures.presetName(),
+      width: figures.width(),
+      isSplit: figures.isSplit(),
+      fitsF64: figures.fitsF64(),
+      canGenerate: figures.canGenerate(),
+      idsPerSecond: figures.idsPerSecond(),
+      numbers: figures.numbers(),
+    };
+    figures.free();
+    return description;
+  }
+
+  function open(options, clock) {
+    const texts = OPTIONS.map((name) => options[name]);
+    // The module consumes the clock that it is handed.
+    return new Handle(module.open(texts, clock?.share(), Date.now()));
+  }
+
+  const defaultLayout = module.defaultLayout();
+
+  return {
+    setup: module.setup,
+    version: module.version,
+    presets: module.presets,
+    defaultLayout: () => defaultLayout,
+    describeLayout: raising(describeLayout),
+    withEpoch: raising(module.withEpoch),
+    pack: raising((descriptor, parts) => module.pack(descriptor, PARTS.map((name) => parts[name]))),
+    unpack: raising(module.unpack),
+    lowerBound: raising(module.lowerBound),
+    upperBound: raising(module.upperBound),
+    encodeText: raising(module.idToText),
+    decodeText: raising(module.textToId),
+    outOfRange: raising(module.outOfRange),
+    createClock: (unixMs) => new module.ManualClock(unixMs),
+    readClock: (clock) => clock.now(),
+    setClock: (clock, unixMs) => clock.set(unixMs),
+    advanceClock: (clock, ms) => clock.advance(ms),
+    open: raising(open),
+  };
+}
+
+module.exports = { defineBackend };

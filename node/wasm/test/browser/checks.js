@@ -1,0 +1,121 @@
+// Runs in a page and in its worker, on the package as it was installed.
+
+import * as flakeid from '/package/web/index.js';
+import { init } from '/package/web/init.js';
+
+const COUNT = 100_000;
+
+function equal(actual, expected, place) {
+  if (actual !== expected) throw new Error(`${place}: ${actual} is not ${expected}`);
+}
+
+function rows(value, place) {
+  if (!Array.isArray(value) || value.length === 0) throw new Error(`${place} is empty`);
+  return value;
+}
+
+function codeOf(call, place) {
+  try {
+    call();
+  } catch (error) {
+    if (!(error instanceof flakeid.FlakeIdError)) throw error;
+    return error.code;
+  }
+  throw new Error(`${place}: no error`);
+}
+
+async function vectors(name) {
+  const response = await fetch(`/vectors/${name}.json`);
+  return response.json();
+}
+
+function checkLayouts(file) {
+  for (const row of rows(file.presets, 'presets')) {
+    equal(`${flakeid.Layout.parse(row.name)}`, row.descriptor, row.name);
+  }
+  for (const row of rows(file.ids, 'ids')) {
+    const layout = flakeid.Layout.parse(row.layout);
+    const parts = layout.unpack(row.id);
+    for (const [name, key] of [['tick', 'tick'], ['unixMs', 'unix_ms'], ['node', 'node'], ['sequence', 'sequence']]) {
+      equal(`${parts[name]}`, row[key], `${row.id} ${name}`);
+    }
+    equal(`${layout.pack(parts)}`, row.id, row.layout);
+  }
+  for (const row of rows(file.rejected_ids, 'rejected_ids')) {
+    equal(codeOf(() => flakeid.decode(row.id, row.layout), row.id), row.code, row.id);
+  }
+  for (const row of rows(file.bounds, 'bounds')) {
+    equal(`${flakeid.lowerBound(BigInt(row.unix_ms), row.layout)}`, row.lower, JSON.stringify(row));
+    equal(`${flakeid.upperBound(BigInt(row.unix_ms), row.layout)}`, row.upper, JSON.stringify(row));
+  }
+}
+
+function checkText(file) {
+  for (const group of rows(file.forms, 'forms')) {
+    const name = group.form[0].toUpperCase() + group.form.slice(1);
+    for (const row of rows(group.valid, group.form)) {
+      equal(flakeid[`to${name}`](row.id), row.text, row.id);
+      equal(`${flakeid[`from${name}`](row.text)}`, row.id, row.text);
+    }
+    for (const row of rows(group.rejected, group.form)) {
+      equal(codeOf(() => flakeid[`from${name}`](row.text), row.text), row.code, row.text);
+    }
+  }
+}
+
+function checkErrors(file) {
+  const known = rows(file.errors, 'errors').map((row) => row.code);
+  const clock = new flakeid.ManualClock(1_505_914_988_849);
+  const calls = [
+    () => new flakeid.Generator({ node: 1024 }),
+    () => new flakeid.Generator({ node: -1n }),
+    () => new flakeid.Generator({ node: 2n ** 64n }),
+    () => new flakeid.Generator({}),
+    () => new flakeid.Generator({ node: 1, layout: 'baidu' }),
+    () => new flakeid.Generator({ node: 1, layout: 'nonsense' }),
+    () => flakeid.decode(2n ** 64n),
+    () => flakeid.decode('-1'),
+    () => new flakeid.Generator({ node: 1, clock, window: { start: 5, fence: 7 } }).nextId(),
+  ];
+  for (const call of calls) {
+    const code = codeOf(call, call);
+    if (!known.includes(code)) throw new Error(`${call}: ${code}`);
+  }
+}
+
+async function checkGenerating(node) {
+  const generator = new flakeid.Generator({ node });
+  const ids = await generator.nextIdsAsync(COUNT);
+  equal(ids.length, COUNT, 'nextIdsAsync');
+  equal(new Set(ids).size, COUNT, 'distinct');
+  // At this rate some call meets a full tick: the next attempt succeeds, and nothing is repeated.
+  let last = ids[COUNT - 1];
+  let full = 0;
+  for (let made = 0; made < COUNT; ) {
+    const started = performance.now();
+    try {
+      const id = generator.nextId();
+      if (id <= last) throw new Error(`${id} after ${last}`);
+      last = id;
+      made += 1;
+    } catch (error) {
+      if (error.code !== 'FLAKEID_SEQUENCE_EXHAUSTED') throw error;
+      full += 1;
+      if (performance.now() - started > 50) throw new Error('a call kept its thread', { cause: error });
+    }
+  }
+  const parts = flakeid.decode(last);
+  equal(parts.node, node, 'node');
+  if (Math.abs(parts.unixMs - Date.now()) > 1000) throw new Error(`made at ${parts.timestamp}`);
+  return { first: ids[0], last, full };
+}
+
+export async function run(node) {
+  equal((await init()).Generator, flakeid.Generator, 'init');
+  checkLayouts(await vectors('layouts'));
+  checkText(await vectors('text'));
+  checkErrors(await vectors('errors'));
+  const { first, last, full } = await checkGenerating(node);
+  const agent = typeof window === 'undefined' ? 'worker' : 'page';
+  return { agent, first: `${first}`, last: `${last}`, full };
+}

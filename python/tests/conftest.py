@@ -1,0 +1,42 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import flakeid
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Vectors:
+    """The shared files. A list must not be empty: a loop over nothing proves nothing."""
+
+    def rows(self, name: str, *path: str) -> list[Any]:
+        found = json.loads((ROOT / "tests" / "vectors" / f"{name}.json").read_text("ascii"))
+        for key in path:
+            found = found[key]
+        assert found, f"{name}.json: {path} is empty"
+        return found
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Vectors:
+    return Vectors()
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture
+def clock() -> flakeid.ManualClock:
+    return flakeid.ManualClock(1_505_914_988_849)
+
+
+@pytest.fixture
+def generator(clock: flakeid.ManualClock) -> Iterator[flakeid.Generator]:
+    """On a manual clock, so that it shares nothing with other tests."""
+    yield flakeid.Generator(node=569, clock=clock)

@@ -1,0 +1,127 @@
+"""A forked child never issues an ID of its parent's."""
+
+import multiprocessing
+import os
+import threading
+
+import pytest
+
+import flakeid
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
+    # Python warns of forking where there are threads; that is what some of these tests are about.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def in_child(body):
+    """What `body` returns in a forked child, as text."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, str(body()).encode())
+        except BaseException as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        told = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    return told
+
+
+def test_every_call_in_the_child_is_refused():
+    generator = flakeid.Generator(node=101)
+    before = generator.next_id()
+
+    def attempt():
+        codes = set()
+        for call in (
+            generator.next_id,
+            generator.try_next_id,
+            generator.__next__,
+            generator.retire,
+            lambda: generator.next_ids(10),
+            lambda: generator.next_ids(100_000),
+            lambda: generator.fill(memoryview(bytearray(80)).cast("Q")),
+            lambda: flakeid.Generator(node=101),
+        ):
+            try:
+                codes.add(f"issued {call()}")
+            except flakeid.ForkedError as error:
+                codes.add(error.code)
+        with generator:
+            pass
+        return codes
+
+    assert in_child(attempt) == "{'FLAKEID_FORKED'}"
+    assert generator.next_id() > before
+
+
+def test_a_node_of_its_own():
+    flakeid.Generator(node=102).next_id()
+    id = int(in_child(lambda: flakeid.Generator(node=103).next_id()))
+    assert flakeid.decode(id).node == 103
+
+
+def test_grandchildren():
+    generator = flakeid.Generator(node=104)
+    generator.next_id()
+    told = in_child(lambda: in_child(generator.next_id))
+    assert told.startswith("ForkedError: this node belongs to the parent process")
+
+
+def test_forking_while_threads_work():
+    generator = flakeid.Generator(node=105)
+    stop, mine = threading.Event(), []
+
+    def work():
+        while not stop.is_set():
+            mine.extend(generator.next_ids(50))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            assert in_child(generator.next_id).startswith("ForkedError")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert len(mine) == len(set(mine)) > 0
+
+
+inherited = flakeid.Generator(node=106)
+
+
+def with_inherited(_):
+    return inherited.next_id()
+
+
+def with_own(node):
+    generator = flakeid.Generator(node=node)
+    return [generator.next_ids(1000) for _ in range(5)]
+
+
+def test_multiprocessing():
+    inherited.next_id()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        with pytest.raises(flakeid.ForkedError) as error:
+            pool.map(with_inherited, range(2))
+        assert error.value.code == "FLAKEID_FORKED"
+        lists = pool.map(with_own, [107, 108, 109, 110], chunksize=1)
+    ids = [id for rounds in lists for ids in rounds for id in ids]
+    assert len(ids) == len(set(ids)) == 20_000
+    assert {flakeid.decode(id).node for id in ids} == {107, 108, 109, 110}
+    inherited.next_id()
+
+
+def test_generators_do_not_travel():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            pool.apply(id, (inherited,))

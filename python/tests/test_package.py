@@ -1,0 +1,89 @@
+"""What is installed: version, documentation, types, and the programs that the pages show."""
+
+import importlib.metadata
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import flakeid
+
+
+def test_installed_and_not_the_checkout(root):
+    assert root / "python" not in Path(flakeid.__file__).resolve().parents
+
+
+def test_version_is_cargos(root):
+    cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]
+    assert flakeid.__version__ == cargo["version"]
+    assert importlib.metadata.version("flakeid-core") == cargo["version"]
+    metadata = importlib.metadata.metadata("flakeid-core")
+    assert metadata["License-Expression"] == cargo["license"]
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["Summary"]
+    assert metadata["Keywords"].split(",") == cargo["keywords"]
+
+
+def test_everything_is_documented():
+    for name in flakeid.__all__:
+        value = getattr(flakeid, name)
+        if name == "__version__":
+            continue
+        assert inspect.getdoc(value), name
+        if inspect.isclass(value) and value.__module__ == "flakeid":
+            for member, what in vars(value).items():
+                if not member.startswith("_"):
+                    assert inspect.getdoc(what), f"{name}.{member}"
+    assert "max_wait" in str(inspect.signature(flakeid.Generator))
+
+
+def test_all_is_complete():
+    public = {name for name in dir(flakeid) if not name.startswith("_")} - {"errors"}
+    assert public | {"__version__"} == set(flakeid.__all__)
+
+
+def mypy(folder, module, *arguments):
+    """From a folder of its own, or its cache would be left in the checkout."""
+    run = [sys.executable, "-P", "-m", module, *arguments]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types(tmp_path):
+    mypy(tmp_path, "mypy.stubtest", "flakeid")
+
+
+def test_typed_programs(tmp_path):
+    sample = Path(__file__).with_name("typed_sample.py")
+    mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", str(sample))
+
+
+def test_the_example(root):
+    run = [sys.executable, str(root / "examples" / "quickstart.py")]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    id, base62, parts = done.stdout.split(maxsplit=2)
+    assert flakeid.from_base62(base62) == int(id)
+    assert parts.strip() == repr(flakeid.decode(int(id)))
+    assert "node=7," in parts
+
+
+def test_the_page(root):
+    page = (root / "python" / "README.md").read_text()
+    example = (root / "examples" / "quickstart.py").read_text()
+    assert f"<!-- file: examples/quickstart.py -->\n```python\n{example}```\n" in page
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        if "array" in block:
+            block = f"import numpy\narray = numpy.zeros(3, numpy.uint64)\n{block}"
+        names = {"flakeid": flakeid, "__name__": "page"}
+        exec("from datetime import datetime, timezone\n" + block, names)
+
+
+@pytest.mark.parametrize("option", inspect.signature(flakeid.Generator).parameters)
+def test_the_page_has_every_option(root, option):
+    assert f"`{option}`" in (root / "python" / "README.md").read_text()

@@ -1,0 +1,135 @@
+import signal
+import threading
+import time
+
+import numpy
+import pytest
+
+import flakeid
+
+
+def run(*bodies):
+    failures = []
+
+    def guarded(body):
+        try:
+            body()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_no_duplicates_between_threads():
+    generator = flakeid.Generator(node=21)
+    lists = [[] for _ in range(6)]
+
+    def one_by_one(ids):
+        ids.extend(generator.next_id() for _ in range(20_000))
+
+    def in_lists(ids):
+        for _ in range(200):
+            ids.extend(generator.next_ids(100))
+
+    def in_arrays(ids):
+        numbers = numpy.zeros(100_000, numpy.uint64)
+        for _ in range(5):
+            assert generator.fill(numbers) == len(numbers)
+            ids.extend(numbers.tolist())
+
+    bodies = (one_by_one, one_by_one, in_lists, in_lists, in_arrays, in_arrays)
+    run(*(lambda body=body, ids=ids: body(ids) for body, ids in zip(bodies, lists, strict=True)))
+    for ids in lists:
+        assert ids == sorted(ids)
+    together = [id for ids in lists for id in ids]
+    assert len(together) == len(set(together)) == 1_080_000
+
+
+def beats_during(wait):
+    """How often another thread ran while `wait` was under way."""
+    beats, done = [], threading.Event()
+
+    def beat():
+        while not done.is_set():
+            beats.append(time.monotonic())
+            time.sleep(0.005)
+
+    def waiting():
+        try:
+            beats.clear()
+            wait()
+        finally:
+            done.set()
+
+    run(beat, waiting)
+    return len(beats)
+
+
+def slow_generator(node):
+    """Two IDs a second: it has to wait for nearly every one."""
+    return flakeid.Generator(
+        node=node, layout="t38.n16.s9@1409529600000/500ms", sequence_mask=0, max_wait=5
+    )
+
+
+def test_waiting_lets_others_run():
+    generator = slow_generator(31)
+    generator.next_id()
+    assert beats_during(generator.next_id) > 10
+    assert beats_during(lambda: next(generator)) > 10
+    assert beats_during(lambda: generator.next_ids(2)) > 20
+    assert beats_during(lambda: generator.fill(numpy.zeros(2, numpy.uint64))) > 20
+
+
+def test_long_fills_let_others_run():
+    generator = flakeid.Generator(node=32)
+    numbers = numpy.zeros(2_000_000, numpy.uint64)
+    assert beats_during(lambda: generator.fill(numbers)) > 10
+    assert beats_during(lambda: generator.next_ids(2_000_000)) > 10
+
+
+def test_retired_by_another_thread():
+    generator = slow_generator(33)
+    generator.next_id()
+    outcome = []
+
+    def wait():
+        try:
+            outcome.extend(generator.next_ids(100))
+        except flakeid.ClosedError:
+            pass
+
+    def retire():
+        time.sleep(0.6)
+        generator.retire()
+
+    run(wait, retire)
+    assert len(outcome) < 10
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
+def test_signals_end_long_fills():
+    def interrupt(*_):
+        raise Interrupted
+
+    generator = flakeid.Generator(node=34)
+    numbers = numpy.zeros(8_000_000, numpy.uint64)
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        start = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Interrupted):
+            generator.fill(numbers)
+        assert time.monotonic() - start < 1
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert generator.next_id() > int(numbers.max())

@@ -1,0 +1,112 @@
+"""Layouts, parts, stats: values that compare, hash, print and travel."""
+
+import copy
+import datetime as dt
+import pickle
+
+import pytest
+
+import flakeid
+from flakeid import Layout
+
+ID = 910499571847892992
+
+
+def test_twitter_is_the_default():
+    assert flakeid.decode(ID) == flakeid.decode(ID, "twitter")
+    assert flakeid.decode(ID) == flakeid.decode(ID, layout=Layout.parse("twitter"))
+    assert flakeid.Generator(node=1).layout == Layout.parse("twitter")
+    assert flakeid.lower_bound(0) == flakeid.lower_bound(0, layout="twitter")
+
+
+def test_parts():
+    parts = flakeid.decode(ID)
+    assert parts.timestamp == dt.datetime(2017, 9, 20, 13, 43, 8, 849000, dt.timezone.utc)
+    assert parts.timestamp.tzinfo is dt.timezone.utc
+    assert repr(parts) == (
+        f"Parts(timestamp={parts.timestamp!r}, unix_ms=1505914988849, tick=217080014192, "
+        "node=569, datacenter=17, worker=25, clock_sequence=0, sequence=0)"
+    )
+    assert parts == flakeid.decode(ID) != flakeid.decode(ID + 1)
+    assert len({parts, flakeid.decode(ID), flakeid.decode(ID + 1)}) == 2
+    assert parts != ID
+    with pytest.raises(AttributeError):
+        parts.node = 1
+    plain = flakeid.decode(ID, "plain")
+    assert (plain.datacenter, plain.worker) == (None, None)
+    assert "datacenter=None, worker=None" in repr(plain)
+
+
+def test_instants_are_exact():
+    """Not through a float, which has no milliseconds left at the end of the calendar."""
+    layout = Layout.parse("t50.n6.s7@0/1ms")
+    last = dt.datetime(9999, 12, 31, 23, 59, 59, 999000, dt.timezone.utc)
+    for instant in (last, dt.datetime(2026, 1, 1, 0, 0, 0, 1000, dt.timezone.utc)):
+        tick = layout.tick_at(instant)
+        assert layout.unpack(layout.pack(tick=tick, node=1)).timestamp == instant
+    assert layout.unpack(layout.pack(tick=layout.tick_at(last) + 1, node=1)).timestamp is None
+
+
+def test_instants_round_down():
+    utc = dt.timezone.utc
+    for layout in Layout.presets().values():
+        whole = dt.datetime(2020, 1, 1, tzinfo=utc)
+        for microsecond in (1, 500, 999):
+            instant = whole.replace(microsecond=microsecond)
+            assert flakeid.lower_bound(instant, layout) == flakeid.lower_bound(whole, layout)
+    assert Layout.parse("twitter").timestamp(
+        dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, utc)
+    ) == Layout.parse("twitter").timestamp(-1)
+
+
+def test_instants_in_any_zone():
+    there = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    instant = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+    assert flakeid.upper_bound(instant) == flakeid.upper_bound(instant.astimezone(there))
+    for extreme in (dt.datetime.min, dt.datetime.max):
+        flakeid.lower_bound(extreme.replace(tzinfo=dt.timezone.utc))
+
+
+def test_layout_as_a_value():
+    twitter = Layout.parse("twitter")
+    assert twitter == Layout.parse(str(twitter)) != Layout.parse("plain")
+    assert {twitter: 1}[Layout.parse("twitter")] == 1
+    assert twitter != "twitter"
+    assert repr(twitter) == "Layout.parse('twitter')"
+    other = Layout.parse("t42.n8.s13@1420070400000/5ms")
+    assert repr(other) == "Layout.parse('t42.n8.s13@1420070400000/5ms')"
+    for layout in (twitter, other):
+        assert pickle.loads(pickle.dumps(layout)) == layout
+        assert copy.copy(layout) == copy.deepcopy(layout) == layout
+    with pytest.raises(TypeError):
+        Layout()
+
+
+def test_figures():
+    twitter = Layout.parse("twitter")
+    assert twitter.fields == [
+        ("time", 41, 22),
+        ("datacenter", 5, 17),
+        ("worker", 5, 12),
+        ("sequence", 12, 0),
+    ]
+    assert (twitter.max_datacenter, twitter.max_worker) == (31, 31)
+    assert (twitter.epoch, twitter.unit_ms) == (1288834974657, 1)
+    assert (twitter.ids_per_second, twitter.fits_f64) == (4_096_000.0, False)
+    assert twitter.max_clock_sequence == 0
+    plain = Layout.parse("plain")
+    assert (plain.max_datacenter, plain.max_worker, plain.split_node(5)) == (None, None, None)
+    assert plain.preset_name == "plain"
+    assert plain.with_epoch(5).preset_name is None
+    assert Layout.parse("js-safe").fits_f64
+    assert twitter.unix_ms_at(2**64 - 1) == twitter.horizon
+    with pytest.raises(flakeid.BeforeEpochError):
+        twitter.tick_at(0)
+
+
+def test_stats(generator):
+    assert repr(generator.stats()) == "Stats(waits=0, rollbacks=0, largest_ahead=0)"
+    assert generator.stats() == generator.stats()
+    generator.next_ids(5000)
+    assert generator.stats().waits == 1
+    assert repr(generator) == "<Generator node=569 layout=twitter>"

@@ -1,0 +1,59 @@
+"""Checked by mypy --strict, never run: what type checkers must accept, and must refuse."""
+
+from array import array
+from datetime import datetime, timedelta, timezone
+from typing import assert_type
+
+import flakeid
+
+generator = flakeid.Generator(
+    datacenter=17,
+    worker=25,
+    layout=flakeid.Layout.parse("twitter"),
+    overflow="wait",
+    rollback="continue",
+    max_wait=timedelta(seconds=1),
+    max_ahead=0.5,
+    clock=flakeid.ManualClock(0),
+    window=(0, 10),
+)
+assert_type(generator, flakeid.Generator)
+assert_type(generator.next_id(), int)
+assert_type(next(generator), int)
+assert_type([id for id in generator], list[int])
+assert_type(generator.next_ids(3), list[int])
+assert_type(generator.fill(array("Q", [0])), int)
+assert_type(generator.retire(), int | None)
+assert_type(generator.stats().waits, int)
+with generator as same:
+    assert_type(same, flakeid.Generator)
+
+parts = flakeid.decode(1)
+assert_type(parts, flakeid.Parts)
+assert_type(parts.timestamp, datetime | None)
+assert_type(parts.datacenter, int | None)
+assert_type(flakeid.lower_bound(datetime.now(timezone.utc), layout="plain"), int)
+assert_type(flakeid.Layout.presets(), dict[str, flakeid.Layout])
+assert_type(flakeid.from_base62(flakeid.to_base62(1)), int)
+assert_type(flakeid.to_bytes(1), bytes)
+
+try:
+    generator.next_id()
+except flakeid.ClockRollbackError as error:
+    assert_type(error.by, float)
+    assert_type(error.code, str)
+    assert_type(error.retry_after, float | None)
+
+flakeid.Generator(7)  # type: ignore[call-arg]
+flakeid.Generator(node=1.5)  # type: ignore[arg-type]
+flakeid.Generator(node=1, overflow="later")  # type: ignore[arg-type]
+flakeid.Generator(node=1, nodes=2)  # type: ignore[call-arg]
+flakeid.decode("1")  # type: ignore[arg-type]
+flakeid.from_bytes("12345678")  # type: ignore[arg-type]
+generator.fill([0])  # type: ignore[arg-type]
+parts.node = 1  # type: ignore[misc]
+generator.node = 1  # type: ignore[misc]
+
+
+class Derived(flakeid.Generator):  # type: ignore[misc]
+    pass

@@ -1,0 +1,22 @@
+/* What every test program needs: a check that says where it failed, and why. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <flakeid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition, context)                                                          \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            fprintf(stderr, "%s:%d: %s\n  in %s\n  last error: %s\n", __FILE__, __LINE__,  \
+                    #condition, (context), flakeid_last_error());                          \
+            exit(1);                                                                       \
+        }                                                                                  \
+    } while (0)
+
+/* A call that has to return this status. */
+#define EXPECT(status, call) CHECK((call) == (status), "a call with a status")
+
+#endif

@@ -1,0 +1,129 @@
+/* Every option of a generator does something, on a clock that stands still. */
+#include "check.h"
+
+enum { START = 1505914988 };
+
+static flakeid_manual_clock *manual_clock;
+
+static flakeid_config with_node(uint64_t node) {
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    config.has = FLAKEID_HAS_NODE;
+    config.node = node;
+    config.clock = manual_clock;
+    return config;
+}
+
+static flakeid_generator *built(flakeid_config config) {
+    flakeid_generator *generator = NULL;
+    EXPECT(FLAKEID_OK, flakeid_generator_new(&config, &generator));
+    return generator;
+}
+
+static int64_t now(void) {
+    int64_t ms = 0;
+    EXPECT(FLAKEID_OK, flakeid_manual_clock_get(manual_clock, &ms));
+    return ms;
+}
+
+/* The layout with an epoch of its own, and a node of two parts. */
+static void layout_and_node(void) {
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    flakeid_generator *generator;
+    flakeid_parts parts;
+    char layout[FLAKEID_DESCRIPTOR_SIZE];
+    uint64_t node = 0, id = 0;
+    config.has = FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER | FLAKEID_HAS_EPOCH;
+    config.clock = manual_clock;
+    config.layout = "discord";
+    config.epoch = START * INT64_C(1000) - 5;
+    config.datacenter = 2;
+    config.worker = 3;
+    generator = built(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_layout(generator, layout, sizeof layout));
+    CHECK(strcmp(layout, "t42.d5.w5.s12@1505914987995/1ms") == 0, layout);
+    EXPECT(FLAKEID_OK, flakeid_generator_node(generator, &node));
+    CHECK(node == 2 * 32 + 3, "the node");
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    EXPECT(FLAKEID_OK, flakeid_decode(layout, id, &parts));
+    CHECK(parts.tick == 5 && parts.datacenter == 2 && parts.worker == 3, "the parts");
+    EXPECT(FLAKEID_OK, flakeid_parts_at(layout, now(), &parts));
+    CHECK(parts.tick == 5 && parts.unix_ms == now() && parts.has == 0, "parts to start from");
+    flakeid_generator_free(generator);
+}
+
+static void sequences(void) {
+    uint64_t ids[8];
+    size_t count = 0, at, different = 0;
+    flakeid_config config = with_node(1);
+    flakeid_generator *generator;
+    config.has |= FLAKEID_HAS_SEQUENCE_MASK;
+    config.sequence_mask = 3;
+    generator = built(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_try_fill(generator, ids, 8, &count));
+    CHECK(count == 4, "the mask");
+    EXPECT(FLAKEID_SEQUENCE_EXHAUSTED, flakeid_generator_try_next(generator, ids));
+    CHECK(flakeid_retry_after_ms() == 1, "the next tick");
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, ids)); /* moves the clock */
+    flakeid_generator_free(generator);
+
+    config = with_node(2);
+    config.sequence_start = 12;
+    generator = built(config);
+    for (at = 0; at < 8; at++) {
+        EXPECT(FLAKEID_OK, flakeid_manual_clock_advance(manual_clock, 1));
+        EXPECT(FLAKEID_OK, flakeid_generator_try_next(generator, ids));
+        different += (ids[0] & 4095) != 0;
+    }
+    CHECK(different > 0, "a random start");
+    flakeid_generator_free(generator);
+}
+
+static void waiting(void) {
+    uint64_t id = 0;
+    const int64_t before = now();
+    flakeid_config config = with_node(3);
+    flakeid_generator *generator;
+    config.has |= FLAKEID_HAS_MAX_WAIT;
+    config.max_wait_ms = 10;
+    config.rollback = FLAKEID_ROLLBACK_WAIT;
+    generator = built(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    EXPECT(FLAKEID_OK, flakeid_manual_clock_set(manual_clock, before - 500));
+    EXPECT(FLAKEID_CLOCK_ROLLBACK, flakeid_generator_next(generator, &id));
+    CHECK(flakeid_rollback_ms() == 490 && now() == before - 490, "waited ten milliseconds");
+    EXPECT(FLAKEID_OK, flakeid_manual_clock_set(manual_clock, before));
+    flakeid_generator_free(generator);
+}
+
+static void windows(void) {
+    uint64_t ids[4], tick = 0;
+    size_t count = 0;
+    flakeid_config config = with_node(4);
+    flakeid_generator *generator;
+    EXPECT(FLAKEID_OK, flakeid_tick_at(NULL, now(), &tick));
+    config.has |= FLAKEID_HAS_WINDOW | FLAKEID_HAS_MAX_AHEAD | FLAKEID_HAS_SEQUENCE_MASK;
+    config.window_start = tick;
+    config.window_fence = tick + 2;
+    config.max_ahead_ms = 1000;
+    config.overflow = FLAKEID_OVERFLOW_BORROW;
+    generator = built(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_fill(generator, ids, 4, &count));
+    CHECK(count == 2, "two ticks of one ID");
+    EXPECT(FLAKEID_LEASE_EXPIRED, flakeid_generator_next(generator, ids));
+    EXPECT(FLAKEID_OK, flakeid_generator_extend(generator, tick + 3));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, ids));
+    EXPECT(FLAKEID_OK, flakeid_generator_retire(generator, ids));
+    CHECK(ids[0] == tick + 2, "the last tick");
+    flakeid_generator_free(generator);
+}
+
+int main(void) {
+    EXPECT(FLAKEID_OK, flakeid_manual_clock_new(START * INT64_C(1000), &manual_clock));
+    layout_and_node();
+    sequences();
+    waiting();
+    windows();
+    flakeid_manual_clock_free(manual_clock);
+    puts("options: passed");
+    return 0;
+}

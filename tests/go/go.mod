@@ -1,0 +1,3 @@
+module flakeid.test
+
+go 1.19

@@ -1,0 +1,210 @@
+//! The archive, unpacked into an empty prefix, and programs in C, C++, Go and Java that link it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::archive;
+use super::languages;
+use crate::command::{Failed, Outcome, Step, root};
+use crate::packages;
+
+const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
+const SANITIZED: [&str; 4] =
+    ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+
+/// As many IDs as the issue wants, and as many as valgrind, some fifty times slower, can bear.
+pub(super) const IDS: &str = "10000000";
+const FEWER_IDS: &str = "200000";
+
+const NEEDED: [(&str, &str); 12] = [
+    ("gcc", "gcc"),
+    ("g++", "g++"),
+    ("clang", "clang"),
+    ("valgrind", "valgrind"),
+    ("cmake", "cmake"),
+    ("make", "make"),
+    ("nm", "binutils"),
+    ("pkg-config", "pkg-config"),
+    ("/usr/include/jansson.h", "libjansson-dev"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
+    ("go", "golang-go"),
+];
+
+/// An unpacked archive, and a folder for what is built against it.
+pub(super) struct Place {
+    pub(super) prefix: PathBuf,
+    pub(super) work: PathBuf,
+}
+
+impl Place {
+    pub(super) fn lib(&self) -> PathBuf {
+        self.prefix.join("lib")
+    }
+
+    /// A step that finds the library by pkg-config, and at run time.
+    pub(super) fn step(&self, program: &str, arguments: &[&str]) -> Step {
+        Step::new(program, arguments)
+            .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))
+            .env("LD_LIBRARY_PATH", self.lib())
+    }
+}
+
+pub(crate) fn test() -> Outcome {
+    packages::ensure(&NEEDED)?;
+    sanitizers_of_clang()?;
+    archive::build()?;
+    Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
+    let work = root().join("target/c");
+    let place = Place { prefix: archive::install(&work.join("prefix"))?, work };
+    symbols(&place)?;
+    c(&place)?;
+    cpp(&place)?;
+    languages::go(&place)?;
+    languages::java(&place)?;
+    Ok(())
+}
+
+/// They are in a package of their own, named after clang's version.
+fn sanitizers_of_clang() -> Outcome {
+    let version = Step::new("clang", &["-dumpversion"]).output()?;
+    let folder = Step::new("clang", &["-print-resource-dir"]).output()?;
+    let architecture = std::env::consts::ARCH;
+    let runtime = format!("{}/lib/linux/libclang_rt.asan-{architecture}.a", folder.trim());
+    let major = version.split('.').next().unwrap_or_default().trim();
+    packages::ensure(&[(&runtime, &format!("libclang-rt-{major}-dev"))])
+}
+
+/// The shared library exports the header's functions and nothing else.
+fn symbols(place: &Place) -> Outcome {
+    let library = place.lib().join("libflakeid.so").display().to_string();
+    let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &library]);
+    let listed = listed.output()?;
+    let mut exported: Vec<&str> = listed.lines().collect();
+    exported.sort_unstable();
+    let header = fs::read_to_string(place.prefix.join("include/flakeid.h"))
+        .map_err(|error| Failed(format!("include/flakeid.h: {error}")))?;
+    let mut declared: Vec<&str> = header
+        .lines()
+        .filter(|line| !line.starts_with([' ', '/', '#', '*']))
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("flakeid_"))
+        .collect();
+    declared.sort_unstable();
+    if exported.is_empty() || exported != declared {
+        return Err(Failed(format!(
+            "{library} exports {exported:?}, but the header declares {declared:?}"
+        )));
+    }
+    Ok(())
+}
+
+/// A program of `tests/c`: its name, its sources and its arguments, with fewer IDs for valgrind.
+struct Program {
+    name: &'static str,
+    sources: Vec<String>,
+    arguments: [&'static str; 2],
+}
+
+fn programs() -> Result<Vec<Program>, Failed> {
+    let folder = root().join("tests/c/vectors");
+    let mut sources = Vec::new();
+    let entries =
+        fs::read_dir(&folder).map_err(|error| Failed(format!("{}: {error}", folder.display())))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            sources.push(path.display().to_string());
+        }
+    }
+    let one = |name, file: &str, arguments| Program {
+        name,
+        sources: vec![root().join(file).display().to_string()],
+        arguments,
+    };
+    Ok(vec![
+        Program { name: "vectors", sources, arguments: ["tests/vectors"; 2] },
+        one("options", "tests/c/options.c", [""; 2]),
+        one("refusals", "tests/c/refusals.c", [""; 2]),
+        one("fork", "tests/c/fork.c", [""; 2]),
+        one("threads", "tests/c/threads.c", [IDS, FEWER_IDS]),
+        one("quickstart", "examples/quickstart.c", [""; 2]),
+    ])
+}
+
+fn c(place: &Place) -> Outcome {
+    let flags = place.step("pkg-config", &["--cflags", "--libs", "flakeid", "jansson"]).output()?;
+    for program in programs()? {
+        for compiler in ["gcc", "clang"] {
+            let plain = compile(place, compiler, &program, "plain", &["-O2"], &flags)?;
+            run(place.step(&plain, &[]), program.arguments[0])?;
+            if compiler == "gcc" {
+                let valgrind = place.step("valgrind", &VALGRIND).args(&[&plain]);
+                run(valgrind, program.arguments[1])?;
+            }
+            let sanitized = compile(place, compiler, &program, "sanitized", &SANITIZED, &flags)?;
+            run(place.step(&sanitized, &[]), program.arguments[0])?;
+        }
+    }
+    Ok(())
+}
+
+const VALGRIND: [&str; 5] = [
+    "--quiet",
+    "--error-exitcode=1",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,possible",
+    "--fair-sched=yes",
+];
+
+fn run(step: Step, argument: &str) -> Outcome {
+    if argument.is_empty() { step.run() } else { step.args(&[argument]).run() }
+}
+
+fn compile(
+    place: &Place,
+    compiler: &str,
+    program: &Program,
+    kind: &str,
+    flags: &[&str],
+    libraries: &str,
+) -> Result<String, Failed> {
+    let output = place.work.join(format!("{}-{compiler}-{kind}", program.name));
+    let output = output.display().to_string();
+    let all: Vec<&str> = STRICT
+        .iter()
+        .chain(flags)
+        .copied()
+        .chain(["-pthread", "-o", &output])
+        .chain(program.sources.iter().map(String::as_str))
+        .chain(libraries.split_whitespace())
+        .collect();
+    Step::new(compiler, &all).run()?;
+    Ok(output)
+}
+
+/// Through the `CMake` package, shared and static, with both compilers.
+fn cpp(place: &Place) -> Outcome {
+    for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
+        let folder = place.work.join(format!("cmake-{c}"));
+        clear(&folder)?;
+        let folder = folder.display().to_string();
+        let prefix = format!("-DCMAKE_PREFIX_PATH={}", place.prefix.display());
+        let compilers = [format!("-DCMAKE_C_COMPILER={c}"), format!("-DCMAKE_CXX_COMPILER={cpp}")];
+        let count = format!("-DIDS={IDS}");
+        Step::new("cmake", &["-S", "tests/cpp", "-B", &folder, "-DCMAKE_BUILD_TYPE=Release"])
+            .args(&[&prefix, &compilers[0], &compilers[1], &count])
+            .run()?;
+        Step::new("cmake", &["--build", &folder, "--parallel", "2"]).run()?;
+        Step::new("ctest", &["--test-dir", &folder, "--output-on-failure"]).run()?;
+    }
+    Ok(())
+}
+
+fn clear(folder: &Path) -> Outcome {
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .map_err(|error| Failed(format!("{}: {error}", folder.display())))?;
+    }
+    Ok(())
+}

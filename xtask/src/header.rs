@@ -1,0 +1,53 @@
+//! `include/flakeid.h`, made from the sources of the C library.
+
+use std::fs;
+
+use cbindgen::{Builder, Config};
+
+use crate::command::{Failed, Outcome, root};
+
+const PLACE: &str = "include/flakeid.h";
+
+/// In the order in which a reader wants to meet them.
+const SOURCES: [&str; 10] = [
+    "version",
+    "status",
+    "last_error",
+    "config",
+    "clock",
+    "generator",
+    "parts",
+    "layout",
+    "text",
+    "bytes",
+];
+
+/// Writes the header anew.
+pub(crate) fn write() -> Outcome {
+    fs::write(root().join(PLACE), generated()?).map_err(|error| Failed(format!("{PLACE}: {error}")))
+}
+
+/// Fails if the header is not what the sources make.
+pub(crate) fn check() -> Outcome {
+    if fs::read(root().join(PLACE)).ok() != Some(generated()?) {
+        return Err(Failed(format!(
+            "{PLACE} is not what bindings/c makes; write it anew: cargo xtask header"
+        )));
+    }
+    Ok(())
+}
+
+fn generated() -> Result<Vec<u8>, Failed> {
+    let library = root().join("bindings/c");
+    let mut config = Config::from_file(library.join("cbindgen.toml")).map_err(Failed)?;
+    // That of the workspace, and so of the library.
+    let version = env!("CARGO_PKG_VERSION");
+    config.after_includes = config.after_includes.map(|text| text.replace("@VERSION@", version));
+    let builder = SOURCES.iter().fold(Builder::new().with_config(config), |builder, name| {
+        builder.with_src(library.join("src").join(name).with_extension("rs"))
+    });
+    let bindings = builder.generate().map_err(|error| Failed(format!("cbindgen: {error}")))?;
+    let mut header = Vec::new();
+    bindings.write(&mut header);
+    Ok(header)
+}
