@@ -56,22 +56,10 @@ impl Handle {
     }
 
     pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
-        // Memory is asked for as it is filled, not all at once for a wild `n`.
-        const CHUNK: usize = 1 << 16;
-        let mut ids = Vec::new();
-        while ids.len() < n {
-            let have = ids.len();
-            ids.resize(have + (n - have).min(CHUNK), Id::default());
-            let made = self.fill(&mut ids[have..]);
-            ids.truncate(have + made.as_ref().copied().unwrap_or_default());
-            match made {
-                Err(error) if have == 0 => return Err(error),
-                // What was made before an obstacle is not lost; the next call meets it again.
-                Ok(count) if count == CHUNK => {}
-                _ => break,
-            }
+        match self.on_loop {
+            Some(longest) => self.generator.next_ids_within(n, longest),
+            None => self.generator.next_ids(n),
         }
-        Ok(ids)
     }
 
     pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {

@@ -26,8 +26,8 @@ const FEATURES: [&str; 4] = [
     "--enable-sign-ext",
 ];
 
-/// Download size is the price of a page that uses it.
-const MOST_BYTES: usize = 40_000;
+/// 40 KB. Download size is the price of a page that uses it.
+const MOST_BYTES: usize = 40 * 1024;
 
 /// Leaves `node/` and `web/` in the folder of the glue, with the same module in both.
 pub(super) fn make() -> Outcome {

@@ -1,5 +1,7 @@
 //! Making IDs.
 
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
 mod attempt;
 mod builder;
 mod cell;
@@ -107,7 +109,7 @@ impl Generator {
     /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch);
     /// [`LeaseExpired`](crate::ErrorKind::LeaseExpired) at the end of a window;
     /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
-    #[inline]
+    #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
         self.next_id_within(self.max_wait)
     }
@@ -117,7 +119,7 @@ impl Generator {
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
-    #[inline]
+    #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.take(1) {
             Some(run) => Ok(self.shape.id(&run)),
@@ -197,13 +199,22 @@ impl Generator {
     /// # Errors
     /// As [`fill`](Self::fill).
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+        self.next_ids_within(n, self.max_wait)
+    }
+
+    /// As [`next_ids`](Self::next_ids), each time waiting at most `max_wait` instead of the
+    /// generator's own.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         // Memory is asked for as it is filled, not all at once for a wild `n`.
         const CHUNK: usize = 1 << 16;
         let mut ids = Vec::new();
         while ids.len() < n {
             let have = ids.len();
             ids.resize(have + (n - have).min(CHUNK), Id::default());
-            match self.fill(&mut ids[have..]) {
+            match self.fill_within(&mut ids[have..], max_wait) {
                 Ok(count) if have + count == ids.len() => {}
                 Ok(count) => {
                     ids.truncate(have + count);
@@ -281,7 +292,7 @@ impl Generator {
     /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
     /// earlier place in it, a sequence number left, below the limit. Whatever is not so plain is
     /// left to [`attempt`](Self::attempt), which does the same with all the rules.
-    #[inline]
+    #[inline(always)]
     fn take(&self, wanted: u64) -> Option<Run> {
         if self.has_clock_sequences {
             return None;
@@ -321,7 +332,7 @@ impl Generator {
     }
 
     /// What to take when the word is this and the clock in that tick, if nothing stands in the way.
-    #[inline]
+    #[inline(always)]
     fn plan(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         let first = if word <= self.shape.position(tick) { self.start_of(tick) } else { word };
         let sequence = self.shape.sequence(first);
