@@ -3,14 +3,15 @@
 const { wrongType } = require('./error.js');
 
 // glibc or musl: the two cannot load each other's add-ons.
-function libc() {
+function abi() {
+  if (process.platform === 'win32') return '-msvc';
   if (process.platform !== 'linux') return '';
   const { header } = process.report.getReport();
   return header.glibcVersionRuntime === undefined ? '-musl' : '-gnu';
 }
 
 function load() {
-  const platform = `${process.platform}-${process.arch}${libc()}`;
+  const platform = `${process.platform}-${process.arch}${abi()}`;
   const name = `flakeid-core-${platform}`;
   try {
     return require(name);

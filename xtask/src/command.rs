@@ -1,8 +1,8 @@
 //! Running other programs, and saying which.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -18,18 +18,32 @@ pub(crate) fn root() -> PathBuf {
     root
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
 /// One command of a task, run from the root of the checkout.
 pub(crate) struct Step {
-    command: Command,
-    shown: String,
+    program: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, OsString)>,
+    folder: PathBuf,
+    image: Option<&'static str>,
     install: Option<&'static str>,
 }
 
 impl Step {
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(root());
-        Self { command, shown: format!("{program} {}", arguments.join(" ")), install: None }
+        let step = Self {
+            program: program.to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: root(),
+            image: None,
+            install: None,
+        };
+        step.args(arguments)
     }
 
     /// Another `cargo` command, with the toolchain that runs this one.
@@ -38,14 +52,18 @@ impl Step {
     }
 
     pub(crate) fn args(mut self, arguments: &[&str]) -> Self {
-        self.shown = format!("{} {}", self.shown, arguments.join(" "));
-        self.command.args(arguments);
+        self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
         self
     }
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
-        self.shown = format!("{name}={} {}", value.as_ref().display(), self.shown);
-        self.command.env(name, value);
+        self.environment.push((name.to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Run from another folder than the root.
+    pub(crate) fn within(mut self, folder: impl AsRef<Path>) -> Self {
+        self.folder = root().join(folder);
         self
     }
 
@@ -56,42 +74,88 @@ impl Step {
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
+    /// Run in a container that sees the checkout where it is here, and nothing else of this
+    /// machine.
+    pub(crate) fn inside(mut self, image: Option<&'static str>) -> Self {
+        self.image = image;
+        self
+    }
+
     /// What installs the program, if it is one that a machine may lack.
     pub(crate) fn or_install(mut self, command: &'static str) -> Self {
         self.install = Some(command);
         self
     }
 
+    fn shown(&self) -> String {
+        let folder = self.folder.strip_prefix(root()).unwrap_or(&self.folder);
+        let mut words = Vec::new();
+        if folder != Path::new("") {
+            words.push(format!("cd {} &&", folder.display()));
+        }
+        words.extend(self.image.map(|image| format!("[in {image}]")));
+        for (name, value) in &self.environment {
+            words.push(format!("{name}={}", value.display()));
+        }
+        words.push(self.program.clone());
+        words.extend_from_slice(&self.arguments);
+        words.join(" ")
+    }
+
+    fn command(&self) -> Command {
+        // There npm is a script, which only its full name starts.
+        let npm = cfg!(windows) && self.program == "npm";
+        let program = if npm { "npm.cmd" } else { self.program.as_str() };
+        let Some(image) = self.image else {
+            let mut command = Command::new(program);
+            let environment = self.environment.iter().map(|(name, value)| (name, value));
+            command.args(&self.arguments).envs(environment).current_dir(&self.folder);
+            return command;
+        };
+        let root = root();
+        let mut command = Command::new("docker");
+        command.args(["run", "--rm", "--volume"]);
+        command.arg(format!("{0}:{0}", root.display())).arg("--workdir").arg(&self.folder);
+        for (name, value) in &self.environment {
+            let mut pair = OsString::from(format!("{name}="));
+            pair.push(value);
+            command.arg("--env").arg(pair);
+        }
+        command.arg(image).arg(program).args(&self.arguments).current_dir(root);
+        command
+    }
+
     fn not_started(&self, error: &std::io::Error) -> Failed {
-        let hint = match self.install {
+        let install = self.image.map_or(self.install, |_| Some("https://docs.docker.com/engine"));
+        let hint = match install {
             Some(install) if error.kind() == ErrorKind::NotFound => {
                 format!("\ninstall it with: {install}")
             }
             _ => String::new(),
         };
-        Failed(format!("cannot run {}: {error}{hint}", self.shown))
+        Failed(format!("cannot run {}: {error}{hint}", self.shown()))
     }
 
-    pub(crate) fn run(mut self) -> Outcome {
-        println!("\n$ {}", self.shown);
+    pub(crate) fn run(self) -> Outcome {
+        println!("\n$ {}", self.shown());
         let start = Instant::now();
-        let status = self.command.status().map_err(|error| self.not_started(&error))?;
+        let status = self.command().status().map_err(|error| self.not_started(&error))?;
         if !status.success() {
-            return Err(Failed(format!("failed ({status}): {}", self.shown)));
+            return Err(Failed(format!("failed ({status}): {}", self.shown())));
         }
         println!("({:.1} s)", start.elapsed().as_secs_f32());
         Ok(())
     }
 
     /// Runs it and returns what it wrote to standard output.
-    pub(crate) fn output(mut self) -> Result<String, Failed> {
-        println!("\n$ {}", self.shown);
-        let output = self.command.output().map_err(|error| self.not_started(&error))?;
+    pub(crate) fn output(self) -> Result<String, Failed> {
+        println!("\n$ {}", self.shown());
+        let output = self.command().output().map_err(|error| self.not_started(&error))?;
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
-            return Err(Failed(format!("failed ({}): {}\n{errors}", output.status, self.shown)));
+            return Err(Failed(format!("failed ({}): {}\n{errors}", output.status, self.shown())));
         }
         String::from_utf8(output.stdout)
-            .map_err(|_| Failed(format!("{} did not write UTF-8", self.shown)))
+            .map_err(|_| Failed(format!("{} did not write UTF-8", self.shown())))
     }
 }

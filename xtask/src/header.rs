@@ -1,10 +1,9 @@
 //! `include/flakeid.h`, made from the sources of the C library.
 
-use std::fs;
-
 use cbindgen::{Builder, Config};
 
 use crate::command::{Failed, Outcome, root};
+use crate::files;
 
 const PLACE: &str = "include/flakeid.h";
 
@@ -24,12 +23,12 @@ const SOURCES: [&str; 10] = [
 
 /// Writes the header anew.
 pub(crate) fn write() -> Outcome {
-    fs::write(root().join(PLACE), generated()?).map_err(|error| Failed(format!("{PLACE}: {error}")))
+    files::write(PLACE, generated()?)
 }
 
 /// Fails if the header is not what the sources make.
 pub(crate) fn check() -> Outcome {
-    if fs::read(root().join(PLACE)).ok() != Some(generated()?) {
+    if files::bytes(PLACE).ok() != Some(generated()?) {
         return Err(Failed(format!(
             "{PLACE} is not what bindings/c makes; write it anew: cargo xtask header"
         )));

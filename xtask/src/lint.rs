@@ -1,6 +1,11 @@
 use crate::command::{Failed, Outcome, Step, root};
+use crate::{files, node, wasm, workflows};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
+
+/// What is out of the main workspace, because it is heavy or built in another way.
+const OTHER_WORKSPACES: [&str; 5] =
+    ["benches", "benches/c", "benches/node/floor", "benches/python/floor", "bindings/wasm/glue"];
 
 fn clippy(arguments: &[&str]) -> Outcome {
     let all: Vec<&str> = ["clippy"].iter().chain(arguments).chain(&DENY).copied().collect();
@@ -8,12 +13,23 @@ fn clippy(arguments: &[&str]) -> Outcome {
 }
 
 pub(crate) fn run() -> Outcome {
+    let others = OTHER_WORKSPACES.map(|folder| format!("{folder}/Cargo.toml"));
     Step::cargo(&["fmt", "--all", "--check"]).run()?;
-    Step::cargo(&["fmt", "--manifest-path", "benches/Cargo.toml", "--check"]).run()?;
+    for manifest in &others {
+        Step::cargo(&["fmt", "--manifest-path", manifest, "--check"]).run()?;
+    }
+    workflows::check()?;
+    node::check_manifest()?;
+    wasm::check_version()?;
     clippy(&["--workspace", "--all-targets", "--locked"])?;
     clippy(&["-p", "flakeid-core", "--all-targets", "--all-features", "--locked"])?;
     clippy(&["-p", "flakeid-core", "--no-default-features", "--locked"])?;
-    clippy(&["--manifest-path", "benches/Cargo.toml", "--locked"])?;
+    // What the wheels of free-threaded interpreters are built from.
+    clippy(&["-p", "flakeid-python", "--no-default-features", "--locked"])?;
+    for manifest in &others {
+        clippy(&["--manifest-path", manifest, "--all-targets", "--locked"])?;
+    }
+    wasm::lint()?;
     Step::cargo(&["doc", "--workspace", "--no-deps", "--all-features", "--locked"])
         .env("RUSTDOCFLAGS", "-D warnings")
         .run()
@@ -21,8 +37,7 @@ pub(crate) fn run() -> Outcome {
 
 /// The compiler that `rust-version` promises, installed with `rustup toolchain install`.
 pub(crate) fn msrv() -> Outcome {
-    let manifest = std::fs::read_to_string(root().join("Cargo.toml"))
-        .map_err(|error| Failed(format!("Cargo.toml: {error}")))?;
+    let manifest = files::text("Cargo.toml")?;
     let version = manifest
         .lines()
         .find_map(|line| line.strip_prefix("rust-version = \""))

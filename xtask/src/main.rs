@@ -3,20 +3,28 @@
 mod bench;
 mod c;
 mod command;
+mod files;
 mod header;
 mod lint;
 mod node;
 mod packages;
+mod platform;
+mod publish;
 mod python;
 mod readme;
 mod test;
+mod venv;
 mod wasm;
+mod workflows;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::Failed;
+use command::{Failed, Outcome};
+use platform::Target;
+use publish::Registry;
+use python::Wheel;
 
 /// Tasks of the flakeid project.
 #[derive(Parser)]
@@ -31,7 +39,8 @@ enum Task {
     /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
     Test,
-    /// Formatting, clippy on every feature set, documentation; all without warnings.
+    /// Formatting, clippy on every feature set and every workspace, documentation, pinned actions;
+    /// all without warnings.
     Lint,
     /// Build the workspace with exactly the oldest compiler it promises (rust-version).
     Msrv,
@@ -43,6 +52,9 @@ enum Task {
         /// Measure the border beside the same loops in Rust.
         #[arg(long, conflicts_with = "test")]
         bench: bool,
+        /// The platform, as a release is built for it: a triple of Rust.
+        #[arg(long, conflicts_with = "bench")]
+        target: Option<String>,
     },
     /// The Python package as a wheel and an sdist.
     Python {
@@ -52,6 +64,12 @@ enum Task {
         /// Install that wheel and measure it next to the packages it competes with.
         #[arg(long, conflicts_with = "test")]
         bench: bool,
+        /// The platform, as a release is built for it: a triple of Rust.
+        #[arg(long, conflicts_with = "bench")]
+        target: Option<String>,
+        /// For this interpreter, which has no GIL, and so without the stable ABI.
+        #[arg(long, value_name = "INTERPRETER", conflicts_with = "bench")]
+        free_threaded: Option<String>,
     },
     /// Write include/flakeid.h anew from the sources of the C library.
     Header,
@@ -69,6 +87,18 @@ enum Task {
         /// Install those tarballs and measure them next to the packages they compete with.
         #[arg(long, conflicts_with = "test")]
         bench: bool,
+        /// The platform, as a release is built for it: a triple of Rust.
+        #[arg(long, conflicts_with = "bench")]
+        target: Option<String>,
+    },
+    /// Fail unless a tag is of this version: v0.1.0, with a section in the changelog.
+    Tag { tag: String },
+    /// Publish what is in target/dist, or the crates.
+    Publish {
+        registry: Registry,
+        /// All but the upload.
+        #[arg(long)]
+        dry_run: bool,
     },
     /// The benchmarks against rivals and the floor; the rest of the line goes to them.
     Bench {
@@ -78,26 +108,38 @@ enum Task {
     },
 }
 
-fn main() -> ExitCode {
-    let result = match Arguments::parse().task {
+fn run(task: Task) -> Outcome {
+    match task {
         Task::Test => test::run(),
         Task::Lint => lint::run(),
         Task::Msrv => lint::msrv(),
-        Task::C { test: true, .. } => c::test(),
         Task::C { bench: true, .. } => c::bench(),
-        Task::C { .. } => c::build(),
+        Task::C { test, target, .. } => {
+            let target = Target::new(target.as_deref())?;
+            if test { c::test(&target) } else { c::build(&target) }
+        }
         Task::Header => header::write(),
-        Task::Python { test: true, .. } => python::test(),
         Task::Python { bench: true, .. } => python::bench(),
-        Task::Python { .. } => python::build(),
+        Task::Python { test, target, free_threaded, .. } => {
+            let target = Target::new(target.as_deref())?;
+            let wheel = Wheel { target, free_threaded: free_threaded.as_deref() };
+            if test { python::test(&wheel) } else { python::build(&wheel) }
+        }
         Task::Wasm { test: false } => wasm::build(),
         Task::Wasm { test: true } => wasm::test(),
-        Task::Node { test: true, .. } => node::test(),
         Task::Node { bench: true, .. } => node::bench(),
-        Task::Node { .. } => node::build(),
+        Task::Node { test, target, .. } => {
+            let target = Target::new(target.as_deref())?;
+            if test { node::test(&target) } else { node::build(&target) }
+        }
+        Task::Tag { tag } => publish::check_tag(&tag),
+        Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { arguments } => bench::run(&arguments),
-    };
-    match result {
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed(why)) => {
             eprintln!("xtask: {why}");

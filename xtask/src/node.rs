@@ -1,115 +1,118 @@
-//! The npm package flakeid-core and its package for this platform: built, packed, and tested as
+//! The npm package flakeid-core and its packages for each platform: built, packed, and tested as
 //! they are packed.
 
-use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::{Failed, Outcome, Step, root};
+use crate::command::{Failed, Outcome, Step, root, target_folder};
+use crate::files;
+use crate::platform::{Platform, RELEASED, Target};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const DIST: &str = "target/dist/node";
+pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
+const MANIFEST: &str = "node/package.json";
+const ALPINE: &str = "node:20-alpine";
 
 /// The tarballs in `target/dist/node`; writes `node/native.d.ts` anew.
-pub(crate) fn build() -> Outcome {
-    let types = pack()?;
-    write(TYPES, &types)
+pub(crate) fn build(target: &Target) -> Outcome {
+    let types = pack(target)?;
+    files::write(TYPES, types)
 }
 
 /// Installs the tarballs into an empty project, and runs the tests and the example there.
-pub(crate) fn test() -> Outcome {
-    let types = pack()?;
-    if read(TYPES)? != types {
+pub(crate) fn test(target: &Target) -> Outcome {
+    let image = target.image(ALPINE)?;
+    let types = pack(target)?;
+    if files::text(TYPES)? != types {
         return Err(Failed(format!("{TYPES} is not what the sources say; run: cargo xtask node")));
     }
     let project = "target/node/project";
-    empty(project)?;
-    copy_folder("node/test", &format!("{project}/test"))?;
+    files::empty(project)?;
+    files::copy_folder("node/test", &format!("{project}/test"))?;
     for file in ["package.json", "package-lock.json", ".npmrc"] {
-        copy(&format!("node/test/{file}"), &format!("{project}/{file}"))?;
+        files::copy(format!("node/test/{file}"), format!("{project}/{file}"))?;
     }
-    copy("examples/quickstart.mjs", &format!("{project}/quickstart.mjs"))?;
-    install(project)?;
-    let in_project = |arguments: &[&str]| {
-        Step::new("env", &["-C", project]).args(arguments).env("FLAKEID_ROOT", root())
+    files::copy("examples/quickstart.mjs", format!("{project}/quickstart.mjs"))?;
+    install(project, target, image)?;
+    let node = |arguments: &[&str]| {
+        Step::new("node", arguments).within(project).env("FLAKEID_ROOT", root()).inside(image)
     };
-    in_project(&["node", "quickstart.mjs"]).run()?;
-    in_project(&["node_modules/.bin/tsc", "-p", "test/tsconfig.json"]).run()?;
-    in_project(&["node_modules/.bin/tsc", "-p", "test/native/tsconfig.json"]).run()?;
-    let mut tests = Vec::new();
-    find_tests(&root().join(project), Path::new("test"), &mut tests)?;
-    let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
-    in_project(&["node", "--test"]).args(&tests).run()
+    node(&["quickstart.mjs"]).run()?;
+    for types in ["test/tsconfig.json", "test/native/tsconfig.json"] {
+        node(&["node_modules/typescript/bin/tsc", "-p", types]).run()?;
+    }
+    let tests = tests_below(project, "test")?;
+    node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()
 }
 
 /// Installs the tarballs beside the rivals, and measures.
 pub(crate) fn bench() -> Outcome {
-    pack()?;
+    let here = Target::new(None)?;
+    pack(&here)?;
     let project = "target/node/bench";
-    empty(project)?;
+    files::empty(project)?;
     for file in ["package.json", "package-lock.json", ".npmrc", "bench.mjs"] {
-        copy(&format!("benches/node/{file}"), &format!("{project}/{file}"))?;
+        files::copy(format!("benches/node/{file}"), format!("{project}/{file}"))?;
     }
-    install(project)?;
+    install(project, &here, None)?;
     let floor = root().join("target/node/floor");
     Step::cargo(&["build", "--release", "--locked"])
         .args(&["--manifest-path", "benches/node/floor/Cargo.toml"])
         .env("CARGO_TARGET_DIR", &floor)
         .run()?;
-    let built = floor.join(format!("release/{DLL_PREFIX}flakeid_floor{DLL_SUFFIX}"));
     let addon = root().join(project).join("floor.node");
-    fs::copy(&built, &addon).map_err(|error| failed(&built.display().to_string(), &error))?;
-    Step::new("env", &["-C", project, "node", "bench.mjs"]).env("FLAKEID_FLOOR", &addon).run()
+    let built = here.platform.library("flakeid_floor");
+    files::copy(floor.join("release").join(built), &addon)?;
+    Step::new("node", &["bench.mjs"]).within(project).env("FLAKEID_FLOOR", &addon).run()
 }
 
 /// What the project's own lock file says, and the tarballs.
-fn install(project: &str) -> Outcome {
-    let tarballs = [tarball("flakeid-core"), tarball(&platform_package())];
-    npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).run()?;
+fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outcome {
+    let tarballs = [tarball("flakeid-core")?, tarball(&platform_package(&target.platform))?];
+    npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).inside(image).run()?;
     // The packages of other platforms are not there yet when this one is tested.
     npm(&["--prefix", project, "install", "--silent", "--no-save", "--omit=optional"])
         .args(&tarballs.each_ref().map(String::as_str))
+        .inside(image)
         .run()
 }
 
-/// Every test file below a folder: what else `node --test` takes differs between its versions.
-fn find_tests(project: &Path, folder: &Path, found: &mut Vec<String>) -> Outcome {
-    let shown = folder.display().to_string();
-    for entry in fs::read_dir(project.join(folder)).map_err(|error| failed(&shown, &error))? {
-        let entry = entry.map_err(|error| failed(&shown, &error))?;
-        let path = folder.join(entry.file_name());
-        if entry.path().is_dir() {
-            find_tests(project, &path, found)?;
-        } else if path.to_string_lossy().ends_with(".test.mjs") {
-            found.push(path.display().to_string());
+/// Every test file below a folder of a project: what else `node --test` takes differs between its
+/// versions.
+pub(crate) fn tests_below(project: &str, folder: &str) -> Result<Vec<String>, Failed> {
+    let mut found = Vec::new();
+    for path in files::entries(Path::new(project).join(folder))? {
+        let below = format!("{folder}/{}", path.file_name().unwrap_or_default().display());
+        if path.is_dir() {
+            found.extend(tests_below(project, &below)?);
+        } else if below.ends_with(".test.mjs") {
+            found.push(below);
         }
     }
-    found.sort();
-    Ok(())
+    Ok(found)
 }
 
 /// Builds and packs everything, and returns what `native.d.ts` must be.
-fn pack() -> Result<String, Failed> {
-    let (addon, types) = compile()?;
+fn pack(target: &Target) -> Result<String, Failed> {
+    check_manifest()?;
+    let (addon, types) = compile(target)?;
     let (main, platform) = ("target/node/flakeid-core", "target/node/platform");
     for folder in [main, platform, DIST] {
-        empty(folder)?;
+        files::empty(folder)?;
     }
-    copy_folder("node/lib", &format!("{main}/lib"))?;
+    files::copy_folder("node/lib", &format!("{main}/lib"))?;
     for file in ["package.json", "README.md", "index.js", "index.mjs", "index.d.ts", "index.d.mts"]
     {
-        copy(&format!("node/{file}"), &format!("{main}/{file}"))?;
+        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
     }
-    copy("node/api.d.ts", &format!("{main}/api.d.ts"))?;
+    files::copy("node/api.d.ts", format!("{main}/api.d.ts"))?;
     for folder in [main, platform] {
         for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
-            copy(file, &format!("{folder}/{file}"))?;
+            files::copy(file, format!("{folder}/{file}"))?;
         }
     }
-    let target = root().join(platform).join("flakeid.node");
-    fs::copy(&addon, target).map_err(|error| failed(&addon.display().to_string(), &error))?;
-    write(&format!("{platform}/package.json"), &platform_manifest())?;
+    files::copy(addon, format!("{platform}/flakeid.node"))?;
+    files::write(format!("{platform}/package.json"), platform_manifest(&target.platform))?;
     for folder in [main, platform] {
         let folder = format!("./{folder}");
         npm(&["pack", "--silent", "--pack-destination", DIST, &folder]).run()?;
@@ -118,50 +121,50 @@ fn pack() -> Result<String, Failed> {
 }
 
 /// The add-on, and the declarations of its functions.
-fn compile() -> Result<(PathBuf, String), Failed> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root().join("target"), |given| root().join(given));
+fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     // The macros write there while they are expanded, which they are only when something changed.
-    let types = target.join("napi-types");
-    fs::create_dir_all(&types).map_err(|error| failed(&types.display().to_string(), &error))?;
-    Step::cargo(&["rustc", "--release", "-p", "flakeid-node", "--", "-C", "strip=symbols"])
+    let types = target_folder().join("napi-types");
+    files::make_folder(&types)?;
+    target
+        .cargo("rustc")?
+        .args(&["--release", "--locked", "-p", "flakeid-node", "--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
-    let types = types.join("flakeid-node").display().to_string();
+    let types = files::shown(&types.join("flakeid-node"))?;
     let declarations = Step::new("node", &["bindings/node/declarations.mjs", &types])
         .or_install("apt-get install nodejs npm (Node 20 or later)")
         .output()?;
-    Ok((target.join(format!("release/{DLL_PREFIX}flakeid_node{DLL_SUFFIX}")), declarations))
+    let addon = target.release_folder().join(target.platform.library("flakeid_node"));
+    Ok((addon, declarations))
 }
 
-/// Node's names of this platform: system, processor, C library.
-fn platform() -> (&'static str, &'static str, Option<&'static str>) {
-    let system = match OS {
-        "macos" => "darwin",
-        "windows" => "win32",
-        other => other,
-    };
-    let processor = match ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
-    (system, processor, (system == "linux").then_some(libc))
+pub(crate) fn platform_package(platform: &Platform) -> String {
+    format!("flakeid-core-{}", platform.suffix())
 }
 
-fn platform_package() -> String {
-    let (system, processor, libc) = platform();
-    let libc = libc.map_or_else(String::new, |libc| format!("-{libc}"));
-    format!("flakeid-core-{system}-{processor}{libc}")
+/// npm has versions of its own, and the package says itself which platforms there are.
+pub(crate) fn check_manifest() -> Outcome {
+    let manifest = files::text(MANIFEST)?;
+    let version = format!("\n  \"version\": \"{VERSION}\",\n");
+    let platforms: Vec<String> = RELEASED
+        .iter()
+        .map(|platform| format!("\n    \"{}\": \"{VERSION}\"", platform_package(platform)))
+        .collect();
+    let platforms = format!("\n  \"optionalDependencies\": {{{}\n  }}\n", platforms.join(","));
+    for part in [version, platforms] {
+        if !manifest.contains(&part) {
+            return Err(Failed(format!("{MANIFEST} has to have:{part}")));
+        }
+    }
+    Ok(())
 }
 
-fn platform_manifest() -> String {
-    let (system, processor, libc) = platform();
-    let libc = match libc {
+fn platform_manifest(platform: &Platform) -> String {
+    let Platform { system, processor, abi, .. } = platform;
+    let libc = match abi {
         Some("gnu") => "\n  \"libc\": [\"glibc\"],",
-        Some(_) => "\n  \"libc\": [\"musl\"],",
-        None => "",
+        Some("musl") => "\n  \"libc\": [\"musl\"],",
+        _ => "",
     };
     format!(
         r#"{{
@@ -177,55 +180,15 @@ fn platform_manifest() -> String {
   "files": ["flakeid.node"]
 }}
 "#,
-        name = platform_package(),
+        name = platform_package(platform),
         repository = env!("CARGO_PKG_REPOSITORY"),
     )
 }
 
-fn tarball(package: &str) -> String {
-    root().join(DIST).join(format!("{package}-{VERSION}.tgz")).display().to_string()
+fn tarball(package: &str) -> Result<String, Failed> {
+    files::shown(&root().join(DIST).join(format!("{package}-{VERSION}.tgz")))
 }
 
-fn npm(arguments: &[&str]) -> Step {
+pub(crate) fn npm(arguments: &[&str]) -> Step {
     Step::new("npm", arguments).or_install("apt-get install nodejs npm (Node 20 or later)")
-}
-
-fn empty(folder: &str) -> Outcome {
-    let path = root().join(folder);
-    if path.exists() {
-        fs::remove_dir_all(&path).map_err(|error| failed(folder, &error))?;
-    }
-    fs::create_dir_all(&path).map_err(|error| failed(folder, &error))
-}
-
-fn copy_folder(from: &str, to: &str) -> Outcome {
-    fs::create_dir_all(root().join(to)).map_err(|error| failed(to, &error))?;
-    for entry in fs::read_dir(root().join(from)).map_err(|error| failed(from, &error))? {
-        let entry = entry.map_err(|error| failed(from, &error))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // Left there by somebody who ran npm in the checkout.
-        if name == "node_modules" {
-            continue;
-        }
-        let (from, to) = (format!("{from}/{name}"), format!("{to}/{name}"));
-        if entry.path().is_dir() { copy_folder(&from, &to)? } else { copy(&from, &to)? }
-    }
-    Ok(())
-}
-
-fn copy(from: &str, to: &str) -> Outcome {
-    fs::copy(root().join(from), root().join(to)).map_err(|error| failed(from, &error))?;
-    Ok(())
-}
-
-fn read(path: &str) -> Result<String, Failed> {
-    fs::read_to_string(root().join(path)).map_err(|error| failed(path, &error))
-}
-
-fn write(path: &str, text: &str) -> Outcome {
-    fs::write(root().join(Path::new(path)), text).map_err(|error| failed(path, &error))
-}
-
-fn failed(what: &str, error: &std::io::Error) -> Failed {
-    Failed(format!("{what}: {error}"))
 }

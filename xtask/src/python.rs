@@ -1,134 +1,124 @@
 //! The Python package, tested as installed.
 
-use std::env;
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use crate::command::{Failed, Outcome, Step, root};
+use crate::files;
 use crate::packages;
+use crate::platform::Target;
+use crate::venv::{self, PYTHON, Venv};
 
 const ARTEFACTS: &str = "target/dist/python";
+const ALPINE: &str = "python:3.11-alpine";
+
+/// Which wheel.
+pub(crate) struct Wheel<'a> {
+    pub(crate) target: Target,
+    /// An interpreter without the GIL, which gets a wheel of its own: the stable ABI, and so one
+    /// wheel for all versions, is for interpreters with the GIL.
+    pub(crate) free_threaded: Option<&'a str>,
+}
 
 /// A wheel and an sdist in `target/dist/python`.
-pub(crate) fn build() -> Outcome {
-    packages::ensure(&[("python3", "python3"), ("cc", "gcc")])?;
-    let tools = environment("build")?;
-    pip(&tools, &["install", "-q", "-r", "python/requirements-build.txt"])?;
-    let artefacts = root().join(ARTEFACTS);
-    remove(&artefacts)?;
-    let (maturin, artefacts) = (shown(&tools.join("bin/maturin"))?, shown(&artefacts)?);
+pub(crate) fn build(wheel: &Wheel) -> Outcome {
+    let mut needed = vec![(PYTHON, "python3")];
+    if cfg!(unix) {
+        needed.push(("cc", "gcc"));
+    }
+    packages::ensure(&needed)?;
+    let tools = Venv::lasting("build")?;
+    tools.pip(&["install", "-q", "-r", "python/requirements-build.txt"])?;
+    files::remove(ARTEFACTS)?;
+    let artefacts = files::shown(&root().join(ARTEFACTS))?;
+    let maturin = tools.program("maturin")?;
     // It takes the pyproject.toml of the current folder.
-    let maturin = || Step::new("env", &["-C", "python", &maturin]);
-    maturin().args(&["build", "--release", "--locked", "--out", &artefacts]).run()?;
-    maturin().args(&["sdist", "--out", &artefacts]).run()
+    let maturin = |arguments: &[&str]| {
+        Step::new(&maturin, arguments).args(&["--out", &artefacts]).within("python")
+    };
+    let mut step = maturin(&["build", "--release", "--locked"]);
+    if wheel.target.released {
+        step = step.args(&["--target", wheel.target.platform.triple]);
+    }
+    if wheel.target.needs_zig() {
+        // What maturin checks the wheel against, and names it after.
+        let policy = match wheel.target.platform.abi {
+            Some("musl") => "musllinux_1_2",
+            _ => "manylinux2014",
+        };
+        step = step
+            .args(&["--zig", "--compatibility", policy])
+            .env("CARGO_ZIGBUILD_PYTHON_PATH", Target::zig()?.program("python")?);
+    }
+    if let Some(interpreter) = wheel.free_threaded {
+        step = step.args(&["--no-default-features", "--interpreter", interpreter]);
+    }
+    step.run()?;
+    maturin(&["sdist"]).run()
 }
 
 /// Installs the wheel into a clean environment and runs `python/tests` there.
-pub(crate) fn test() -> Outcome {
-    build()?;
-    build_from_sdist()?;
-    remove(&folder("test"))?;
-    let clean = environment("test")?;
-    pip(&clean, &["install", "-q", "-r", "python/tests/requirements.txt"])?;
-    pip(&clean, &["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
+pub(crate) fn test(wheel: &Wheel) -> Outcome {
+    let image = wheel.target.image(ALPINE)?;
+    build(wheel)?;
+    if !wheel.target.released {
+        build_from_sdist()?;
+    }
+    let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
+    let clean = Venv::clean("test", interpreter, image)?;
+    clean.pip(&["install", "-q", "-r", "python/tests/requirements.txt"])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
+    if wheel.free_threaded.is_some() {
+        let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
+        clean.python(&["-P", "-c", gil])?.run()?;
+    }
     // -P: not the folder python/, where the sources are, but what is installed.
-    Step::new(&shown(&clean.join("bin/python"))?, &["-P", "-m", "pytest", "-q"])
+    clean
+        .python(&["-P", "-m", "pytest", "-q"])?
         .args(&["-c", "python/pyproject.toml", "python/tests"])
         .run()
 }
 
 /// Measures the wheel next to the packages it competes with, and next to the floor.
 pub(crate) fn bench() -> Outcome {
-    build()?;
-    let floor = folder("floor");
-    remove(&floor)?;
-    let maturin = shown(&folder("build").join("bin/maturin"))?;
-    Step::new(&maturin, &["build", "--release", "--locked", "--out", &shown(&floor)?])
+    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    let floor = venv::folder("floor");
+    files::remove(&floor)?;
+    let maturin = Venv::lasting("build")?.program("maturin")?;
+    Step::new(&maturin, &["build", "--release", "--locked", "--out", &files::shown(&floor)?])
         .args(&["--manifest-path", "benches/python/floor/Cargo.toml"])
         .run()?;
-    let clean = environment("bench")?;
-    let (floor, wheel) = (only(&floor, "whl")?, artefact("whl")?);
-    pip(&clean, &["install", "-q", "-r", "benches/python/requirements.txt"])?;
-    pip(
-        &clean,
-        &["install", "-q", "--no-deps", "--no-index", "--force-reinstall", &floor, &wheel],
-    )?;
-    Step::new(&shown(&clean.join("bin/python"))?, &["benches/python/bench.py"]).run()
+    let clean = Venv::lasting("bench")?;
+    let (floor, wheel) = (files::only(&floor, "whl")?, artefact("whl")?);
+    clean.pip(&["install", "-q", "-r", "benches/python/requirements.txt"])?;
+    clean.pip(&[
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--force-reinstall",
+        &floor,
+        &wheel,
+    ])?;
+    clean.python(&["benches/python/bench.py"])?.run()
 }
 
 /// That nothing is missing from the sdist: it builds, with a target folder of its own. In any other
 /// one cargo would take what is there for up to date, because the sources in an sdist are always
 /// equally old.
 fn build_from_sdist() -> Outcome {
-    let (target, wheels) = (folder("sdist-target"), folder("sdist-wheels"));
-    remove(&target)?;
-    remove(&wheels)?;
-    let tools = environment("build")?;
-    let python = shown(&tools.join("bin/python"))?;
-    Step::new(&python, &["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])
-        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &shown(&wheels)?])
+    let (target, wheels) = (venv::folder("sdist-target"), venv::folder("sdist-wheels"));
+    files::remove(&target)?;
+    files::remove(&wheels)?;
+    let tools = Venv::lasting("build")?;
+    tools
+        .python(&["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])?
+        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &files::shown(&wheels)?])
         .args(&[&artefact("gz")?])
         .env("CARGO_TARGET_DIR", target)
-        .env("PATH", tool_path(&tools)?)
+        // The build backend looks for maturin there.
+        .env("PATH", tools.path()?)
         .run()
-}
-
-/// The build backend looks for maturin on the `PATH`.
-fn tool_path(environment: &Path) -> Result<OsString, Failed> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::join_paths([environment.join("bin")].into_iter().chain(env::split_paths(&path)))
-        .map_err(|error| Failed(format!("PATH: {error}")))
-}
-
-fn folder(name: &str) -> PathBuf {
-    root().join("target/python").join(name)
-}
-
-/// A virtual environment of its own for what is pinned, made if it is not there yet.
-fn environment(name: &str) -> Result<PathBuf, Failed> {
-    let folder = folder(name);
-    if !folder.join("bin/pip").exists() {
-        Step::new("python3", &["-m", "venv", "--clear", &shown(&folder)?])
-            .or_install("apt-get install python3 python3-venv")
-            .run()?;
-    }
-    Ok(folder)
-}
-
-fn pip(environment: &Path, arguments: &[&str]) -> Outcome {
-    let python = shown(&environment.join("bin/python"))?;
-    Step::new(&python, &["-m", "pip", "--disable-pip-version-check"]).args(arguments).run()
 }
 
 /// The one artefact with that extension.
 fn artefact(extension: &str) -> Result<String, Failed> {
-    only(&root().join(ARTEFACTS), extension)
-}
-
-/// The one file with that extension in a folder.
-fn only(folder: &Path, extension: &str) -> Result<String, Failed> {
-    let place = folder.display();
-    let files = fs::read_dir(folder).map_err(|error| Failed(format!("{place}: {error}")))?;
-    let mut found = files
-        .filter_map(Result::ok)
-        .map(|file| file.path())
-        .filter(|path| path.extension().is_some_and(|known| known == extension));
-    match (found.next(), found.next()) {
-        (Some(path), None) => shown(&path),
-        _ => Err(Failed(format!("{place} does not hold exactly one .{extension}"))),
-    }
-}
-
-fn remove(folder: &Path) -> Outcome {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failed(format!("{}: {error}", folder.display())))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn shown(path: &Path) -> Result<String, Failed> {
-    path.to_str().map(str::to_owned).ok_or_else(|| Failed("a path that is not UTF-8".to_owned()))
+    files::only(ARTEFACTS, extension)
 }

@@ -1,8 +1,7 @@
 //! The README says what is true: its programs are the example files, and its command works.
 
-use std::fs;
-
-use crate::command::{Failed, Outcome, Step, root};
+use crate::command::{Failed, Outcome, Step};
+use crate::files;
 
 /// A quoted file stands between this marker, with its path, and the end of the code block.
 const MARKER: &str = "<!-- file: ";
@@ -11,13 +10,13 @@ const FIVE_IDS: &str = "cargo run --release -p flakeid-cli -- next -n 5 --node 1
 const TESTS: &str = "cargo xtask test";
 
 pub(crate) fn check() -> Outcome {
-    let readme = read("README.md")?;
+    let readme = files::text("README.md")?;
     let quotes = quotes(&readme)?;
     if quotes.is_empty() {
         return Err(Failed("README.md quotes no example".to_owned()));
     }
     for (path, quoted) in quotes {
-        if read(path)? != quoted {
+        if files::text(path)? != quoted {
             return Err(Failed(format!("README.md quotes {path}, but not as it is now")));
         }
     }
@@ -34,10 +33,6 @@ pub(crate) fn check() -> Outcome {
         _ => return Err(Failed(format!("did not print five rising IDs: {FIVE_IDS}"))),
     }
     Step::cargo(&["run", "--quiet", "-p", "flakeid-examples", "--bin", "quickstart"]).run()
-}
-
-fn read(path: &str) -> Result<String, Failed> {
-    fs::read_to_string(root().join(path)).map_err(|error| Failed(format!("{path}: {error}")))
 }
 
 /// (path, code) of every quoted file.

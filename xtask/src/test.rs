@@ -1,4 +1,6 @@
 use crate::command::{Outcome, Step};
+use crate::platform::Target;
+use crate::python::Wheel;
 use crate::{c, header, lint, node, python, readme, wasm};
 
 pub(crate) fn run() -> Outcome {
@@ -19,9 +21,10 @@ pub(crate) fn run() -> Outcome {
         .configured("flakeid_atfork")
         .run()?;
     header::check()?;
-    c::test()?;
-    python::test()?;
-    node::test()?;
+    let here = Target::new(None)?;
+    c::test(&here)?;
+    python::test(&Wheel { target: here, free_threaded: None })?;
+    node::test(&here)?;
     wasm::test()?;
     readme::check()?;
     println!("\ncargo xtask test: everything passed");

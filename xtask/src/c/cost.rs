@@ -1,17 +1,18 @@
 //! What the C border costs, beside the same loops in Rust.
 
-use std::fs;
-
 use super::archive;
-use crate::command::{Failed, Outcome, Step, root};
+use crate::command::{Outcome, Step, root};
+use crate::files;
 use crate::packages;
+use crate::platform::Target;
 
 pub(crate) fn bench() -> Outcome {
     packages::ensure(&[("gcc", "gcc")])?;
-    archive::build()?;
+    let here = Target::new(None)?;
+    archive::build(&here)?;
     let work = root().join("target/c/bench");
-    let prefix = archive::install(&work.join("prefix"))?;
-    fs::create_dir_all(&work).map_err(|error| Failed(format!("{}: {error}", work.display())))?;
+    let prefix = archive::install(&here, &work.join("prefix"))?;
+    files::make_folder(&work)?;
     let (target, library) = (work.display().to_string(), prefix.join("lib"));
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", "benches/c/Cargo.toml"])
         .args(&["--target-dir", &target])

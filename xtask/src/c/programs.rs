@@ -1,12 +1,13 @@
 //! The archive, unpacked into an empty prefix, and programs in C, C++, Go and Java that link it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::archive;
 use super::languages;
 use crate::command::{Failed, Outcome, Step, root};
+use crate::files;
 use crate::packages;
+use crate::platform::Target;
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 const SANITIZED: [&str; 4] =
@@ -50,13 +51,16 @@ impl Place {
     }
 }
 
-pub(crate) fn test() -> Outcome {
+pub(crate) fn test(target: &Target) -> Outcome {
+    if !target.runs_here()? {
+        return Err(Failed(format!("programs for {} do not run here", target.platform.triple)));
+    }
     packages::ensure(&NEEDED)?;
     sanitizers_of_clang()?;
-    archive::build()?;
+    archive::build(target)?;
     Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
     let work = root().join("target/c");
-    let place = Place { prefix: archive::install(&work.join("prefix"))?, work };
+    let place = Place { prefix: archive::install(target, &work.join("prefix"))?, work };
     symbols(&place)?;
     c(&place)?;
     cpp(&place)?;
@@ -82,8 +86,7 @@ fn symbols(place: &Place) -> Outcome {
     let listed = listed.output()?;
     let mut exported: Vec<&str> = listed.lines().collect();
     exported.sort_unstable();
-    let header = fs::read_to_string(place.prefix.join("include/flakeid.h"))
-        .map_err(|error| Failed(format!("include/flakeid.h: {error}")))?;
+    let header = files::text(place.prefix.join("include/flakeid.h"))?;
     let mut declared: Vec<&str> = header
         .lines()
         .filter(|line| !line.starts_with([' ', '/', '#', '*']))
@@ -107,16 +110,8 @@ struct Program {
 }
 
 fn programs() -> Result<Vec<Program>, Failed> {
-    let folder = root().join("tests/c/vectors");
-    let mut sources = Vec::new();
-    let entries =
-        fs::read_dir(&folder).map_err(|error| Failed(format!("{}: {error}", folder.display())))?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == "c") {
-            sources.push(path.display().to_string());
-        }
-    }
+    let sources = files::with_extension("tests/c/vectors", "c")?;
+    let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<_, _>>()?;
     let one = |name, file: &str, arguments| Program {
         name,
         sources: vec![root().join(file).display().to_string()],
@@ -187,7 +182,7 @@ fn compile(
 fn cpp(place: &Place) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
         let folder = place.work.join(format!("cmake-{c}"));
-        clear(&folder)?;
+        files::remove(&folder)?;
         let folder = folder.display().to_string();
         let prefix = format!("-DCMAKE_PREFIX_PATH={}", place.prefix.display());
         let compilers = [format!("-DCMAKE_C_COMPILER={c}"), format!("-DCMAKE_CXX_COMPILER={cpp}")];
@@ -197,14 +192,6 @@ fn cpp(place: &Place) -> Outcome {
             .run()?;
         Step::new("cmake", &["--build", &folder, "--parallel", "2"]).run()?;
         Step::new("ctest", &["--test-dir", &folder, "--output-on-failure"]).run()?;
-    }
-    Ok(())
-}
-
-fn clear(folder: &Path) -> Outcome {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .map_err(|error| Failed(format!("{}: {error}", folder.display())))?;
     }
     Ok(())
 }

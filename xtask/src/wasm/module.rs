@@ -1,22 +1,15 @@
 //! The WebAssembly module and the JavaScript that loads it.
 
-use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::command::{Failed, Outcome, Step, root};
+use super::compiler::{Compiler, TARGET, WORK};
+use crate::command::{Failed, Outcome, Step};
+use crate::files;
 use crate::packages;
 
-const TARGET: &str = "wasm32-unknown-unknown";
-
-/// Folders under the root of the checkout.
-pub(super) const WORK: &str = "target/wasm";
+/// Under the root of the checkout.
 pub(super) const GLUE: &str = "target/wasm/glue";
-
-/// Compiled without reference types: with them the module has instructions that Debian's wasm-opt
-/// does not know.
-const FLAGS: &str = "-C target-feature=-reference-types";
 
 /// What the compiler and the glue use, and every browser of the last five years has.
 const FEATURES: [&str; 4] = [
@@ -32,8 +25,7 @@ const MOST_BYTES: usize = 40 * 1024;
 /// Leaves `node/` and `web/` in the folder of the glue, with the same module in both.
 pub(super) fn make() -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
-    let profile = ["--profile", "wasm", "-p", "flakeid-wasm", "--target", TARGET, "--locked"];
-    compile(&profile)?;
+    Compiler::find()?.cargo("build")?.args(&["--profile", "wasm"]).run()?;
     let compiled = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
     let manifest = ["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--target-dir", WORK];
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
@@ -41,65 +33,27 @@ pub(super) fn make() -> Outcome {
         .args(&["--", &compiled, GLUE])
         .run()?;
     let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/flakeid_bg.wasm"));
-    if read(&node)? != read(&web)? {
+    if files::bytes(&node)? != files::bytes(&web)? {
         return Err(Failed("the modules for Node and for the web differ".to_owned()));
     }
     Step::new("wasm-opt", &["-O3", "--strip-producers", "--strip-target-features"])
         .args(&FEATURES)
         .args(&[&node, "-o", &node])
         .run()?;
-    check_size(&read(&node)?)
+    check_size(&files::bytes(&node)?)
 }
 
-/// With rustup's target, or else with Debian's compiler for the web, which brings the sources of
-/// the standard library instead of a compiled one.
-fn compile(arguments: &[&str]) -> Outcome {
-    let build = || Step::cargo(&["build", "--target-dir", WORK]).args(arguments);
-    if has_target()
-        || (has_rustup() && Step::new("rustup", &["target", "add", TARGET]).run().is_ok())
-    {
-        return build().env("RUSTFLAGS", FLAGS).run();
+/// For WebAssembly, with the same compiler.
+pub(crate) fn lint() -> Outcome {
+    match Compiler::find()? {
+        Compiler::Rustup => Compiler::Rustup.cargo("clippy")?.args(&["--", "-D", "warnings"]).run(),
+        Compiler::Debian => {
+            println!(
+                "\nflakeid-wasm is linted for this machine only: Debian's compiler has no clippy"
+            );
+            Ok(())
+        }
     }
-    packages::ensure(&[
-        ("/usr/bin/rustc", "rustc-web"),
-        ("/usr/lib/rustlib/src/rust/library/std/Cargo.toml", "rust-web-src"),
-    ])?;
-    let linker = rust_lld();
-    if linker.is_none() {
-        packages::ensure(&[("wasm-ld", "lld")])?;
-    }
-    build()
-        .args(&["-Zbuild-std=std,panic_abort"])
-        .env(
-            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER",
-            linker.unwrap_or_else(|| "wasm-ld".to_owned()),
-        )
-        .env("RUSTC", "/usr/bin/rustc")
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", FLAGS)
-        .run()
-}
-
-fn has_target() -> bool {
-    let mut rustc = Command::new("rustc");
-    output(rustc.args(["--print", "target-libdir", "--target", TARGET]))
-        .is_some_and(|path| fs::exists(path.trim()).unwrap_or(false))
-}
-
-/// The linker that comes with rustup's compiler.
-fn rust_lld() -> Option<String> {
-    let folder = output(Command::new("rustc").args(["--print", "target-libdir"]))?;
-    let path = Path::new(folder.trim()).parent()?.join("bin/rust-lld");
-    path.exists().then(|| path.display().to_string())
-}
-
-fn has_rustup() -> bool {
-    output(Command::new("rustup").arg("--version")).is_some()
-}
-
-fn output(command: &mut Command) -> Option<String> {
-    let output = command.current_dir(root()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn check_size(module: &[u8]) -> Outcome {
@@ -121,8 +75,4 @@ fn check_size(module: &[u8]) -> Outcome {
         return Err(Failed(format!("the module must be from 1 to {MOST_BYTES} bytes gzipped")));
     }
     Ok(())
-}
-
-pub(super) fn read(path: &str) -> Result<Vec<u8>, Failed> {
-    fs::read(root().join(path)).map_err(|error| Failed(format!("{path}: {error}")))
 }

@@ -1,0 +1,156 @@
+//! The platforms that releases are built for, and building for one of them.
+
+use std::env::consts::{ARCH, OS};
+use std::path::PathBuf;
+
+use crate::command::{Failed, Step, target_folder};
+use crate::venv::Venv;
+
+/// The oldest glibc that Rust supports, and so the wheels of manylinux2014.
+const GLIBC: &str = "2.17";
+
+/// With Node's names of the system and the processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Platform {
+    pub(crate) triple: &'static str,
+    pub(crate) system: &'static str,
+    pub(crate) processor: &'static str,
+    /// The C library or the kind of object files, where a system has several.
+    pub(crate) abi: Option<&'static str>,
+}
+
+/// What releases are built for; `release.yml` and `node/package.json` list the same.
+pub(crate) const RELEASED: [Platform; 7] = [
+    platform("aarch64-apple-darwin", "darwin", "arm64", None),
+    platform("x86_64-apple-darwin", "darwin", "x64", None),
+    platform("aarch64-unknown-linux-gnu", "linux", "arm64", Some("gnu")),
+    platform("aarch64-unknown-linux-musl", "linux", "arm64", Some("musl")),
+    platform("x86_64-unknown-linux-gnu", "linux", "x64", Some("gnu")),
+    platform("x86_64-unknown-linux-musl", "linux", "x64", Some("musl")),
+    platform("x86_64-pc-windows-msvc", "win32", "x64", Some("msvc")),
+];
+
+const fn platform(
+    triple: &'static str,
+    system: &'static str,
+    processor: &'static str,
+    abi: Option<&'static str>,
+) -> Platform {
+    Platform { triple, system, processor, abi }
+}
+
+impl Platform {
+    fn here() -> Result<Self, Failed> {
+        let system = match OS {
+            "macos" => "darwin",
+            "windows" => "win32",
+            other => other,
+        };
+        let processor = match ARCH {
+            "x86_64" => "x64",
+            "aarch64" => "arm64",
+            other => other,
+        };
+        let musl = cfg!(target_env = "musl");
+        RELEASED
+            .into_iter()
+            .find(|known| {
+                known.system == system
+                    && known.processor == processor
+                    && (known.abi == Some("musl")) == musl
+            })
+            .ok_or_else(|| Failed(format!("no release is made for {OS} on {ARCH}")))
+    }
+
+    /// `linux-x64-gnu`, as npm packages end.
+    pub(crate) fn suffix(&self) -> String {
+        let abi = self.abi.map_or_else(String::new, |abi| format!("-{abi}"));
+        format!("{}-{}{abi}", self.system, self.processor)
+    }
+
+    /// What cargo calls the shared library of that name.
+    pub(crate) fn library(&self, name: &str) -> String {
+        match self.system {
+            "win32" => format!("{name}.dll"),
+            "darwin" => format!("lib{name}.dylib"),
+            _ => format!("lib{name}.so"),
+        }
+    }
+}
+
+/// What to build for: this machine, with its own linker, or a platform as it is released.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) platform: Platform,
+    pub(crate) released: bool,
+}
+
+impl Target {
+    pub(crate) fn new(triple: Option<&str>) -> Result<Self, Failed> {
+        let Some(triple) = triple else {
+            return Ok(Self { platform: Platform::here()?, released: false });
+        };
+        let known = RELEASED.into_iter().find(|known| known.triple == triple);
+        let platform = known.ok_or_else(|| {
+            let all = RELEASED.map(|known| known.triple).join(", ");
+            Failed(format!("--target is {triple}, but has to be one of {all}"))
+        })?;
+        Ok(Self { platform, released: true })
+    }
+
+    /// Whether it has to run on systems older than this one, or with another C library.
+    pub(crate) fn needs_zig(&self) -> bool {
+        self.released && self.platform.system == "linux"
+    }
+
+    /// Where zig is, which brings every C library that releases need.
+    pub(crate) fn zig() -> Result<Venv, Failed> {
+        let venv = Venv::lasting("zig")?;
+        venv.pip(&["install", "-q", "-r", "xtask/requirements.txt"])?;
+        Ok(venv)
+    }
+
+    /// A `cargo` command such as `rustc` with `--target`.
+    pub(crate) fn cargo(&self, command: &str) -> Result<Step, Failed> {
+        let triple = self.platform.triple;
+        if !self.released {
+            return Ok(Step::cargo(&[command]));
+        }
+        if !self.needs_zig() {
+            return Ok(Step::cargo(&[command, "--target", triple]));
+        }
+        let zig = Self::zig()?;
+        let step = Step::new(&zig.program("cargo-zigbuild")?, &[command, "--target"])
+            .env("CARGO_ZIGBUILD_PYTHON_PATH", zig.program("python")?);
+        Ok(match self.platform.abi {
+            // Otherwise there is no shared library.
+            Some("musl") => step.args(&[triple]).env("RUSTFLAGS", "-C target-feature=-crt-static"),
+            _ => step.args(&[&format!("{triple}.{GLIBC}")]),
+        })
+    }
+
+    /// Where `--release` leaves what it builds.
+    pub(crate) fn release_folder(&self) -> PathBuf {
+        let folder = target_folder();
+        let folder = if self.released { folder.join(self.platform.triple) } else { folder };
+        folder.join("release")
+    }
+
+    pub(crate) fn runs_here(&self) -> Result<bool, Failed> {
+        Ok(Platform::here()?.triple == self.platform.triple)
+    }
+
+    /// The container to run its tests in: none if they run here, and else the one named, which has
+    /// musl.
+    pub(crate) fn image(&self, musl: &'static str) -> Result<Option<&'static str>, Failed> {
+        if self.runs_here()? {
+            return Ok(None);
+        }
+        let (here, platform) = (Platform::here()?, self.platform);
+        let same_machine = (here.system, here.processor) == (platform.system, platform.processor);
+        if same_machine && platform.abi == Some("musl") {
+            return Ok(Some(musl));
+        }
+        Err(Failed(format!("tests of {} do not run on {}", platform.triple, here.triple)))
+    }
+}
