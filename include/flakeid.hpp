@@ -188,8 +188,14 @@ public:
     options &max_wait(milliseconds duration) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(duration));
     }
-    // The clock has to live until the generator is made, not longer.
-    options &clock(const manual_clock &clock) { return set(0, config_.clock, clock.get()); }
+    // The clock has to live until the generator is made, not longer. One that was moved from is none,
+    // and the system's clock in its place would be a surprise.
+    options &clock(const manual_clock &clock) {
+        if (clock.get() == nullptr) {
+            throw std::invalid_argument("flakeid: the clock was moved from");
+        }
+        return set(0, config_.clock, clock.get());
+    }
     options &window(std::uint64_t start, std::uint64_t fence) {
         config_.window_fence = fence;
         return set(FLAKEID_HAS_WINDOW, config_.window_start, start);

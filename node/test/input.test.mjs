@@ -191,6 +191,49 @@ test('calls change nothing when they are refused', async () => {
   assert.equal(generator.stats().waits, 0);
 });
 
+test('arrays without memory', () => {
+  const generator = build({ node: 1 })();
+  const first = generator.nextId();
+  for (const [kind, method] of [[BigUint64Array, 'fill'], [BigInt64Array, 'fill'], [BigUint64Array, 'tryFill']]) {
+    const detached = new kind(4);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    assert.equal(generator[method](detached), 0);
+    assert.equal(generator[method](new kind(0)), 0);
+  }
+  assert.equal(generator.nextId(), first + 1n);
+});
+
+test('what a program throws itself passes unchanged', () => {
+  const generator = build({ node: 1 })();
+  const first = generator.nextId();
+  class Own extends Error {}
+  const strike = () => {
+    throw new Own();
+  };
+  const hostile = new Proxy({}, { get: strike, has: strike, ownKeys: strike, getPrototypeOf: strike });
+  const layout = Layout.parse('twitter');
+  for (const call of [
+    () => new Generator(hostile),
+    () => new Generator({ get node() { return strike(); } }),
+    () => new Generator({ node: 1, window: hostile }),
+    () => new Generator({ node: 1, window: { start: 1, get fence() { return strike(); } } }),
+    () => layout.pack(hostile),
+    () => layout.pack({ tick: 1, get node() { return strike(); } }),
+    () => generator.fill(hostile),
+    () => lowerBound(hostile),
+  ]) {
+    assert.throws(call, Own, String(call));
+  }
+  // And what it calls meanwhile works.
+  const nested = build({
+    get node() {
+      return Number(generator.nextId() - first);
+    },
+  })();
+  assert.ok(nested.node >= 1);
+  assert.equal(generator.nextId(), first + BigInt(nested.node) + 1n);
+});
+
 test('methods on something else', () => {
   for (const method of ['nextId', 'tryNextId', 'nextIds', 'fill', 'retire', 'stats']) {
     assert.throws(() => Generator.prototype[method].call({}), TypeError);

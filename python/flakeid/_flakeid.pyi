@@ -145,6 +145,25 @@ class Layout:
 
 @final
 class Parts:
+    __match_args__ = (
+        "unix_ms",
+        "tick",
+        "node",
+        "datacenter",
+        "worker",
+        "clock_sequence",
+        "sequence",
+    )
+    def __new__(
+        cls,
+        unix_ms: SupportsIndex,
+        tick: SupportsIndex,
+        node: SupportsIndex,
+        datacenter: SupportsIndex | None = None,
+        worker: SupportsIndex | None = None,
+        clock_sequence: SupportsIndex | None = None,
+        sequence: SupportsIndex | None = None,
+    ) -> Self: ...
     @property
     def timestamp(self) -> datetime | None: ...
     @property

@@ -187,6 +187,18 @@ def test_naive_and_foreign_instants():
                 bound(value)
 
 
+@pytest.mark.parametrize("call", [flakeid.decode, flakeid.lower_bound, flakeid.upper_bound])
+def test_layouts_wherever_one_is_taken(call):
+    for layout in ("twiter", "", "TWITTER", "twitter ", "x" * 100_000, "t41.n10.s12@0/1ms\0"):
+        with pytest.raises(flakeid.InvalidLayoutError, match="^layout "):
+            call(1, layout)
+        with pytest.raises(flakeid.InvalidLayoutError, match="^layout "):
+            Layout.parse(layout)
+    for layout in (1, b"twitter", True, ["twitter"], Layout):
+        with pytest.raises(TypeError, match="layout must be a Layout or a str, not"):
+            call(1, layout)
+
+
 def test_texts_of_a_wrong_type():
     for decode in (flakeid.from_decimal, flakeid.from_base62, flakeid.from_hex, Layout.parse):
         for value in (1, b"1", None, 1.5, ["1"]):

@@ -2,6 +2,7 @@
 
 import copy
 import datetime as dt
+import multiprocessing
 import pickle
 
 import pytest
@@ -35,6 +36,85 @@ def test_parts():
     plain = flakeid.decode(ID, "plain")
     assert (plain.datacenter, plain.worker) == (None, None)
     assert "datacenter=None, worker=None" in repr(plain)
+
+
+DUPLICATES = [
+    copy.copy,
+    copy.deepcopy,
+    *[lambda v, p=p: pickle.loads(pickle.dumps(v, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)],
+]
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES)
+@pytest.mark.parametrize("layout", ["twitter", "plain", "discord", "t40.n6.c4.s9@0/10ms"])
+def test_parts_travel(layout, duplicate):
+    layout = Layout.parse(layout)
+    for id in (0, ID % 2**layout.width, 2**layout.width - 1):
+        parts = layout.unpack(id)
+        same = duplicate(parts)
+        assert type(same) is flakeid.Parts
+        assert (same, hash(same), repr(same)) == (parts, hash(parts), repr(parts))
+        assert duplicate({parts: [parts, layout]}) == {parts: [parts, layout]}
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES)
+def test_layouts_travel(duplicate):
+    for layout in (*Layout.presets().values(), Layout.parse("t42.n8.s13@1420070400000/5ms")):
+        same = duplicate(layout)
+        assert type(same) is Layout
+        assert (same, hash(same), str(same)) == (layout, hash(layout), layout.descriptor)
+
+
+def test_parts_and_layouts_travel_between_processes():
+    layout = Layout.parse("sonyflake")
+    jobs = [(ID % 2**63 + step, layout) for step in range(20)]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.starmap(flakeid.decode, jobs) == [flakeid.decode(*job) for job in jobs]
+
+
+def test_parts_match():
+    match flakeid.decode(ID):
+        case flakeid.Parts(unix_ms, tick, node, 17, 25, clock_sequence=0, sequence=sequence):
+            assert (unix_ms, tick, node, sequence) == (1505914988849, 217080014192, 569, 0)
+        case _:
+            pytest.fail("no match")
+    match flakeid.decode(ID, "plain"):
+        case flakeid.Parts(datacenter=None, worker=None, timestamp=dt.datetime(year=year)):
+            assert year == 1976
+        case _:
+            pytest.fail("no match")
+    names = flakeid.Parts.__match_args__
+    parts = flakeid.decode(ID)
+    assert flakeid.Parts(*(getattr(parts, name) for name in names)) == parts
+    public = {name for name in dir(parts) if not name.startswith("_")}
+    assert public == {"timestamp", *names}
+
+
+def test_parts_made_by_hand():
+    parts = flakeid.Parts(unix_ms=-5, tick=2**64 - 1, node=1)
+    assert (parts.unix_ms, parts.tick, parts.node) == (-5, 2**64 - 1, 1)
+    assert (parts.datacenter, parts.worker, parts.clock_sequence, parts.sequence) == (
+        None,
+        None,
+        0,
+        0,
+    )
+    assert parts != flakeid.Parts(-5, 2**64 - 1, 1, 0, 1)
+    for numbers in ((), (1,), (1, 2), (1, 2, 3, 4, 5, 6, 7, 8)):
+        with pytest.raises(TypeError, match="argument"):
+            flakeid.Parts(*numbers)
+    for name in flakeid.Parts.__match_args__:
+        fields = {"unix_ms": 1, "tick": 2, "node": 3}
+        for value in (1.0, "1", True, b"1"):
+            with pytest.raises(TypeError, match=f"^{name} must be an int, not"):
+                flakeid.Parts(**{**fields, name: value})
+        if name != "unix_ms":
+            for value in (-1, 2**64):
+                with pytest.raises(flakeid.FieldOutOfRangeError) as error:
+                    flakeid.Parts(**{**fields, name: value})
+                assert error.value.field == name
+    with pytest.raises(flakeid.InvalidOptionError, match="unix_ms"):
+        flakeid.Parts(2**63, 2, 3)
 
 
 def test_instants_are_exact():
@@ -75,9 +155,6 @@ def test_layout_as_a_value():
     assert repr(twitter) == "Layout.parse('twitter')"
     other = Layout.parse("t42.n8.s13@1420070400000/5ms")
     assert repr(other) == "Layout.parse('t42.n8.s13@1420070400000/5ms')"
-    for layout in (twitter, other):
-        assert pickle.loads(pickle.dumps(layout)) == layout
-        assert copy.copy(layout) == copy.deepcopy(layout) == layout
     with pytest.raises(TypeError):
         Layout()
 

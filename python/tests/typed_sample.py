@@ -32,6 +32,10 @@ parts = flakeid.decode(1)
 assert_type(parts, flakeid.Parts)
 assert_type(parts.timestamp, datetime | None)
 assert_type(parts.datacenter, int | None)
+assert_type(flakeid.Parts(parts.unix_ms, parts.tick, parts.node), flakeid.Parts)
+match parts:
+    case flakeid.Parts(unix_ms, _, node, sequence=sequence):
+        assert_type((unix_ms, node, sequence), tuple[int, int, int])
 assert_type(flakeid.lower_bound(datetime.now(timezone.utc), layout="plain"), int)
 assert_type(flakeid.Layout.presets(), dict[str, flakeid.Layout])
 assert_type(flakeid.from_base62(flakeid.to_base62(1)), int)
@@ -51,6 +55,8 @@ flakeid.Generator(node=1, nodes=2)  # type: ignore[call-arg]
 flakeid.decode("1")  # type: ignore[arg-type]
 flakeid.from_bytes("12345678")  # type: ignore[arg-type]
 generator.fill([0])  # type: ignore[arg-type]
+flakeid.Parts(1, 2)  # type: ignore[call-arg]
+flakeid.Parts(1, 2, "3")  # type: ignore[arg-type]
 parts.node = 1  # type: ignore[misc]
 generator.node = 1  # type: ignore[misc]
 

@@ -248,6 +248,59 @@ static void buffers(flakeid_generator *generator) {
                                          FLAKEID_TIMESTAMP_SIZE));
 }
 
+/* Layouts that are none, wherever one is taken, and numbers that a layout does not hold. */
+static void layouts(void) {
+    static const char *const none[] = {"", "TWITTER", "twitter ", "t41.n10.s12@0/1m", "\xff", "-"};
+    const flakeid_status invalid = FLAKEID_INVALID_LAYOUT;
+    flakeid_layout_info info = FLAKEID_LAYOUT_INFO_INIT;
+    flakeid_parts parts = {42, 0, 0, 0, 0, 0, 0, 0, 0};
+    uint64_t id = 42;
+    int64_t ms = 42;
+    char buffer[FLAKEID_DESCRIPTOR_SIZE] = "kept";
+    size_t index;
+    for (index = 0; index < sizeof none / sizeof none[0]; index++) {
+        EXPECT(invalid, flakeid_layout_check(none[index]));
+        EXPECT(invalid, flakeid_layout_descriptor(none[index], buffer, sizeof buffer));
+        EXPECT(invalid, flakeid_layout_get_info(none[index], &info));
+        EXPECT(invalid, flakeid_decode(none[index], 1, &parts));
+        EXPECT(invalid, flakeid_pack(none[index], &parts, &id));
+        EXPECT(invalid, flakeid_parts_at(none[index], 0, &parts));
+        EXPECT(invalid, flakeid_join_node(none[index], 0, 0, &id));
+        EXPECT(invalid, flakeid_tick_at(none[index], 0, &id));
+        EXPECT(invalid, flakeid_unix_ms_at(none[index], 0, &ms));
+        EXPECT(invalid, flakeid_timestamp(none[index], 0, buffer, sizeof buffer));
+        EXPECT(invalid, flakeid_lower_bound(none[index], 0, &id));
+        EXPECT(invalid, flakeid_upper_bound(none[index], 0, &id));
+    }
+    EXPECT(FLAKEID_INVALID_ID, flakeid_decode(NULL, UINT64_MAX, &parts));
+    EXPECT(FLAKEID_BEFORE_EPOCH, flakeid_tick_at(NULL, 0, &id));
+    EXPECT(FLAKEID_BEFORE_EPOCH, flakeid_parts_at(NULL, 0, &parts));
+    EXPECT(FLAKEID_HORIZON_REACHED, flakeid_tick_at(NULL, INT64_MAX, &id));
+    EXPECT(FLAKEID_FIELD_OUT_OF_RANGE, flakeid_join_node(NULL, 32, 0, &id));
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_join_node("plain", 0, 1, &id));
+    CHECK(id == 42 && ms == 42 && parts.tick == 42 && strcmp(buffer, "kept") == 0, "outputs");
+}
+
+/* Too short, too long, too large, and characters that are none of the form's. */
+static void texts(void) {
+    static const char *const none[] = {"", "0", "0000000000", "000000000000", "zzzzzzzzzzz",
+                                       "0000000000-", "0000000000\xc3\xa9"};
+    static char long_text[100000];
+    uint64_t id = 42;
+    size_t index;
+    for (index = 0; index < sizeof none / sizeof none[0]; index++) {
+        EXPECT(FLAKEID_INVALID_ID, flakeid_from_base62(none[index], &id));
+    }
+    EXPECT(FLAKEID_INVALID_ID, flakeid_from_decimal("18446744073709551616", &id));
+    EXPECT(FLAKEID_INVALID_ID, flakeid_from_hex("0x00000000000001", &id));
+    memset(long_text, '0', sizeof long_text - 1);
+    EXPECT(FLAKEID_INVALID_ID, flakeid_from_decimal(long_text, &id));
+    EXPECT(FLAKEID_INVALID_ID, flakeid_from_base62(long_text, &id));
+    EXPECT(FLAKEID_INVALID_LAYOUT, flakeid_layout_check(long_text));
+    CHECK(id == 42, "outputs");
+    CHECK(strlen(flakeid_last_error()) < 1000, "a message that repeats all of it");
+}
+
 static void after_the_end(flakeid_generator *generator) {
     uint64_t tick = 42, id = 42;
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(generator, 5));
@@ -262,8 +315,9 @@ static void after_the_end(flakeid_generator *generator) {
 int main(void) {
     flakeid_config config = with_node(7);
     flakeid_manual_clock *clock = NULL;
-    flakeid_generator *generator = NULL;
-    uint64_t node = 0;
+    flakeid_generator *generator = NULL, *kept = NULL;
+    flakeid_stats stats = FLAKEID_STATS_INIT;
+    uint64_t node = 0, first = 0, next = 0;
     CHECK(strcmp(flakeid_last_error(), "") == 0, "no call has failed yet");
     CHECK(flakeid_retry_after_ms() == -1 && flakeid_horizon_ms() == -1, "no call has failed yet");
     CHECK(flakeid_abi_version() == FLAKEID_ABI_VERSION, "header and library");
@@ -273,11 +327,23 @@ int main(void) {
     EXPECT(FLAKEID_OK, flakeid_generator_new(&config, &generator));
     EXPECT(FLAKEID_OK, flakeid_generator_node(generator, &node));
     CHECK(node == 7, "the node");
+    config.node = 8;
+    EXPECT(FLAKEID_OK, flakeid_generator_new(&config, &kept));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(kept, &first));
     nulls(generator, clock);
+    nulls(kept, clock);
     nodes();
     options();
+    layouts();
+    texts();
     sizes(generator);
+    sizes(kept);
     buffers(generator);
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(kept, 5));
+    EXPECT(FLAKEID_OK, flakeid_generator_stats(kept, &stats));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(kept, &next));
+    CHECK(stats.waits == 0 && next == first + 1, "a refused call changed something");
+    flakeid_generator_free(kept);
     after_the_end(generator);
     flakeid_manual_clock_free(clock);
     flakeid_generator_free(generator);

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -35,6 +36,17 @@ flakeid::error thrown(Call call, flakeid_status status) {
     std::abort();
 }
 
+// A call that the wrapper refuses by itself.
+template <typename Call>
+void refused(Call call, const char *what) {
+    try {
+        call();
+    } catch (const std::invalid_argument &) {
+        return;
+    }
+    check(false, what);
+}
+
 static_assert(!std::is_copy_constructible_v<flakeid::generator>);
 static_assert(!std::is_copy_assignable_v<flakeid::generator>);
 static_assert(std::is_nothrow_move_constructible_v<flakeid::generator>);
@@ -59,11 +71,62 @@ void errors() {
     const auto decimal = flakeid::text_form::decimal;
     thrown([=] { flakeid::from_text(decimal, std::string("1\0", 2)); }, FLAKEID_INVALID_ID);
     thrown([] { flakeid::layout().decode(UINT64_MAX); }, FLAKEID_INVALID_ID);
-    try {
-        options().max_wait(milliseconds(-1));
-        check(false, "a negative duration");
-    } catch (const std::invalid_argument &) {
+    refused([] { options().max_wait(milliseconds(-1)); }, "a negative duration");
+}
+
+// What the types let through: each is refused, and the generator is as it was.
+void bad_input() {
+    using flakeid::generator;
+    using flakeid::layout;
+    using flakeid::options;
+    flakeid::manual_clock clock(time_point(milliseconds(1505914988849)));
+    const generator kept(options().node(1).clock(clock));
+    const std::uint64_t first = kept.next_id();
+
+    for (const auto &wrong : {options().datacenter(1), options().worker(1),
+                              options().node(1).datacenter(1).worker(1),
+                              options().datacenter(1).worker(1).layout("plain"),
+                              options().node(1).sequence_mask(4),
+                              options().node(1).window(5, 6),
+                              options().node(1).overflow(static_cast<flakeid::overflow>(3)),
+                              options().node(1).rollback(static_cast<flakeid::rollback>(-1))}) {
+        thrown([&] { generator{wrong}; }, FLAKEID_INVALID_OPTION);
     }
+    for (const auto &[wrong, field] : {std::pair(options().node(UINT64_MAX), "node"),
+                                       std::pair(options().datacenter(32).worker(0), "datacenter"),
+                                       std::pair(options().datacenter(0).worker(32), "worker"),
+                                       std::pair(options().node(1).sequence_start(13),
+                                                 "sequence_start")}) {
+        const auto &unusable = wrong;
+        check(thrown([&] { generator{unusable}; }, FLAKEID_FIELD_OUT_OF_RANGE).field() == field,
+              field);
+    }
+    for (const char *text : {"", "TWITTER", "twitter ", "t41.n10.s12@0/1m", "\xff"}) {
+        thrown([=] { layout{std::string(text)}; }, FLAKEID_INVALID_LAYOUT);
+        thrown([=] { generator(options().node(1).layout(text)); }, FLAKEID_INVALID_LAYOUT);
+    }
+    thrown([] { layout{std::string(100000, 'x')}; }, FLAKEID_INVALID_LAYOUT);
+    thrown([] { layout("plain").join_node(0, 1); }, FLAKEID_INVALID_OPTION);
+    thrown([] { layout().tick_at(time_point()); }, FLAKEID_BEFORE_EPOCH);
+    const auto base62 = flakeid::text_form::base62;
+    for (const char *text : {"", "0", "0000000000", "000000000000", "zzzzzzzzzzz", "0000000000-",
+                             "0000000000\xc3\xa9"}) {
+        thrown([=] { flakeid::from_text(base62, text); }, FLAKEID_INVALID_ID);
+    }
+    thrown([=] { flakeid::from_text(base62, std::string(100000, '0')); }, FLAKEID_INVALID_ID);
+
+    thrown([&] { kept.fill(nullptr, 3); }, FLAKEID_NULL_ARGUMENT);
+    thrown([&] { kept.try_fill(nullptr, 3); }, FLAKEID_NULL_ARGUMENT);
+    thrown([&] { kept.extend(1); }, FLAKEID_INVALID_OPTION);
+    check(kept.fill(nullptr, 0) == 0 && kept.next_ids(0).empty(), "nothing asked for");
+    refused([] { options().max_ahead(milliseconds(-1)); }, "a negative duration");
+    refused([&] { clock.advance(milliseconds(-1)); }, "a negative step");
+    check(kept.stats().waits == 0 && kept.next_id() == first + 1, "a refused call changed something");
+
+    const flakeid::manual_clock other = std::move(clock);
+    refused([&] { options().clock(clock); }, "a clock that was moved from");
+    thrown([&] { clock.now(); }, FLAKEID_NULL_ARGUMENT);
+    check(kept.next_id() == first + 2, "a moved clock changed something");
 }
 
 void a_manual_clock() {
@@ -134,6 +197,7 @@ void many_ids(std::size_t n) {
 int main(int count, char **arguments) {
     check(count == 2, "usage: wrapper IDS");
     errors();
+    bad_input();
     a_manual_clock();
     many_ids(std::strtoull(arguments[1], nullptr, 10));
 }

@@ -55,20 +55,3 @@ func TestThreads(t *testing.T) {
 		}
 	}
 }
-
-func TestRefusals(t *testing.T) {
-	node, worker := uint64(7), uint64(1)
-	for code, options := range map[string]Options{
-		"FLAKEID_INVALID_OPTION":     {},
-		"FLAKEID_FIELD_OUT_OF_RANGE": {Layout: "js-safe", Node: func() *uint64 { n := uint64(64); return &n }()},
-		"FLAKEID_INVALID_LAYOUT":     {Layout: "nonsense", Node: &node},
-		"FLAKEID_HORIZON_REACHED":    {Layout: "baidu", Node: &node},
-	} {
-		_, err := NewGenerator(options)
-		same(t, nil, err.(*Error).Code, code)
-	}
-	_, err := NewGenerator(Options{Node: &node, Worker: &worker})
-	same(t, nil, err.(*Error).Code, "FLAKEID_INVALID_OPTION")
-	_, err = FromBytes([]byte{1, 2, 3})
-	same(t, nil, err.(*Error).Code, "FLAKEID_INVALID_ID")
-}

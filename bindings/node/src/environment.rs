@@ -3,6 +3,7 @@
 use flakeid_core::Error;
 use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRef};
 use napi::{Env, Status, Unknown};
+use napi_derive::napi;
 
 use crate::function::Register;
 
@@ -47,6 +48,20 @@ impl Environment {
         );
         make_error.borrow_back(env)?.call(arguments.into())
     }
+}
+
+/// Takes the function that makes errors, and the array of one number into which `nextId` and
+/// `tryNextId` write. The array must not be given to anybody else.
+#[napi(catch_unwind)]
+pub(crate) fn setup(
+    env: Env,
+    #[napi(
+        ts_arg_type = "(code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error"
+    )]
+    make_error: Function<FailureArguments, Unknown<'static>>,
+    register: BigUint64Array,
+) -> napi::Result<()> {
+    Environment::set_up(&env, &make_error, register)
 }
 
 /// An error of the core as something to return from a function, which then throws it.

@@ -239,8 +239,10 @@ fn fail(env: sys::napi_env, error: &Error) {
     }
 }
 
+/// What the program can do after a panic is the same as for any bug; the panic has been printed.
+pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
+
 #[cold]
 fn fail_from_panic(env: sys::napi_env) {
-    // What the program can do is the same as for any bug; the panic has been printed.
-    drop(Env::from_raw(env).throw_error("internal error of flakeid: please report it", None));
+    drop(Env::from_raw(env).throw_error(DEFECT, None));
 }

@@ -1,8 +1,9 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use flakeid_core::{Error, Id, ManualClock};
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Function};
-use napi::{Env, Result, Task};
+use napi::{Env, Result, Status, Task};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
@@ -63,6 +64,12 @@ fn array(ids: Vec<Id>) -> BigUint64Array {
     BigUint64Array::new(ids.into_iter().map(Id::to_u64).collect())
 }
 
+/// What a task does in a thread of the pool, which would end the process if a panic came out.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T> {
+    let defect = |_| napi::Error::new(Status::GenericFailure, function::DEFECT);
+    catch_unwind(AssertUnwindSafe(work)).map_err(defect)
+}
+
 /// One ID, made in a thread of the pool.
 pub(crate) struct NextId(Arc<Handle>);
 
@@ -71,7 +78,7 @@ impl Task for NextId {
     type JsValue = BigInt;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        Ok(self.0.generator.next_id())
+        caught(|| self.0.generator.next_id())
     }
 
     fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigInt> {
@@ -87,7 +94,7 @@ impl Task for NextIds {
     type JsValue = BigUint64Array;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        Ok(self.0.generator.next_ids(self.1))
+        caught(|| self.0.generator.next_ids(self.1))
     }
 
     fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigUint64Array> {

@@ -17,29 +17,4 @@ mod layout;
 mod number;
 mod options;
 mod text;
-
-use napi::bindgen_prelude::{BigUint64Array, Function};
-use napi::{Env, Result, Unknown};
-use napi_derive::napi;
-
-use environment::{Environment, FailureArguments};
-
-/// Takes the function that makes errors, and the array of one number into which `nextId` and
-/// `tryNextId` write. The array must not be given to anybody else.
-#[napi(catch_unwind)]
-pub(crate) fn setup(
-    env: Env,
-    #[napi(
-        ts_arg_type = "(code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error"
-    )]
-    make_error: Function<FailureArguments, Unknown<'static>>,
-    register: BigUint64Array,
-) -> Result<()> {
-    Environment::set_up(&env, &make_error, register)
-}
-
-/// The version of the library.
-#[napi(catch_unwind)]
-pub(crate) fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
+mod version;

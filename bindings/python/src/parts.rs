@@ -1,18 +1,65 @@
 use flakeid_core::Parts as Core;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::instant::to_datetime;
+use crate::integer::{field, unix_ms as unix_ms_of};
 
-/// What an ID says, field by field.
+/// In the order in which the class takes them.
+type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);
+
+/// What an ID says, field by field: what decode and Layout.unpack return.
 ///
 /// `unix_ms` and `timestamp` are the beginning of `tick`; `datacenter` and `worker` are None where
-/// the layout does not split its node.
+/// the layout does not split its node. A value: it compares, hashes, copies and pickles, and a
+/// match statement takes it apart. Parts made by hand are checked against a layout only by its
+/// pack.
 #[pyclass(frozen, eq, hash, module = "flakeid", name = "Parts")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Parts(pub(crate) Core);
 
 #[pymethods]
 impl Parts {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH_ARGS: (
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static str,
+    ) = ("unix_ms", "tick", "node", "datacenter", "worker", "clock_sequence", "sequence");
+
+    #[new]
+    #[pyo3(signature = (
+        unix_ms, tick, node, datacenter = None, worker = None, clock_sequence = None,
+        sequence = None,
+    ))]
+    fn new(
+        unix_ms: &Bound<'_, PyAny>,
+        tick: &Bound<'_, PyAny>,
+        node: &Bound<'_, PyAny>,
+        datacenter: Option<&Bound<'_, PyAny>>,
+        worker: Option<&Bound<'_, PyAny>>,
+        clock_sequence: Option<&Bound<'_, PyAny>>,
+        sequence: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let number = |name, value: Option<&Bound<'_, PyAny>>| {
+            value.map(|value| field(name, value, u64::MAX)).transpose()
+        };
+        Ok(Self(Core {
+            unix_ms: unix_ms_of("unix_ms", unix_ms)?,
+            tick: field("tick", tick, u64::MAX)?,
+            node: field("node", node, u64::MAX)?,
+            datacenter: number("datacenter", datacenter)?,
+            worker: number("worker", worker)?,
+            clock_sequence: number("clock_sequence", clock_sequence)?.unwrap_or_default(),
+            sequence: number("sequence", sequence)?.unwrap_or_default(),
+        }))
+    }
+
     /// When the tick begins, an aware datetime in UTC; None after the year 9999, where datetimes
     /// end.
     #[getter]
@@ -75,5 +122,11 @@ impl Parts {
             known(datacenter),
             known(worker),
         ))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, Numbers) {
+        let Core { unix_ms, tick, node, datacenter, worker, clock_sequence, sequence } = self.0;
+        let numbers = (unix_ms, tick, node, datacenter, worker, clock_sequence, sequence);
+        (py.get_type::<Self>(), numbers)
     }
 }

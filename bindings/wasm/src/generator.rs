@@ -85,7 +85,9 @@ impl Generator {
     #[wasm_bindgen(js_name = takeFailure)]
     #[must_use]
     pub fn take_failure(&self) -> JsValue {
-        self.failed.borrow_mut().take().map_or(JsValue::UNDEFINED, thrown)
+        // Making the error runs JavaScript, which may call this again.
+        let failed = self.failed.take();
+        failed.map_or(JsValue::UNDEFINED, thrown)
     }
 
     /// Counts a wait that JavaScript did.

@@ -22,7 +22,7 @@ public final class Main {
         Path vectors = Path.of(arguments[0]);
         Vectors.run(vectors);
         Schedules.run(vectors);
-        refusals();
+        Refusals.run();
         threads(Integer.parseInt(arguments[1]));
     }
 
@@ -30,32 +30,6 @@ public final class Main {
         if (!condition) {
             throw new AssertionError(what + ": " + Library.flakeid_last_error());
         }
-    }
-
-    private static void refused(Library.Config config, String code) {
-        int status = Library.flakeid_generator_new(config, new PointerByReference());
-        check(code.equals(Library.flakeid_status_code(status)), code);
-    }
-
-    private static void refusals() {
-        refused(null, "FLAKEID_NULL_ARGUMENT");
-        Library.Config config = new Library.Config();
-        refused(config, "FLAKEID_INVALID_OPTION");
-        config.has = Library.HAS_NODE;
-        config.node = -1;
-        refused(config, "FLAKEID_FIELD_OUT_OF_RANGE");
-        check(Library.flakeid_last_error().contains("18446744073709551615"), "unsigned");
-        config.node = 1;
-        config.has = Library.HAS_NODE | Library.HAS_WORKER;
-        refused(config, "FLAKEID_INVALID_OPTION");
-        config.has = Library.HAS_NODE;
-        config.layout = "nonsense";
-        refused(config, "FLAKEID_INVALID_LAYOUT");
-        config.layout = "baidu";
-        refused(config, "FLAKEID_HORIZON_REACHED");
-        config.layout = null;
-        config.struct_size = 3;
-        refused(config, "FLAKEID_INVALID_OPTION");
     }
 
     private static void threads(int n) throws Exception {

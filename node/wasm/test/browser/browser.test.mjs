@@ -25,6 +25,7 @@ const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
+  '.mjs': 'text/javascript; charset=utf-8',
   '.wasm': 'application/wasm',
 };
 
@@ -35,6 +36,8 @@ const FOLDERS = {
   '/package/': installed.slice(0, -'package.json'.length),
   '/vectors/': `${root}/tests/vectors/`,
   '/test/': new URL('.', import.meta.url).pathname,
+  // The loops that Node runs too.
+  '/loops/': `${root}/node/test/`,
 };
 
 async function answer(request, response) {
@@ -69,5 +72,8 @@ test('a page and its worker', { timeout: 120_000 }, async (t) => {
   assert.deepEqual(result.map(({ agent }) => agent), ['page', 'worker']);
   assert.deepEqual(complaints, []);
   const version = browser.version();
-  for (const { agent, last, full } of result) t.diagnostic(`${agent}: ${last}, ${full} full ticks; ${version}`);
+  for (const { agent, steps, last, full } of result) {
+    assert.ok(steps > 0, agent);
+    t.diagnostic(`${agent}: ${steps} steps, ${last}, ${full} full ticks; ${version}`);
+  }
 });

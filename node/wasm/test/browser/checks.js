@@ -2,17 +2,11 @@
 
 import * as flakeid from '/package/web/index.js';
 import { init } from '/package/web/init.js';
+import { checkErrors } from '/loops/errors.mjs';
+import { equal, rows } from '/loops/rows.mjs';
+import { playSchedules } from '/loops/schedules.mjs';
 
 const COUNT = 100_000;
-
-function equal(actual, expected, place) {
-  if (actual !== expected) throw new Error(`${place}: ${actual} is not ${expected}`);
-}
-
-function rows(value, place) {
-  if (!Array.isArray(value) || value.length === 0) throw new Error(`${place} is empty`);
-  return value;
-}
 
 function codeOf(call, place) {
   try {
@@ -30,10 +24,10 @@ async function vectors(name) {
 }
 
 function checkLayouts(file) {
-  for (const row of rows(file.presets, 'presets')) {
+  for (const row of rows(file, 'presets')) {
     equal(`${flakeid.Layout.parse(row.name)}`, row.descriptor, row.name);
   }
-  for (const row of rows(file.ids, 'ids')) {
+  for (const row of rows(file, 'ids')) {
     const layout = flakeid.Layout.parse(row.layout);
     const parts = layout.unpack(row.id);
     for (const [name, key] of [['tick', 'tick'], ['unixMs', 'unix_ms'], ['node', 'node'], ['sequence', 'sequence']]) {
@@ -41,30 +35,30 @@ function checkLayouts(file) {
     }
     equal(`${layout.pack(parts)}`, row.id, row.layout);
   }
-  for (const row of rows(file.rejected_ids, 'rejected_ids')) {
+  for (const row of rows(file, 'rejected_ids')) {
     equal(codeOf(() => flakeid.decode(row.id, row.layout), row.id), row.code, row.id);
   }
-  for (const row of rows(file.bounds, 'bounds')) {
+  for (const row of rows(file, 'bounds')) {
     equal(`${flakeid.lowerBound(BigInt(row.unix_ms), row.layout)}`, row.lower, JSON.stringify(row));
     equal(`${flakeid.upperBound(BigInt(row.unix_ms), row.layout)}`, row.upper, JSON.stringify(row));
   }
 }
 
 function checkText(file) {
-  for (const group of rows(file.forms, 'forms')) {
+  for (const group of rows(file, 'forms')) {
     const name = group.form[0].toUpperCase() + group.form.slice(1);
-    for (const row of rows(group.valid, group.form)) {
+    for (const row of rows(group, 'valid')) {
       equal(flakeid[`to${name}`](row.id), row.text, row.id);
       equal(`${flakeid[`from${name}`](row.text)}`, row.id, row.text);
     }
-    for (const row of rows(group.rejected, group.form)) {
+    for (const row of rows(group, 'rejected')) {
       equal(codeOf(() => flakeid[`from${name}`](row.text), row.text), row.code, row.text);
     }
   }
 }
 
-function checkErrors(file) {
-  const known = rows(file.errors, 'errors').map((row) => row.code);
+function checkRefusals(file) {
+  const known = rows(file, 'errors').map((row) => row.code);
   const clock = new flakeid.ManualClock(1_505_914_988_849);
   const calls = [
     () => new flakeid.Generator({ node: 1024 }),
@@ -111,11 +105,14 @@ async function checkGenerating(node) {
 }
 
 export async function run(node) {
-  equal((await init()).Generator, flakeid.Generator, 'init');
+  if ((await init()).Generator !== flakeid.Generator) throw new Error('init made another instance');
   checkLayouts(await vectors('layouts'));
   checkText(await vectors('text'));
-  checkErrors(await vectors('errors'));
+  const errors = await vectors('errors');
+  checkErrors(flakeid, errors);
+  checkRefusals(errors);
+  const steps = playSchedules(flakeid, await vectors('schedules'));
   const { first, last, full } = await checkGenerating(node);
   const agent = typeof window === 'undefined' ? 'worker' : 'page';
-  return { agent, first: `${first}`, last: `${last}`, full };
+  return { agent, steps, first: `${first}`, last: `${last}`, full };
 }

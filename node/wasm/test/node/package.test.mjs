@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 
 import flakeid, * as named from 'flakeid-wasm';
 import { init } from 'flakeid-wasm/init';
@@ -121,45 +120,4 @@ test('the event loop goes on while IDs are awaited', async () => {
   clearInterval(timer);
   assert.equal(new Set(ids).size, 200_000);
   assert.ok(turns > 10, `${turns}`);
-});
-
-test('filling leaks nothing', () => {
-  const clock = new flakeid.ManualClock(1_800_000_000_000);
-  const generator = new flakeid.Generator({ node: 1, layout: 't32.n4.s26@1700000000000/1s', clock });
-  const ids = new BigUint64Array(1_000_000);
-  generator.fill(ids);
-  const before = process.memoryUsage().external;
-  for (let turn = 0; turn < 20; turn += 1) {
-    assert.equal(generator.fill(ids), ids.length);
-    flakeid.Layout.parse('plain');
-    flakeid.toBase62(ids[turn]);
-  }
-  assert.ok(process.memoryUsage().external - before < 1_000_000);
-  assert.equal(new Set(ids).size, ids.length);
-});
-
-test('memory that grows takes nothing with it', () => {
-  const clock = new flakeid.ManualClock(1_505_914_988_849n);
-  const generators = [];
-  for (let node = 0; node < 20_000; node += 1) {
-    generators.push(new flakeid.Generator({ layout: 'sonyflake', node, clock }));
-  }
-  const ids = new BigUint64Array(10);
-  assert.equal(generators[19_999].fill(ids), 10);
-  assert.equal(new Set(ids).size, 10);
-  assert.equal(flakeid.decode(ids[9], 'sonyflake').node, 19_999);
-});
-
-test('another instance shares nothing, as the documentation says', async () => {
-  const source = `
-    const { parentPort } = require('node:worker_threads');
-    const { Generator } = require(${JSON.stringify(require.resolve('flakeid-wasm'))});
-    parentPort.postMessage(new Generator({ node: 1008 }).nextIds(10_000));
-  `;
-  const ids = await new Promise((resolve, reject) => {
-    const worker = new Worker(source, { eval: true });
-    worker.once('message', resolve);
-    worker.once('error', reject);
-  });
-  assert.equal(new Set(ids).size, 10_000);
 });

@@ -1,0 +1,185 @@
+//! Panics inside the exported functions. Nothing that C can hand over brings one about, so these
+//! are the functions of the library over a clock that panics when it is told to.
+
+#![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
+
+#[path = "../src/border.rs"]
+mod border;
+#[path = "../src/config.rs"]
+mod config;
+#[path = "../src/fault.rs"]
+mod fault;
+#[path = "../src/generator.rs"]
+mod generator;
+#[path = "../src/guard.rs"]
+mod guard;
+#[path = "../src/last_error.rs"]
+mod last_error;
+#[path = "../src/layout.rs"]
+mod layout;
+#[path = "../src/parts.rs"]
+mod parts;
+#[path = "../src/status.rs"]
+mod status;
+
+/// Stands in for the clock of the library, which cannot panic.
+mod clock {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::time::Duration;
+
+    /// The reading at which the clock panics.
+    pub(crate) const BROKEN: i64 = -1;
+
+    #[derive(Clone)]
+    pub(crate) struct FragileClock(Arc<AtomicI64>);
+
+    impl FragileClock {
+        pub(crate) fn new(unix_ms: i64) -> Self {
+            Self(Arc::new(AtomicI64::new(unix_ms)))
+        }
+
+        pub(crate) fn set(&self, unix_ms: i64) {
+            self.0.store(unix_ms, Ordering::Relaxed);
+        }
+    }
+
+    impl flakeid_core::Clock for FragileClock {
+        fn unix_ms(&self) -> i64 {
+            let unix_ms = self.0.load(Ordering::Relaxed);
+            assert!(unix_ms != BROKEN, "the clock is broken");
+            unix_ms
+        }
+
+        /// Moves, as the library's clock does.
+        fn wait_until(&self, unix_ms: i64, _at_most: Duration) -> Option<Duration> {
+            self.set(unix_ms);
+            Some(Duration::ZERO)
+        }
+    }
+
+    pub struct ClockHandle(pub(crate) FragileClock);
+}
+
+use std::ffi::CStr;
+use std::mem::{MaybeUninit, zeroed};
+use std::panic::panic_any;
+use std::ptr;
+
+use clock::{BROKEN, ClockHandle, FragileClock};
+use config::{Config, FLAKEID_HAS_NODE};
+use flakeid_core::Layout;
+use generator::{
+    GeneratorHandle, flakeid_generator_fill, flakeid_generator_free, flakeid_generator_new,
+    flakeid_generator_next, flakeid_generator_node, flakeid_generator_try_fill,
+    flakeid_generator_try_next,
+};
+use guard::guard;
+use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
+
+const NOW: i64 = 1_505_914_988_849;
+/// Where the clock is once a first ID was made: only those of the library begin at once.
+const LATER: i64 = NOW + 1;
+const MESSAGE: &str = "a defect of flakeid, please report it: the clock is broken";
+
+fn last_error() -> String {
+    // SAFETY: the library's strings end in NUL.
+    unsafe { CStr::from_ptr(last_error::flakeid_last_error()) }.to_str().unwrap().to_owned()
+}
+
+fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> {
+    // SAFETY: the struct is numbers, and pointers that may be null.
+    let mut config: Config = unsafe { zeroed() };
+    config.struct_size = u32::try_from(size_of::<Config>()).unwrap();
+    config.has = FLAKEID_HAS_NODE;
+    config.node = node;
+    config.clock = ptr::from_ref(clock);
+    let mut generator = MaybeUninit::uninit();
+    // SAFETY: the struct is as large as it says, and the clock lives.
+    match unsafe { flakeid_generator_new(&raw const config, Some(&mut generator)) } {
+        // SAFETY: the call that succeeded wrote it.
+        FLAKEID_OK => Ok(unsafe { generator.assume_init() }),
+        status => Err(status),
+    }
+}
+
+fn next(generator: &GeneratorHandle) -> Result<u64, Status> {
+    let mut id = MaybeUninit::new(42);
+    let status = flakeid_generator_next(Some(generator), Some(&mut id));
+    // SAFETY: it had a value before.
+    let id = unsafe { id.assume_init() };
+    if status == FLAKEID_OK {
+        return Ok(id);
+    }
+    assert_eq!(id, 42, "a call that fails writes nothing");
+    Err(status)
+}
+
+/// Every call that reads the clock.
+fn panicking_calls(generator: &GeneratorHandle) {
+    assert_eq!(next(generator), Err(FLAKEID_PANIC));
+    assert_eq!(last_error(), MESSAGE);
+    let mut id = MaybeUninit::new(42);
+    assert_eq!(flakeid_generator_try_next(Some(generator), Some(&mut id)), FLAKEID_PANIC);
+    // SAFETY: it had a value before.
+    assert_eq!(unsafe { id.assume_init() }, 42);
+    for fill in [flakeid_generator_fill, flakeid_generator_try_fill] {
+        let (mut ids, mut count) = ([42; 3], MaybeUninit::new(42));
+        // SAFETY: three integers are there.
+        let status = unsafe { fill(Some(generator), ids.as_mut_ptr(), 3, Some(&mut count)) };
+        // SAFETY: it had a value before.
+        assert_eq!((status, ids, unsafe { count.assume_init() }), (FLAKEID_PANIC, [42; 3], 0));
+        assert_eq!(last_error(), MESSAGE);
+    }
+}
+
+#[test]
+fn a_panic_is_a_status_and_the_generator_goes_on() {
+    let clock = ClockHandle(FragileClock::new(NOW));
+    let generator = open(7, &clock).unwrap();
+    let first = next(&generator).unwrap();
+    for round in 1..=100 {
+        clock.0.set(BROKEN);
+        panicking_calls(&generator);
+        assert_eq!(open(7, &clock).err(), Some(FLAKEID_PANIC));
+        clock.0.set(LATER);
+        assert_eq!(next(&generator), Ok(first + round), "no ID is lost or repeated");
+    }
+    let mut node = MaybeUninit::uninit();
+    assert_eq!(flakeid_generator_node(Some(&generator), Some(&mut node)), FLAKEID_OK);
+    flakeid_generator_free(Some(generator));
+}
+
+#[test]
+fn a_panic_in_one_thread_is_that_threads_alone() {
+    let clock = ClockHandle(FragileClock::new(NOW));
+    let generator = open(8, &clock).unwrap();
+    let first = next(&generator).unwrap();
+    clock.0.set(BROKEN);
+    std::thread::scope(|scope| {
+        scope.spawn(|| panicking_calls(&generator));
+    });
+    assert_eq!(last_error(), "", "it is the other thread's error");
+    clock.0.set(LATER);
+    assert_eq!(next(&generator), Ok(first + 1));
+    let parts = Layout::default().unpack(flakeid_core::Id::from_u64(first)).unwrap();
+    assert_eq!((parts.node, parts.unix_ms), (8, LATER));
+    flakeid_generator_free(Some(generator));
+}
+
+/// A payload that panics again when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn a_payload_that_panics_does_not_get_out_either() {
+    assert_eq!(guard(|| panic_any(Bomb)), FLAKEID_PANIC);
+    assert!(last_error().ends_with("no message"), "{}", last_error());
+    assert_eq!(guard(|| Ok(())), FLAKEID_OK);
+}

@@ -1,0 +1,67 @@
+//! The add-on over a manual clock that panics when it is told to: no argument from JavaScript makes
+//! the core panic. Everything else is the sources of the add-on, which find this file's clock where
+//! they look for the core's.
+
+#![allow(unreachable_pub, dead_code, missing_docs, unused_extern_crates)]
+#![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
+
+extern crate flakeid_core as core_itself;
+extern crate self as flakeid_core;
+
+#[path = "../../src/clock.rs"]
+mod clock;
+#[path = "../../src/environment.rs"]
+mod environment;
+#[path = "../../src/function.rs"]
+mod function;
+#[path = "../../src/generator.rs"]
+mod generator;
+#[path = "../../src/handle.rs"]
+mod handle;
+#[path = "../../src/layout.rs"]
+mod layout;
+#[path = "../../src/number.rs"]
+mod number;
+#[path = "../../src/options.rs"]
+mod options;
+#[path = "../../src/text.rs"]
+mod text;
+#[path = "../../src/version.rs"]
+mod version;
+
+use std::time::Duration;
+
+pub use core_itself::*;
+
+/// The reading at which the clock panics.
+const BROKEN: i64 = -1;
+
+#[derive(Clone)]
+pub struct ManualClock(core_itself::ManualClock);
+
+impl ManualClock {
+    #[must_use]
+    pub fn new(unix_ms: i64) -> Self {
+        Self(core_itself::ManualClock::new(unix_ms))
+    }
+
+    pub fn set(&self, unix_ms: i64) {
+        self.0.set(unix_ms);
+    }
+
+    pub fn advance(&self, by: Duration) {
+        self.0.advance(by);
+    }
+}
+
+impl Clock for ManualClock {
+    fn unix_ms(&self) -> i64 {
+        let unix_ms = self.0.unix_ms();
+        assert!(unix_ms != BROKEN, "the clock is broken");
+        unix_ms
+    }
+
+    fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
+        self.0.wait_until(unix_ms, at_most)
+    }
+}

@@ -1,0 +1,103 @@
+// A panic of the core is an Error, and the process and its generators go on.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker, isMainThread, workerData } from 'node:worker_threads';
+
+import flakeid from '../../../../node/index.js';
+
+const { Generator, ManualClock, FlakeIdError, decode } = flakeid;
+
+const NOW = 1_505_914_988_849n;
+// Where the clock is once a first ID was made.
+const LATER = NOW + 1n;
+// The reading at which it panics.
+const BROKEN = -1n;
+
+const DEFECT = { name: 'Error', message: 'internal error of flakeid: please report it' };
+const CAUGHT = { name: 'Error', message: /the clock is broken/ };
+
+function open(node) {
+  const clock = new ManualClock(NOW);
+  const generator = new Generator({ node, clock });
+  return { clock, generator, first: generator.nextId() };
+}
+
+const calls = (generator) => [
+  () => generator.nextId(),
+  () => generator.tryNextId(),
+  () => generator.fill(new BigUint64Array(3)),
+  () => generator.tryFill(new BigInt64Array(3)),
+];
+
+if (isMainThread) {
+  test('bound functions', () => {
+    const { clock, generator, first } = open(1);
+    for (let round = 1n; round <= 100n; round += 1n) {
+      clock.set(BROKEN);
+      for (const call of calls(generator)) assert.throws(call, DEFECT);
+      clock.set(LATER);
+      assert.equal(generator.nextId(), first + round, 'an ID was lost or repeated');
+    }
+    const ids = new BigUint64Array(3);
+    clock.set(BROKEN);
+    assert.throws(() => generator.fill(ids), DEFECT);
+    assert.deepEqual([...ids], [0n, 0n, 0n]);
+  });
+
+  test('functions of the add-on', () => {
+    const { clock, generator, first } = open(2);
+    clock.set(BROKEN);
+    assert.throws(() => clock.unixMs, CAUGHT);
+    assert.throws(() => generator.nextIds(3), CAUGHT);
+    assert.throws(() => new Generator({ node: 2, clock }), CAUGHT);
+    // What does not read the clock still works, and errors are still told from defects.
+    assert.equal(generator.node, 2);
+    assert.equal(decode(first).node, 2);
+    assert.throws(() => generator.extend(1), FlakeIdError);
+    clock.set(LATER);
+    assert.deepEqual(generator.nextIds(2), [first + 1n, first + 2n]);
+    assert.equal(generator.stats().rollbacks, 0);
+  });
+
+  test('promises', async () => {
+    const { clock, generator, first } = open(3);
+    clock.set(BROKEN);
+    const broken = Array.from({ length: 20 }, (_, index) => (index % 2 ? generator.nextIdAsync() : generator.nextIdsAsync(3)));
+    for (const { reason } of await Promise.allSettled(broken)) {
+      assert.equal(reason?.message, DEFECT.message);
+      assert.ok(reason instanceof Error);
+    }
+    clock.set(LATER);
+    assert.equal(await generator.nextIdAsync(), first + 1n);
+    assert.deepEqual(await generator.nextIdsAsync(2), [first + 2n, first + 3n]);
+  });
+
+  test('a worker', async () => {
+    const { generator, first } = open(4);
+    const worker = new Worker(new URL(import.meta.url), { workerData: { node: 5 } });
+    const code = await new Promise((resolve, reject) => {
+      worker.once('exit', resolve);
+      worker.once('error', reject);
+    });
+    assert.equal(code, 0);
+    assert.equal(generator.nextId(), first + 1n);
+  });
+
+  test('the end of a program that met panics', () => {
+    const { clock, generator } = open(6);
+    clock.set(BROKEN);
+    for (const call of calls(generator)) assert.throws(call, DEFECT);
+    assert.throws(() => generator.nextIds(1), CAUGHT);
+    clock.set(LATER);
+    generator.retire();
+    assert.throws(() => generator.nextId(), { code: 'FLAKEID_CLOSED' });
+  });
+} else {
+  const { clock, generator, first } = open(workerData.node);
+  clock.set(BROKEN);
+  for (const call of calls(generator)) assert.throws(call, DEFECT);
+  await assert.rejects(generator.nextIdAsync(), DEFECT);
+  clock.set(LATER);
+  assert.equal(generator.nextId(), first + 1n);
+}

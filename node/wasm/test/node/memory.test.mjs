@@ -1,0 +1,130 @@
+// The module's memory never shrinks: what is made and dropped again and again must not make it grow.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import flakeid from 'flakeid-wasm';
+
+import { glue } from './installed.mjs';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
+const NOW = 1_505_914_988_849n;
+const ROUNDS = 200;
+const EACH = 1000;
+
+const size = () => glue.linearMemory().buffer.byteLength;
+
+// The glue's finalizers run after a collection, when the event loop gets a turn.
+async function tidy() {
+  collect();
+  await new Promise((resolve) => {
+    setTimeout(resolve, 1);
+  });
+}
+
+// Makes 100,000 of something, after as many with which memory comes to its size: collections come
+// when they like, so several rounds' objects are there at once.
+async function growth(make) {
+  let [before, heap] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (round === ROUNDS / 2) [before, heap] = [size(), process.memoryUsage().heapUsed];
+    for (let index = 0; index < EACH; index += 1) make(round * EACH + index);
+    await tidy();
+  }
+  return { module: size() - before, heap: process.memoryUsage().heapUsed - heap };
+}
+
+// Less than 3 bytes for each, and no object of JavaScript for each.
+const MOST_MODULE = 4 * 65_536;
+const MOST_HEAP = 2_000_000;
+
+async function leaksNothing(make) {
+  const { module, heap } = await growth(make);
+  assert.ok(module <= MOST_MODULE, `${module} bytes more of the module's memory`);
+  assert.ok(heap < MOST_HEAP, `${heap} bytes more of JavaScript's memory`);
+}
+
+test('generators on the system clock', () =>
+  leaksNothing((index) => {
+    const generator = new flakeid.Generator({ node: index % 16, layout: 'sonyflake', overflow: 'error' });
+    assert.ok(generator.stats().waits >= 0);
+  }));
+
+test('generators on manual clocks, and the clocks', () =>
+  leaksNothing((index) => {
+    const clock = new flakeid.ManualClock(NOW);
+    const generator = new flakeid.Generator({ node: index % 1024, clock });
+    assert.equal(flakeid.decode(generator.nextId()).node, index % 1024);
+    if (index % 2 === 0) generator.retire();
+  }));
+
+test('layouts', () =>
+  leaksNothing((index) => {
+    const layout = flakeid.Layout.parse(`t41.n10.s12@${index}/1ms`);
+    assert.equal(layout.epoch, BigInt(index));
+    assert.ok(flakeid.lowerBound(NOW, `${layout}`) <= flakeid.upperBound(NOW, layout));
+  }));
+
+// No collection is waited for: whoever reads many layouts in one turn of the loop has none.
+test('layouts without a turn of the event loop', () => {
+  for (let index = 0; index < 1000; index += 1) flakeid.Layout.parse('plain');
+  const before = size();
+  for (let index = 0; index < 100_000; index += 1) flakeid.Layout.parse('plain');
+  assert.equal(size(), before);
+});
+
+test('errors', () => {
+  const clock = new flakeid.ManualClock(NOW);
+  const generator = new flakeid.Generator({ node: 1, clock, sequenceMask: 0 });
+  generator.nextId();
+  const ids = new BigUint64Array(1);
+  const calls = [
+    () => new flakeid.Generator({ node: 1024, clock }),
+    () => flakeid.fromBase62('?'),
+    () => flakeid.Layout.parse('nonsense'),
+    () => flakeid.decode(2n ** 63n),
+    () => generator.tryNextId(),
+    () => generator.tryFill(ids),
+    () => generator.extend(1),
+  ];
+  return leaksNothing((index) => assert.throws(calls[index % calls.length], flakeid.FlakeIdError));
+});
+
+test('texts and parts', () =>
+  leaksNothing((index) => {
+    const id = BigInt(index);
+    assert.equal(flakeid.fromBase58(flakeid.toBase58(id)), id);
+    const layout = flakeid.Layout.parse('twitter');
+    assert.equal(layout.pack(layout.unpack(id)), id);
+  }));
+
+test('filling', () => {
+  const clock = new flakeid.ManualClock(1_800_000_000_000);
+  const generator = new flakeid.Generator({ node: 1, layout: 't32.n4.s26@1700000000000/1s', clock });
+  const ids = new BigUint64Array(1_000_000);
+  generator.fill(ids);
+  const before = [size(), process.memoryUsage().external];
+  for (let turn = 0; turn < 20; turn += 1) assert.equal(generator.fill(ids), ids.length);
+  assert.equal(size(), before[0]);
+  assert.ok(process.memoryUsage().external - before[1] < 1_000_000);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('memory that grows takes nothing with it', () => {
+  const before = size();
+  const clock = new flakeid.ManualClock(NOW);
+  const generators = [];
+  for (let node = 0; node < 20_000; node += 1) {
+    generators.push(new flakeid.Generator({ layout: 'sonyflake', node, clock }));
+  }
+  assert.ok(size() > before, 'nothing has grown');
+  const ids = new BigUint64Array(10);
+  assert.equal(generators[19_999].fill(ids), 10);
+  assert.equal(new Set(ids).size, 10);
+  assert.equal(flakeid.decode(ids[9], 'sonyflake').node, 19_999);
+  assert.equal(flakeid.decode(generators[0].nextId(), 'sonyflake').node, 0);
+});
