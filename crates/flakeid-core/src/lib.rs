@@ -49,6 +49,8 @@ pub use clock::{Clock, ManualClock};
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 pub use clock::{set_host_time, take_host_wait};
 pub use error::{Error, ErrorKind};
+#[cfg(feature = "std")]
+pub use fork::ProcessMark;
 pub use generator::{Generator, GeneratorBuilder, Overflow, Policy, Rollback, Stats, Window};
 pub use id::Id;
 pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};

@@ -11,9 +11,13 @@
 //! the parent's memory, and giving one to somebody else would revive the generator that owned it.
 
 mod page;
+#[cfg(feature = "std")]
+mod process_mark;
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 use page::Page;
+#[cfg(feature = "std")]
+pub use process_mark::ProcessMark;
 
 /// A limit and whether it has an owner. All zeros is what the kernel leaves in a child, and what a
 /// free slot looks like.

@@ -12,7 +12,7 @@ use loom::thread;
 
 use super::cell::Cell;
 use super::registry::Registry;
-use super::{CLOSED_WORD, Generator, Rollback, Window};
+use super::{CLOSED, Generator, Rollback, Window};
 use crate::{Id, Layout, ManualClock};
 
 fn model(check: impl Fn() + Send + Sync + 'static) {
@@ -97,7 +97,7 @@ impl Subject for Twin {
                 Flaw::LimitCheckedOnce => checked_once,
                 _ => word < limit,
             };
-            if !passes || word == CLOSED_WORD {
+            if !passes || word == CLOSED {
                 return Vec::new();
             }
             let count = (wanted as u64).min(limit.saturating_sub(word).max(1));
@@ -135,10 +135,10 @@ impl Subject for Twin {
     fn retire(&self) -> u64 {
         if self.flaw == Flaw::LateClose {
             let word = self.word.load(Ordering::Acquire);
-            self.word.store(CLOSED_WORD, Ordering::Release);
+            self.word.store(CLOSED, Ordering::Release);
             word
         } else {
-            self.word.swap(CLOSED_WORD, Ordering::AcqRel)
+            self.word.swap(CLOSED, Ordering::AcqRel)
         }
     }
 }

@@ -29,9 +29,7 @@ use crate::clock::ClockSource;
 use crate::fork::Limit;
 use crate::sync::back_off;
 use crate::{Error, Id, Layout};
-#[cfg(all(test, loom))]
-use cell::CLOSED as CLOSED_WORD;
-use cell::Cell;
+use cell::{CLOSED, Cell};
 use shape::Shape;
 
 /// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
@@ -269,6 +267,15 @@ impl Generator {
         let word = if self.shared { self.cell.load() } else { self.cell.close() };
         let (_, next) = self.cell.split(word);
         Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
+    }
+
+    /// The tick of the next free position: no ID of a later tick was issued yet, and none of an
+    /// earlier one will be. `None` once a window was retired; in a forked child, where the parent
+    /// was then. Layouts with clock sequences count the current one.
+    #[must_use]
+    pub fn next_tick(&self) -> Option<u64> {
+        let word = self.cell.load();
+        (word != CLOSED).then(|| self.shape.tick(self.cell.split(word).1))
     }
 
     /// What happened besides issuing IDs.

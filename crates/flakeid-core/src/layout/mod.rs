@@ -327,8 +327,13 @@ impl Layout {
         }
     }
 
+    /// Whether both make the same IDs: they differ at most in how the node is split.
+    #[must_use]
+    pub fn is_same_space(&self, other: &Self) -> bool {
+        self.unsplit() == other.unsplit()
+    }
+
     /// The same layout with the node in one piece.
-    #[cfg(not(loom))]
     pub(crate) fn unsplit(self) -> Self {
         let mut fields = FieldList::new();
         for span in self.fields() {
