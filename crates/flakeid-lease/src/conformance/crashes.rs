@@ -1,0 +1,82 @@
+//! "Crash in mid-transaction": what was confirmed is still there, and nothing is granted twice.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::Subject;
+use super::scene::{Client, Scene, eventually, fresh_token, now};
+use crate::protocol::{Acquire, Refusal};
+use crate::store::{Fault, operations};
+
+/// The store is killed while eight processes acquire and renew.
+pub fn confirmed_grants_survive(subject: &dyn Subject) {
+    const WORKERS: usize = 8;
+    let scene = Scene::brief(subject, "crash");
+    let (crashed, busy) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let mut first = scene.client();
+    let early = first.grant(&scene.request());
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                let mut client = scene.client();
+                // On until the crash, and for a while after it.
+                let mut left = 10;
+                while left > 0 {
+                    if crashed.load(Ordering::SeqCst) {
+                        left -= 1;
+                    }
+                    work(&scene, &mut client, &crashed);
+                    busy.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        // In the midst of it.
+        eventually("work before the crash", || {
+            thread::sleep(Duration::from_millis(5));
+            (busy.load(Ordering::SeqCst) > 3 * WORKERS).then_some(())
+        });
+        subject.crash();
+        crashed.store(true, Ordering::SeqCst);
+    });
+
+    let mut client = scene.client();
+    let renewal = client.renew(&scene.renewal(&early, early.fence));
+    if subject.crash_voids_tokens() {
+        assert!(matches!(renewal, Err(Refusal::Restored { .. })), "{renewal:?}");
+    } else {
+        assert!(renewal.is_ok(), "{renewal:?}");
+    }
+    scene.settle();
+}
+
+/// Acquires and renews once. While the store is down nothing is known and nothing is noted.
+fn work(scene: &Scene<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
+    let name = &scene.namespace.name;
+    let request =
+        Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..scene.request() };
+    let outcome = operations::acquire(&mut *client.store, name, &request).and_then(|grant| {
+        scene.log().granted(&grant);
+        let renewal = scene.renewal(&grant, grant.fence + 5);
+        let renewed = operations::renew(&mut *client.store, name, &renewal)?;
+        scene.log().renewed(&renewal, &renewed);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(Fault::Refused(
+            Refusal::Restored { retry_after_ms } | Refusal::FenceInFuture { retry_after_ms },
+        )) => thread::sleep(Duration::from_millis(retry_after_ms.clamp(1, 200))),
+        // The request was made before it waited for its turn, and is late by that.
+        Err(Fault::Refused(Refusal::Skew { by_ms, .. })) if by_ms < 0 => {}
+        Err(Fault::Unavailable(text)) => {
+            println!("  {text}");
+            eventually("the crash to be over", || {
+                thread::sleep(Duration::from_millis(5));
+                crashed.load(Ordering::SeqCst).then_some(())
+            });
+            client.reconnect();
+        }
+        Err(fault) => panic!("{fault:?}"),
+    }
+}

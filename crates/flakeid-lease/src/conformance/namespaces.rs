@@ -1,0 +1,126 @@
+//! Namespaces: "layout mismatch", "missing namespace", names, independence.
+
+use flakeid_core::Layout;
+
+use super::Subject;
+use super::scene::{Scene, fresh_name};
+use crate::protocol::{Acquire, Bounds, Namespace, Refusal};
+use crate::store::Fault;
+use crate::store::operations::{self, Repair};
+
+/// Another layout is refused; the same space with its node split another way is not.
+pub fn layouts_are_kept_apart(subject: &dyn Subject) {
+    let scene = Scene::new(subject, "layouts");
+    let mut client = scene.client();
+    let twitter = Layout::TWITTER;
+    for layout in [Layout::BAIDU, twitter.with_epoch(twitter.epoch() + 1).unwrap()] {
+        let refused = client.acquire(&Acquire { layout, ..scene.request() });
+        assert_eq!(refused, Err(Refusal::OtherLayout { namespace: twitter, client: layout }));
+        let wanted = Namespace::new(&scene.namespace.name, layout);
+        let refused = operations::init(&mut *client.store, &wanted);
+        let expected = Refusal::OtherLayout { namespace: twitter, client: layout };
+        assert_eq!(refused, Err(Fault::Refused(expected)));
+    }
+    assert_eq!(client.list().namespace.layout, twitter);
+    assert!(client.list().rows.is_empty());
+
+    for layout in ["t41.n10.s12", "t41.d2.w8.s12", "t41.d5.w5.s12"] {
+        let layout: Layout = format!("{layout}@{}/1ms", twitter.epoch()).parse().unwrap();
+        client.grant(&Acquire { layout, ..scene.request() });
+    }
+    assert_eq!(client.list().namespace.layout, twitter);
+    scene.settle();
+}
+
+/// Stores that do not create namespaces by themselves refuse what was not created; the others
+/// create it with the usual bounds.
+pub fn missing_ones_are_refused(subject: &dyn Subject) {
+    let scene = Scene::new(subject, "present");
+    let mut client = scene.client();
+    let missing = fresh_name("missing");
+    let store = &mut *client.store;
+    let gone = || Err(Fault::Refused(Refusal::MissingNamespace));
+
+    assert_eq!(operations::list(store, &missing).map(drop), gone());
+    assert_eq!(operations::repair(store, &missing, 1, Repair::Release).map(drop), gone());
+    assert_eq!(operations::fast_forward(store, &missing, 1).map(drop), gone());
+    assert_eq!(operations::whois(store, &missing, 1, 1).map(drop), gone());
+    let nobodys = scene.client().grant(&scene.request());
+    let renewal = scene.renewal(&nobodys, nobodys.fence);
+    assert_eq!(operations::renew(store, &missing, &renewal).map(drop), gone());
+    assert!(!store.namespaces().unwrap().contains(&missing), "asking created it");
+
+    let acquired = operations::acquire(store, &missing, &scene.request()).map(drop);
+    if store.creates_namespaces() {
+        assert_eq!(acquired, Ok(()));
+        let made = operations::list(store, &missing).unwrap().namespace;
+        assert_eq!(made.layout, Layout::TWITTER);
+        assert_eq!(made.bounds, Bounds::of(&Layout::TWITTER));
+        assert!(made.keeps_history);
+    } else {
+        assert_eq!(acquired, gone());
+    }
+    assert_eq!(store.namespaces().unwrap().contains(&missing), store.creates_namespaces());
+    scene.settle();
+}
+
+/// Names that no store could keep apart are refused before any store sees them.
+pub fn bad_names_are_refused(subject: &dyn Subject) {
+    let mut store = subject.connect();
+    let long = "n".repeat(65);
+    for name in ["", " ", "a b", "a/b", "a:b", "a'b", "{a}", "ä", "a\0b", "%", &long] {
+        let wanted = Namespace::new(name, Layout::TWITTER);
+        let refused = operations::init(&mut *store, &wanted);
+        let Err(Fault::Rejected(text)) = refused else { panic!("{name:?}: {refused:?}") };
+        assert!(text.contains("namespace"), "{text}");
+        let refused = operations::list(&mut *store, name).map(drop);
+        assert!(matches!(refused, Err(Fault::Rejected(_))), "{name:?}: {refused:?}");
+    }
+    let longest = format!("{:.<64}", fresh_name("Az09._-"));
+    let wanted = Namespace::new(&longest, Layout::TWITTER);
+    assert_eq!(operations::init(&mut *store, &wanted).unwrap().name, longest);
+    assert!(store.namespaces().unwrap().contains(&longest));
+}
+
+/// What happens in one namespace is nothing to another, even if their names differ only in case.
+pub fn do_not_disturb_each_other(subject: &dyn Subject) {
+    let name = fresh_name("twins");
+    let twin = |name: &str| Scene::of(subject, &Namespace::new(name, Layout::TWITTER));
+    let (here, there) = (twin(&name), twin(&name.replace("twins", "TWINS")));
+    let (mut near_client, mut far_client) = (here.client(), there.client());
+    let held_near = near_client.grant(&here.request_node(5));
+    let held_far = far_client.grant(&there.request_node(5));
+    let far_rows = far_client.list().rows;
+
+    near_client.repair(6, Repair::Quarantine);
+    near_client.repair(5, Repair::Release);
+    let tick = held_near.fence + 5_000;
+    near_client.persist(|store, name| operations::fast_forward(store, name, tick)).unwrap();
+    assert_eq!(near_client.list().namespace.floor, tick);
+
+    assert_eq!(far_client.list().rows, far_rows);
+    assert_eq!(far_client.list().namespace.floor, 0);
+    far_client.renewed(&held_far, held_far.fence + 10);
+    far_client.grant(&there.request_node(6));
+    // A token of one is none in the other.
+    let foreign = there.renewal(&held_near, held_near.fence + 10);
+    assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
+    here.settle();
+    there.settle();
+}
+
+/// Creating what is there gives it as it is.
+pub fn init_again_changes_nothing(subject: &dyn Subject) {
+    let scene = Scene::new(subject, "init-again");
+    let mut client = scene.client();
+    client.grant(&scene.request());
+    let before = client.list();
+    let bounds = Bounds { max_window_ms: 100, max_ahead_ms: 0, max_skew_ms: 1 };
+    let wanted = Namespace { bounds, floor: 77, keeps_history: false, ..scene.namespace.clone() };
+    let kept = operations::init(&mut *client.store, &wanted).unwrap();
+    let after = client.list();
+    assert_eq!(kept, before.namespace);
+    assert_eq!(after.namespace, before.namespace);
+    assert_eq!(after.rows, before.rows);
+    scene.settle();
+}

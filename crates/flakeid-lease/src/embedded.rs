@@ -1,0 +1,180 @@
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use flakeid_core::{Error, ErrorKind};
+
+/// The directory for the whole host.
+const HOST: &str = "/var/lib/flakeid";
+
+/// The URL of the store that needs no server: `/var/lib/flakeid/flakeid.db` if this user can write
+/// there, else `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or
+/// `~/.local/state`; `~/Library/Application Support` on macOS). It covers that user on this host,
+/// or the whole host, and nothing more. Makes the directory, for its user only.
+///
+/// # Errors
+/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, where such a directory neither
+/// outlives the container nor is shared, and where there is no home directory;
+/// [`StoreRejected`](ErrorKind::StoreRejected) if the directory cannot be made.
+pub fn embedded_url() -> Result<String, Error> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(sign) = container(Path::new("/"), variable("KUBERNETES_SERVICE_HOST").is_some()) {
+        return Err(Error::invalid_option(
+            "store",
+            &format!(
+                "this is a container ({sign}), whose own files neither last nor are shared. Give \
+                 a file on a volume (sqlite:///volume/flakeid.db), the URL of a server \
+                 (postgresql://, mysql://, redis://, etcd://), or a fixed node"
+            ),
+        ));
+    }
+    let state = state(variable("XDG_STATE_HOME"), variable("HOME"));
+    let directory = directory(Path::new(HOST), state)?;
+    Ok(url(&directory.join("flakeid.db")))
+}
+
+/// What says that this is a container.
+fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
+    if kubernetes {
+        return Some("KUBERNETES_SERVICE_HOST is set");
+    }
+    let files =
+        [(".dockerenv", "/.dockerenv exists"), ("run/.containerenv", "/run/.containerenv exists")];
+    if let Some((_, sign)) = files.into_iter().find(|(file, _)| root.join(file).exists()) {
+        return Some(sign);
+    }
+    // Only root may read it, but in a container one mostly is.
+    let environment = std::fs::read(root.join("proc/1/environ")).unwrap_or_default();
+    let told = environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(b"container="));
+    told.then_some("its first process has the variable `container`")
+}
+
+type Variable = Option<std::ffi::OsString>;
+
+/// The user's directory for what outlives a session.
+fn state(xdg: Variable, home: Variable) -> Option<PathBuf> {
+    let xdg = xdg.map(PathBuf::from).filter(|path| path.is_absolute());
+    let inside =
+        if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
+    let home = home.map(PathBuf::from).filter(|path| path.is_absolute());
+    xdg.or_else(|| home.map(|home| home.join(inside))).map(|state| state.join("flakeid"))
+}
+
+fn directory(host: &Path, state: Option<PathBuf>) -> Result<PathBuf, Error> {
+    if make(host).is_ok() && is_writable(host) {
+        return Ok(host.into());
+    }
+    let Some(state) = state else {
+        return Err(Error::invalid_option(
+            "store",
+            &format!(
+                "{} cannot be written and neither XDG_STATE_HOME nor HOME says where this user's \
+                 files are: give a path (sqlite:///path/flakeid.db)",
+                host.display()
+            ),
+        ));
+    };
+    match make(&state) {
+        Ok(()) => Ok(state),
+        Err(error) => Err(Error::new(
+            ErrorKind::StoreRejected,
+            &format!("{} cannot be made: {error}", state.display()),
+            None,
+        )),
+    }
+}
+
+fn make(directory: &Path) -> std::io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+#[cfg(all(unix, feature = "sqlite"))]
+fn is_writable(directory: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    accessat(CWD, directory, access, AtFlags::EACCESS).is_ok()
+}
+
+#[cfg(not(all(unix, feature = "sqlite")))]
+fn is_writable(directory: &Path) -> bool {
+    std::fs::metadata(directory).is_ok_and(|found| !found.permissions().readonly())
+}
+
+/// As `connect` reads it back.
+fn url(path: &Path) -> String {
+    let mut url = String::from("sqlite://");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(byte) {
+            url.push(char::from(*byte));
+        } else {
+            url.push('%');
+            url.extend([byte >> 4, byte & 15].map(hex));
+        }
+    }
+    url
+}
+
+fn hex(digit: u8) -> char {
+    char::from_digit(u32::from(digit), 16).unwrap_or('0').to_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests only")]
+
+    use std::path::Path;
+
+    use super::{container, directory, state, url};
+
+    #[test]
+    fn containers_are_seen() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(container(root.path(), false), None);
+        assert!(container(root.path(), true).unwrap().contains("KUBERNETES"));
+        std::fs::create_dir_all(root.path().join("proc/1")).unwrap();
+        std::fs::write(root.path().join("proc/1/environ"), b"A=1\0container=lxc\0").unwrap();
+        assert!(container(root.path(), false).unwrap().contains("first process"));
+        std::fs::create_dir(root.path().join("run")).unwrap();
+        std::fs::write(root.path().join("run/.containerenv"), "").unwrap();
+        assert!(container(root.path(), false).unwrap().contains("/run/.containerenv"));
+        std::fs::write(root.path().join(".dockerenv"), "").unwrap();
+        assert!(container(root.path(), false).unwrap().contains("/.dockerenv"));
+    }
+
+    #[test]
+    fn directories_are_the_users_own() {
+        let root = tempfile::tempdir().unwrap();
+        let host = root.path().join("host");
+        assert_eq!(directory(&host, None).unwrap(), host);
+        let file = root.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let own = root.path().join("a/b/flakeid");
+        assert_eq!(directory(&file.join("below"), Some(own.clone())).unwrap(), own);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
+        }
+        let nowhere = directory(&file, None).unwrap_err().to_string();
+        assert!(nowhere.contains("XDG_STATE_HOME"), "{nowhere}");
+        let failed = directory(&file, Some(file.join("x"))).unwrap_err().to_string();
+        assert!(failed.contains("cannot be made"), "{failed}");
+    }
+
+    #[test]
+    fn state_directories() {
+        let own = state(Some("/xdg".into()), Some("/home/u".into())).unwrap();
+        assert_eq!(own, Path::new("/xdg/flakeid"));
+        let own = state(Some("relative".into()), Some("/home/u".into())).unwrap();
+        assert!(own.starts_with("/home/u") && own.ends_with("flakeid"), "{own:?}");
+        assert_eq!(state(None, None), None);
+    }
+
+    #[test]
+    fn urls_are_encoded() {
+        assert_eq!(url(Path::new("/a b/ü%/x.db")), "sqlite:///a%20b/%C3%BC%25/x.db");
+    }
+}

@@ -1,0 +1,241 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
+
+use super::leased::{Handle, LeasedGenerator};
+use super::registry;
+use super::shared::{Observer, Shared};
+use super::terms::Terms;
+use crate::embedded::embedded_url;
+use crate::keeper::{LeaseEvent, Source, Watch};
+use crate::machine::machine_rotation;
+use crate::protocol::Identity;
+use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
+
+/// The options of a [`LeasedGenerator`]. All have defaults.
+#[must_use = "a builder does nothing until it is opened"]
+pub struct LeaseBuilder {
+    terms: Terms,
+    source: Source,
+    watch: Watch,
+    observer: Option<Arc<Observer>>,
+}
+
+impl LeaseBuilder {
+    pub(super) fn at(location: Location, layout: Layout) -> Self {
+        Self::with(Source::Location(location), layout)
+    }
+
+    /// What needs no configuration: the store that `FLAKEID_STORE` names, or else the embedded one
+    /// of this host ([`embedded_url`](crate::embedded_url)); the namespace in `FLAKEID_NAMESPACE`,
+    /// or else `default`.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind, and
+    /// without one inside a container, naming what to give instead.
+    pub fn auto(layout: Layout) -> Result<Self, Error> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let builder = match variable("FLAKEID_STORE") {
+            Some(url) => Self::at(Location::parse(&url)?, layout),
+            // Hosts that are merged later by mistake seldom share a node then. No promise.
+            None => {
+                Self::at(Location::parse(&embedded_url()?)?, layout).rotation(machine_rotation())
+            }
+        };
+        Ok(match variable("FLAKEID_NAMESPACE") {
+            Some(namespace) => builder.namespace(&namespace),
+            None => builder,
+        })
+    }
+
+    /// Starts a lease from a store of your own: `open` is called for every new connection.
+    pub fn from_store(
+        layout: Layout,
+        open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(Source::Opener(Arc::new(open)), layout)
+    }
+
+    fn with(source: Source, layout: Layout) -> Self {
+        Self { terms: Terms::new(layout), source, watch: Watch::default(), observer: None }
+    }
+
+    /// The namespace: `default` unless set. 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.terms.namespace = namespace.into();
+        self
+    }
+
+    /// Which node to lease: any unless set.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.terms.identity = identity;
+        self
+    }
+
+    /// Lease a node from this range only, both inclusive: all of the layout's unless set.
+    pub fn nodes(mut self, from: u64, to: u64) -> Self {
+        (self.terms.from, self.terms.to) = (from, to);
+        self
+    }
+
+    /// Where to begin looking among nodes that were never used: 0 unless set.
+    pub fn rotation(mut self, rotation: u64) -> Self {
+        self.terms.rotation = rotation;
+        self
+    }
+
+    /// Whether a node may be leased that was leased before: true unless set. Without it each start
+    /// uses up a node, as with Baidu's disposable worker IDs, until none is left.
+    pub fn reuse(mut self, reuse: bool) -> Self {
+        self.terms.reuse = reuse;
+        self
+    }
+
+    /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
+    /// allows. It is how long IDs go on while the store is away.
+    pub fn window(mut self, window: Duration) -> Self {
+        self.terms.window_ms = whole_ms(window);
+        self
+    }
+
+    /// For how long the node is kept from others without a renewal: 60 s unless set. Uniqueness
+    /// does not depend on it.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.terms.ttl_ms = whole_ms(ttl);
+        self
+    }
+
+    /// How long a call waits without an ID: 1 s or two ticks unless set, whichever is longer.
+    pub fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.terms.max_wait = max_wait;
+        self
+    }
+
+    /// What to do when a tick is full: [`Overflow::Wait`] unless set.
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.terms.policy.overflow = overflow;
+        self
+    }
+
+    /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
+    pub fn rollback(mut self, rollback: Rollback) -> Self {
+        self.terms.policy.rollback = rollback;
+        self
+    }
+
+    /// Both at once.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.terms.policy = policy;
+        self
+    }
+
+    /// As [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
+    pub fn sequence_mask(mut self, mask: u64) -> Self {
+        self.terms.sequence_mask = Some(mask);
+        self
+    }
+
+    /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
+    pub fn sequence_start(mut self, bits: u32) -> Self {
+        self.terms.sequence_start = bits;
+        self
+    }
+
+    /// The clock: the system's unless set. Also the clock of stores that have none (`SQLite`).
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.watch = Watch { clock: Arc::new(clock), is_system: false };
+        self
+    }
+
+    /// Is told what happens to the lease, on the keeper's thread; should be quick.
+    pub fn observer(mut self, observer: impl Fn(&LeaseEvent) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Acquires a node, or joins the lease that another generator of this process has with the
+    /// same options (a clock or an observer of one's own is never the same). Takes at most
+    /// `max_wait` plus the connection time-out of 2 s.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for options that cannot be;
+    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout) if the layout only decodes;
+    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not
+    /// answer; [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) for a wrong password, a
+    /// missing namespace, another layout and the like;
+    /// [`NoFreeNode`](flakeid_core::ErrorKind::NoFreeNode);
+    /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
+    /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
+    pub fn open(self) -> Result<LeasedGenerator, Error> {
+        self.terms.check()?;
+        self.check_generator()?;
+        let patience = self.terms.max_wait.saturating_add(CONNECT_TIMEOUT);
+        let make = || {
+            let Self { terms, source, watch, observer } = self.parts();
+            Handle::new(Arc::new(Shared::new(terms, source, watch, observer)))
+        };
+        let handle = if self.is_shareable() {
+            registry::find_or_add(|handle| self.is_same(handle.shared()), make)
+        } else {
+            Arc::new(make())
+        };
+        let shared = handle.shared();
+        let life = shared.lives.begin(shared)?;
+        // Any grant of this process will do, and renewals come after one.
+        life.gain(0, patience)?;
+        Ok(LeasedGenerator::of(handle))
+    }
+
+    /// Options that only the core can judge are judged before the store is asked for anything.
+    fn check_generator(&self) -> Result<(), Error> {
+        use crate::protocol::{Grant, Token};
+        let trial = Shared::new(self.terms.clone(), self.source.clone(), self.watch.clone(), None);
+        let node = match self.terms.identity {
+            Identity::Node(node) => node,
+            Identity::Any | Identity::Name(_) => self.terms.from,
+        };
+        let (start, fence, token) = (0, 2, Token::from_bits(0));
+        let grant = Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
+        trial.begin(&grant, start).map(drop)
+    }
+
+    fn is_shareable(&self) -> bool {
+        self.watch.is_system
+            && self.observer.is_none()
+            && matches!(self.source, Source::Location(_))
+    }
+
+    fn is_same(&self, other: &Shared) -> bool {
+        let same_store = match (&self.source, &other.source) {
+            (Source::Location(mine), Source::Location(theirs)) => mine == theirs,
+            _ => false,
+        };
+        let plain = other.watch.is_system && other.observer.is_none();
+        same_store && plain && self.terms == other.terms
+    }
+
+    fn parts(&self) -> Self {
+        Self {
+            terms: self.terms.clone(),
+            source: self.source.clone(),
+            watch: self.watch.clone(),
+            observer: self.observer.clone(),
+        }
+    }
+}
+
+fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for LeaseBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaseBuilder")
+            .field("store", &format_args!("{}", self.source))
+            .field("terms", &self.terms)
+            .finish_non_exhaustive()
+    }
+}

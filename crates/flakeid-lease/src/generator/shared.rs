@@ -1,0 +1,63 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use flakeid_core::{Error, Generator, Window};
+
+use super::tenure::Tenures;
+use super::terms::Terms;
+use crate::keeper::{LeaseEvent, Lives, SharedClock, Source, Watch};
+use crate::protocol::Grant;
+
+pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
+
+/// What all generators of one lease share, and their keeper with them.
+pub(crate) struct Shared {
+    pub(crate) terms: Terms,
+    pub(crate) source: Source,
+    pub(crate) watch: Watch,
+    pub(crate) observer: Option<Arc<Observer>>,
+    pub(crate) tenures: Tenures,
+    pub(crate) lives: Lives,
+    /// The tick after the last one used by a generator that has ended.
+    used_until: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        terms: Terms,
+        source: Source,
+        watch: Watch,
+        observer: Option<Arc<Observer>>,
+    ) -> Self {
+        let (tenures, lives) = (Tenures::new(), Lives::new());
+        Self { terms, source, watch, observer, tenures, lives, used_until: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn used_until(&self) -> u64 {
+        self.used_until.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn note_used(&self, until: u64) {
+        self.used_until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// A generator in a grant's window, from `start` on.
+    pub(crate) fn begin(&self, grant: &Grant, start: u64) -> Result<Generator, Error> {
+        let terms = &self.terms;
+        let mut builder = Generator::builder(terms.layout)
+            .node(grant.node)
+            .window(Window::new(start, grant.fence)?)
+            .policy(terms.policy)
+            .sequence_start(terms.sequence_start)
+            .max_ahead(Duration::from_millis(grant.max_ahead_ms))
+            .max_wait(terms.max_wait);
+        if let Some(mask) = terms.sequence_mask {
+            builder = builder.sequence_mask(mask);
+        }
+        if !self.watch.is_system {
+            builder = builder.clock(SharedClock(Arc::clone(&self.watch.clock)));
+        }
+        builder.build()
+    }
+}

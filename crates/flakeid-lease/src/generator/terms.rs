@@ -1,0 +1,77 @@
+use std::time::Duration;
+
+use flakeid_core::{Error, Layout, Policy};
+
+use crate::protocol::{Bounds, Identity, Namespace};
+
+/// What a lease is for, and how it is kept: everything that must be equal for two generators of a
+/// process to share one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Terms {
+    pub(crate) namespace: String,
+    pub(crate) layout: Layout,
+    pub(crate) identity: Identity,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) rotation: u64,
+    pub(crate) reuse: bool,
+    pub(crate) window_ms: u64,
+    pub(crate) ttl_ms: u64,
+    pub(crate) max_wait: Duration,
+    pub(crate) policy: Policy,
+    pub(crate) sequence_mask: Option<u64>,
+    pub(crate) sequence_start: u32,
+}
+
+impl Terms {
+    /// The defaults. A window is half of what namespaces allow unless told otherwise.
+    pub(crate) fn new(layout: Layout) -> Self {
+        Self {
+            namespace: "default".into(),
+            layout,
+            identity: Identity::Any,
+            from: 0,
+            to: layout.max_node(),
+            rotation: 0,
+            reuse: true,
+            window_ms: Bounds::of(&layout).max_window_ms / 2,
+            ttl_ms: 60_000.max(layout.unit_ms().saturating_mul(12)),
+            max_wait: Duration::from_secs(1)
+                .max(Duration::from_millis(layout.unit_ms()).saturating_mul(2)),
+            policy: Policy::default(),
+            sequence_mask: None,
+            sequence_start: 0,
+        }
+    }
+
+    /// Checks what needs no store.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        Namespace::check_name(&self.namespace)?;
+        let max_node = self.layout.max_node();
+        let node = match self.identity {
+            Identity::Node(node) => node,
+            Identity::Any | Identity::Name(_) => self.to,
+        };
+        if node > max_node {
+            return Err(Error::field_out_of_range("node", &node, 0, max_node));
+        }
+        if self.from > self.to {
+            return Err(Error::field_out_of_range("nodes from", &self.from, 0, self.to));
+        }
+        if let Identity::Name(name) = &self.identity
+            && (name.is_empty() || name.len() > 128 || name.chars().any(char::is_control))
+        {
+            return Err(Error::invalid_option("name", "must be 1 to 128 bytes without controls"));
+        }
+        let shortest = self.layout.unit_ms().saturating_mul(2);
+        for (field, value, min) in
+            [("window_ms", self.window_ms, shortest), ("ttl_ms", self.ttl_ms, 1)]
+        {
+            const MONTH: u64 = 30 * 86_400_000;
+            if value < min || value > MONTH {
+                return Err(Error::field_out_of_range(field, &value, min, MONTH));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,320 @@
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use flakeid_core::{Error, ErrorKind};
+
+use super::life::{Life, Stage};
+use super::pace::Pace;
+use super::source::is_skew;
+use super::{LeaseEvent, LeaseStatus};
+use crate::generator::Shared;
+use crate::host;
+use crate::protocol::{
+    Acquire, Effect, Event, Grant, Holder, Identity, Owner, Plan, Refusal, Renew, Renewed, Token,
+};
+use crate::random;
+use crate::store::{Fault, Store, operations};
+
+/// The keeper's thread: it alone talks to the store, and alone changes the generator.
+pub(super) struct Acts {
+    shared: Arc<Shared>,
+    plan: Plan,
+    holder: Holder,
+    store: Option<Box<dyn Store>>,
+    pace: Pace,
+    /// The renewal whose fence is about to be in force.
+    renewed: Option<(u64, Renewed)>,
+    is_lost: bool,
+}
+
+impl Acts {
+    pub(super) fn start(shared: Arc<Shared>) -> Result<(), Error> {
+        let terms = &shared.terms;
+        let window = terms.window_ms.div_ceil(terms.layout.unit_ms());
+        let fixed = matches!(terms.identity, Identity::Node(_));
+        let plan = Plan { window, ttl_ms: terms.ttl_ms, fixed };
+        let pace = Pace::new(terms.window_ms, terms.ttl_ms);
+        let acts = Self {
+            shared,
+            plan,
+            holder: Holder::new(),
+            store: None,
+            pace,
+            renewed: None,
+            is_lost: false,
+        };
+        let started = thread::Builder::new().name("flakeid-lease".into()).spawn(move || acts.run());
+        started.map(drop).map_err(|error| {
+            let text = format!("the thread that keeps the lease cannot be started: {error}");
+            Error::new(ErrorKind::StoreUnavailable, &text, None)
+        })
+    }
+
+    fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let Some(life) = shared.lives.ours() else { return };
+        loop {
+            let (asked, closing) = {
+                let mut notes = life.notes();
+                notes.heard = notes.asked;
+                (notes.asked, notes.stage != Stage::Kept)
+            };
+            if closing {
+                self.follow(life, Event::Close);
+                break;
+            }
+            let event = self.wake();
+            self.follow(life, event);
+            let patience = self.pace.until_next(&shared, &self.holder);
+            drop(life.wait(patience, |notes| notes.stage != Stage::Kept || notes.asked != asked));
+            // However many ask, the store is not asked without a pause after a failure.
+            let pause = self.pace.pause();
+            if !pause.is_zero() {
+                drop(life.wait(pause, |notes| notes.stage != Stage::Kept));
+            }
+        }
+        life.tell(|notes| notes.stage = Stage::Ended);
+    }
+
+    fn wake(&mut self) -> Event {
+        let layout = &self.shared.terms.layout;
+        let now = layout.tick_at(self.shared.watch.clock.unix_ms()).unwrap_or(0);
+        let next = self.shared.tenures.generator().and_then(flakeid_core::Generator::next_tick);
+        let margin = self.pace.margin(self.plan.window);
+        Event::Wake { now, next: next.unwrap_or(0), margin, fresh: random::token() }
+    }
+
+    /// Feeds an event to the holder, does what it says, and feeds back what came of that.
+    fn follow(&mut self, life: &Life, event: Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let (next, effects) = self.holder.step(&self.plan, &event);
+            self.holder = next;
+            for effect in effects {
+                events.extend(self.act(life, &effect));
+            }
+        }
+    }
+
+    fn act(&mut self, life: &Life, effect: &Effect) -> Option<Event> {
+        match *effect {
+            Effect::Acquire { token } => {
+                let request = match self.request(life, token) {
+                    Ok(request) => request,
+                    Err(error) => {
+                        self.failed(life, &error, None);
+                        return Some(Event::NotGranted { token });
+                    }
+                };
+                match self.ask(|store, namespace| operations::acquire(store, namespace, &request)) {
+                    Ok(grant) => Some(Event::Granted(grant)),
+                    Err(fault) => {
+                        self.fault(life, &fault);
+                        Some(Event::NotGranted { token })
+                    }
+                }
+            }
+            Effect::Renew(ref renew) => Some(self.renew(life, renew)),
+            Effect::Install(grant) => self.install(life, grant),
+            Effect::Raise { fence } => {
+                if let Some(generator) = self.shared.tenures.generator() {
+                    // It fails only for one that was retired, which then stays so.
+                    let _ = generator.extend(fence);
+                }
+                self.raised(life);
+                None
+            }
+            Effect::End => Some(Event::Ended { used_until: self.end() }),
+            Effect::Release(ref release) => {
+                let done =
+                    self.ask(|store, namespace| operations::release(store, namespace, release));
+                match done {
+                    Ok(()) => self.emit(&LeaseEvent::Released { node: release.node }),
+                    // The row expires; nothing else depends on this.
+                    Err(fault) => drop(self.fault(life, &fault)),
+                }
+                None
+            }
+        }
+    }
+
+    fn request(&self, life: &Life, token: Token) -> Result<Acquire, Error> {
+        let terms = &self.shared.terms;
+        let now = self.shared.watch.clock.unix_ms();
+        terms.layout.tick_at(now)?;
+        let before = self.shared.tenures.generator();
+        let (identity, name) = match &terms.identity {
+            // The name is the parent's, which will want its node back.
+            Identity::Name(_) if life.is_a_childs() => (Identity::Any, String::new()),
+            Identity::Name(name) => (terms.identity.clone(), name.clone()),
+            Identity::Any | Identity::Node(_) => (terms.identity.clone(), String::new()),
+        };
+        Ok(Acquire {
+            layout: terms.layout,
+            identity,
+            from: terms.from,
+            to: terms.to,
+            rotation: terms.rotation,
+            reuse: terms.reuse,
+            token,
+            window_ms: terms.window_ms,
+            ttl_ms: terms.ttl_ms,
+            now,
+            after: before.map_or(0, |generator| match generator.next_tick() {
+                Some(tick) => tick + 1,
+                None => self.shared.used_until(),
+            }),
+            owner: Owner { name, host: host::name(), pid: std::process::id() },
+        })
+    }
+
+    fn renew(&mut self, life: &Life, renew: &Renew) -> Event {
+        let next = renew.next;
+        match self.ask(|store, namespace| operations::renew(store, namespace, renew)) {
+            Ok(answer) => {
+                self.renewed = Some((renew.node, answer));
+                Event::Renewed { next, answer }
+            }
+            Err(Fault::Refused(refusal)) => {
+                let error = self.fault(life, &Fault::Refused(refusal.clone()));
+                if matches!(refusal, Refusal::FencedOff | Refusal::Restored { .. }) {
+                    let ousted = self.plan.fixed && refusal == Refusal::FencedOff;
+                    life.tell(|notes| {
+                        notes.status.fenced_off = true;
+                        notes.ousted = ousted;
+                    });
+                    self.emit(&LeaseEvent::FencedOff { node: renew.node, error });
+                    // Another node is asked for at once.
+                    self.pace.hurry();
+                }
+                Event::NotRenewed { next, refusal }
+            }
+            Err(fault) => {
+                self.fault(life, &fault);
+                Event::Unanswered { next }
+            }
+        }
+    }
+
+    /// Tells of a renewal, now that the limit is raised.
+    fn raised(&mut self, life: &Life) {
+        let Some((node, answer)) = self.renewed.take() else { return };
+        self.gained(life, |status| {
+            status.renewals += 1;
+            status.fence = status.fence.max(answer.fence);
+            status.expires_unix_ms = answer.expires;
+        });
+        self.emit(&LeaseEvent::Renewed { node, fence: answer.fence });
+    }
+
+    /// Ends the present generator and begins one in the grant's window, above its last tick.
+    fn install(&mut self, life: &Life, grant: Grant) -> Option<Event> {
+        self.end();
+        let start = grant.start.max(self.shared.used_until());
+        let generator = match self.shared.begin(&grant, start) {
+            Ok(generator) => generator,
+            Err(error) => {
+                self.failed(life, &error, None);
+                return Some(Event::Unusable);
+            }
+        };
+        self.shared.tenures.publish(generator);
+        self.gained(life, |status| {
+            status.start = start;
+            status.fence = grant.fence;
+            status.expires_unix_ms = grant.expires;
+            status.grants += 1;
+            status.fenced_off = false;
+        });
+        self.emit(&LeaseEvent::Acquired { node: grant.node, start, fence: grant.fence });
+        None
+    }
+
+    /// Ends the present generator, if it is this process's, and returns the tick after its last.
+    fn end(&self) -> u64 {
+        if let Some(generator) = self.shared.tenures.generator() {
+            let floor = generator.next_tick();
+            match generator.retire() {
+                Ok(Some(last)) => self.shared.note_used(last + 1),
+                // The parent's: what it used before the fork stays below this process's IDs.
+                Err(error) if error.kind() == ErrorKind::Forked => {
+                    self.shared.note_used(floor.map_or(0, |tick| tick + 1));
+                }
+                // Nothing used; or ended before, and noted then.
+                Ok(None) | Err(_) => {}
+            }
+        }
+        self.shared.used_until()
+    }
+
+    fn ask<T>(
+        &mut self,
+        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut store = match self.store.take() {
+            Some(store) => store,
+            None => self.shared.source.connect(&self.shared.watch.clock)?,
+        };
+        let answer = operation(&mut *store, &self.shared.terms.namespace);
+        // After anything but an answer the connection may be broken, or in mid-transaction.
+        if matches!(answer, Ok(_) | Err(Fault::Refused(_))) {
+            self.store = Some(store);
+        }
+        answer
+    }
+
+    /// Notes a success, which everyone who waits is told.
+    fn gained(&mut self, life: &Life, change: impl FnOnce(&mut LeaseStatus)) {
+        self.pace.succeeded();
+        if self.is_lost {
+            self.is_lost = false;
+            self.emit(&LeaseEvent::StoreFound);
+        }
+        let layout = &self.shared.terms.layout;
+        life.tell(|notes| {
+            change(&mut notes.status);
+            notes.status.fence_unix_ms = layout.unix_ms_at(notes.status.fence);
+            notes.status.last_error = None;
+            notes.hopeless = false;
+            notes.attempts += 1;
+            notes.gains += 1;
+        });
+    }
+
+    /// Notes a fault and returns it as the error that users see.
+    fn fault(&mut self, life: &Life, fault: &Fault) -> Error {
+        let terms = &self.shared.terms;
+        let error = self.shared.source.error(fault, &terms.namespace, &terms.layout);
+        self.failed(life, &error, Some(fault));
+        error
+    }
+
+    fn failed(&mut self, life: &Life, error: &Error, fault: Option<&Fault>) {
+        self.pace.failed(error.retry_after());
+        let is_lost = matches!(fault, Some(Fault::Unavailable(_) | Fault::Conflict));
+        let hopeless = !error.kind().is_retryable();
+        life.tell(|notes| {
+            notes.status.failures += 1;
+            notes.status.last_error = Some(error.clone());
+            notes.hopeless = hopeless;
+            notes.attempts += 1;
+        });
+        let error = error.clone();
+        match fault {
+            Some(fault) if is_skew(fault) => self.emit(&LeaseEvent::ClockSkew { error }),
+            _ if !is_lost => self.emit(&LeaseEvent::Refused { error }),
+            _ if !self.is_lost => self.emit(&LeaseEvent::StoreLost { error }),
+            _ => {}
+        }
+        self.is_lost = is_lost;
+    }
+
+    fn emit(&self, event: &LeaseEvent) {
+        if let Some(observer) = &self.shared.observer {
+            // Somebody else's panic must not end the lease; the panic hook has reported it.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(event)));
+        }
+    }
+}

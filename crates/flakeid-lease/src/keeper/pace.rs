@@ -1,0 +1,103 @@
+use std::time::{Duration, Instant};
+
+use crate::generator::Shared;
+use crate::protocol::Holder;
+use crate::random;
+
+/// When the keeper asks the store again.
+pub(super) struct Pace {
+    window_ms: u64,
+    ttl: Duration,
+    /// Failures in a row.
+    failures: u32,
+    retry_after: Option<Duration>,
+    succeeded: Instant,
+    failed: Option<Instant>,
+    /// Between 0.8 and 1.2, drawn anew for every renewal, so that processes that were started
+    /// together do not renew together.
+    jitter: f64,
+    hurry: bool,
+}
+
+impl Pace {
+    /// The longest time between two attempts after failures.
+    const LONGEST: Duration = Duration::from_secs(2);
+    /// At least this long between two attempts after a failure, however urgent.
+    const SHORTEST: Duration = Duration::from_millis(20);
+
+    pub(super) fn new(window_ms: u64, ttl_ms: u64) -> Self {
+        Self {
+            window_ms,
+            ttl: Duration::from_millis(ttl_ms),
+            failures: 0,
+            retry_after: None,
+            succeeded: Instant::now(),
+            failed: None,
+            jitter: random::jitter(),
+            hurry: false,
+        }
+    }
+
+    pub(super) fn succeeded(&mut self) {
+        self.failures = 0;
+        self.retry_after = None;
+        self.failed = None;
+        self.succeeded = Instant::now();
+        self.jitter = random::jitter();
+    }
+
+    pub(super) fn failed(&mut self, retry_after: Option<Duration>) {
+        self.failures = self.failures.saturating_add(1);
+        self.retry_after = retry_after;
+        self.failed = Some(Instant::now());
+    }
+
+    /// The next attempt is for something else and need not wait.
+    pub(super) fn hurry(&mut self) {
+        self.hurry = true;
+    }
+
+    /// How many ticks must be left of a window for a renewal not to be due: two thirds, more or
+    /// less. All of them once half the TTL has gone by without a renewal, which happens when the
+    /// clock was set back: the fence is far away then, but the row expires by the store's clock.
+    pub(super) fn margin(&self, window: u64) -> u64 {
+        if self.succeeded.elapsed() > self.ttl / 2 {
+            return u64::MAX;
+        }
+        // At least one tick, or the shortest windows would never be renewed in time.
+        ((window as f64 * 2.0 / 3.0 * self.jitter) as u64).clamp(1, window)
+    }
+
+    /// How long nothing is due, if nobody asks.
+    pub(super) fn until_next(&mut self, shared: &Shared, holder: &Holder) -> Duration {
+        if std::mem::take(&mut self.hurry) {
+            self.failed = None;
+            return Duration::ZERO;
+        }
+        if self.failures > 0 {
+            let back_off = Self::SHORTEST.saturating_mul(1 << self.failures.min(10));
+            // Waiting as long as the store said, but not so long that an early release is missed.
+            let wanted = self.retry_after.unwrap_or_default().max(back_off);
+            return wanted.min(Self::LONGEST).mul_f64(self.jitter);
+        }
+        // Often enough to see the clock being set.
+        let often = Duration::from_millis(self.window_ms / 3).min(self.ttl / 4);
+        let Some(hold) = holder.hold.as_ref().filter(|hold| !hold.fenced_off) else {
+            return often;
+        };
+        let layout = &shared.terms.layout;
+        let window = self.window_ms.div_ceil(layout.unit_ms());
+        let now = layout.tick_at(shared.watch.clock.unix_ms()).unwrap_or(0);
+        let next = shared.tenures.generator().and_then(flakeid_core::Generator::next_tick);
+        let reached = now.max(next.unwrap_or(0));
+        let left = hold.grant.fence.saturating_sub(reached);
+        let idle = left.saturating_sub(self.margin(window).saturating_sub(1));
+        let idle = Duration::from_millis(idle.saturating_mul(layout.unit_ms()));
+        idle.min(often).max(Duration::from_millis(1))
+    }
+
+    /// What is left of the pause that follows a failure in any case.
+    pub(super) fn pause(&self) -> Duration {
+        self.failed.map_or(Duration::ZERO, |failed| Self::SHORTEST.saturating_sub(failed.elapsed()))
+    }
+}

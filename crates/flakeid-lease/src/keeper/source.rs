@@ -1,0 +1,82 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
+
+use crate::protocol::Refusal;
+use crate::store::{Fault, Location, Store};
+
+/// When it is worth asking a store again that does not answer: about as soon as the keeper does.
+pub(crate) const RETRY: Duration = Duration::from_millis(200);
+
+type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
+
+/// Where connections to the store come from.
+#[derive(Clone)]
+pub(crate) enum Source {
+    Location(Location),
+    Opener(Arc<Opener>),
+}
+
+impl Source {
+    pub(crate) fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+        match self {
+            Self::Location(location) => location.connect(clock),
+            Self::Opener(open) => open(),
+        }
+    }
+
+    /// A fault as users see it.
+    pub(crate) fn error(&self, fault: &Fault, namespace: &str, layout: &Layout) -> Error {
+        let (kind, retry_after) = match fault {
+            Fault::Refused(refusal) => return refusal.to_error(namespace, layout),
+            Fault::Rejected(_) => (ErrorKind::StoreRejected, None),
+            Fault::Unavailable(_) | Fault::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
+        };
+        // Some stores name themselves.
+        let (place, text) = (self.to_string(), fault.to_string());
+        let text = if text.contains(&place) { text } else { format!("{place}: {text}") };
+        Error::new(kind, &text, retry_after)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Location(location) => location.fmt(f),
+            Self::Opener(_) => f.write_str("the store"),
+        }
+    }
+}
+
+/// Whether a fault means that this host's clock and the store's do not go together.
+pub(crate) fn is_skew(fault: &Fault) -> bool {
+    matches!(fault, Fault::Refused(Refusal::Skew { .. } | Refusal::TooFarAhead { .. }))
+}
+
+/// The clock of a lease. The system's is told apart, because generators read it faster.
+#[derive(Clone)]
+pub(crate) struct Watch {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) is_system: bool,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { clock: Arc::new(SystemClock), is_system: true }
+    }
+}
+
+/// A clock that several share.
+pub(crate) struct SharedClock(pub(crate) Arc<dyn Clock>);
+
+impl Clock for SharedClock {
+    fn unix_ms(&self) -> i64 {
+        self.0.unix_ms()
+    }
+
+    fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
+        self.0.wait_until(unix_ms, at_most)
+    }
+}

@@ -1,0 +1,271 @@
+use super::{Grant, Refusal, Release, Renew, Renewed, Token};
+
+/// How a holder leases. Ticks are the layout's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// How many ticks a renewal keeps ahead of the clock.
+    pub window: u64,
+    /// For how long a node is kept from others without a renewal, in milliseconds.
+    pub ttl_ms: u64,
+    /// Whether only one node will do. If another process takes it, this one ends with its window,
+    /// so that the two do not take it from each other for ever.
+    pub fixed: bool,
+}
+
+/// What happened, as far as it concerns a holder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// Time has passed, or IDs run short.
+    Wake {
+        /// The tick of the clock.
+        now: u64,
+        /// The tick of the next ID, if there is a generator.
+        next: u64,
+        /// How many ticks must be left for a renewal not to be due.
+        margin: u64,
+        /// A token never used before, for whatever is sent now.
+        fresh: Token,
+    },
+    /// An acquire was granted.
+    Granted(Grant),
+    /// An acquire was refused, or nobody knows: then the token asked for is abandoned, and what
+    /// may have been granted for it expires unused.
+    NotGranted {
+        /// The token that was asked for.
+        token: Token,
+    },
+    /// A renewal was confirmed.
+    Renewed {
+        /// The token it was for.
+        next: Token,
+        /// The answer.
+        answer: Renewed,
+    },
+    /// A renewal was refused.
+    NotRenewed {
+        /// The token it was for.
+        next: Token,
+        /// The answer.
+        refusal: Refusal,
+    },
+    /// Nobody knows whether a renewal was applied: it timed out, or the connection broke.
+    Unanswered {
+        /// The token it was for.
+        next: Token,
+    },
+    /// Nothing of a grant can be used: this process has used later ticks already.
+    Unusable,
+    /// The user is done.
+    Close,
+    /// The generator has ended.
+    Ended {
+        /// The tick after the last one in which it issued an ID.
+        used_until: u64,
+    },
+}
+
+/// What is to be done, in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Ask for a node.
+    Acquire {
+        /// The token it shall have.
+        token: Token,
+    },
+    /// Ask for a higher fence.
+    Renew(Renew),
+    /// End the present generator, if there is one, and begin one in this window, above the last
+    /// tick of the one before.
+    Install(Grant),
+    /// Let the generator issue up to this tick, exclusive.
+    Raise {
+        /// The confirmed fence.
+        fence: u64,
+    },
+    /// End the generator: no ID is issued after this.
+    End,
+    /// Give the node back.
+    Release(Release),
+}
+
+/// A node held, and what is known of its row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// What was granted; `fence` and `expires` are those of the last confirmed renewal, and so is
+    /// the token.
+    pub grant: Grant,
+    /// The renewal that was sent and not yet answered, or whose answer was lost.
+    pub renewal: Option<Renew>,
+    /// Whether that renewal is on its way, so that it is not sent twice at a time.
+    pub waiting: bool,
+    /// Whether the node is another's above the fence: it may be used up, never renewed.
+    pub fenced_off: bool,
+}
+
+/// One process's side of the protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Holder {
+    /// The node it holds, if any.
+    pub hold: Option<Hold>,
+    /// The token of the acquire that is on its way.
+    pub acquiring: Option<Token>,
+    /// Whether the user is done.
+    pub closing: bool,
+    /// Whether a fixed node was lost to another process: no other is asked for.
+    pub ousted: bool,
+}
+
+impl Holder {
+    /// A holder of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next state and what to do. Pure: everything it depends on is in the arguments.
+    #[must_use]
+    pub fn step(&self, plan: &Plan, event: &Event) -> (Self, Vec<Effect>) {
+        let mut next = self.clone();
+        let mut effects = Vec::new();
+        match event {
+            Event::Wake { now, next: next_tick, margin, fresh } => {
+                next.wake(plan, *now, *next_tick, *margin, *fresh, &mut effects);
+            }
+            Event::Granted(grant) => next.granted(*grant, &mut effects),
+            Event::NotGranted { token } => {
+                if next.acquiring == Some(*token) {
+                    next.acquiring = None;
+                }
+            }
+            Event::Renewed { next: token, answer } => {
+                next.renewed(*token, *answer, &mut effects);
+            }
+            Event::NotRenewed { next: token, refusal } => {
+                next.not_renewed(plan, *token, refusal);
+            }
+            Event::Unanswered { next: token } => {
+                if let Some(hold) = next.renewal_of(*token) {
+                    // The same renewal will be sent again: if it was applied after all, the store
+                    // knows it by its token.
+                    hold.waiting = false;
+                }
+            }
+            Event::Unusable => next.give_back(0, &mut effects),
+            Event::Close => {
+                next.closing = true;
+                effects.push(Effect::End);
+            }
+            Event::Ended { used_until } if next.closing => {
+                next.give_back(*used_until, &mut effects);
+            }
+            Event::Ended { .. } => {}
+        }
+        (next, effects)
+    }
+
+    fn wake(
+        &mut self,
+        plan: &Plan,
+        now: u64,
+        next_tick: u64,
+        margin: u64,
+        fresh: Token,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.closing {
+            return;
+        }
+        match &mut self.hold {
+            Some(hold) if !hold.fenced_off => {
+                if hold.waiting {
+                    return;
+                }
+                let reached = now.max(next_tick);
+                let due = hold.grant.fence.saturating_sub(reached) < margin;
+                // An unanswered renewal is settled before anything else, whether due or not.
+                let renewal = match hold.renewal {
+                    Some(unsettled) => unsettled,
+                    None if due => Renew {
+                        node: hold.grant.node,
+                        start: hold.grant.start,
+                        token: hold.grant.token,
+                        next: fresh,
+                        wanted: reached.saturating_add(plan.window),
+                        ttl_ms: plan.ttl_ms,
+                    },
+                    None => return,
+                };
+                hold.renewal = Some(renewal);
+                hold.waiting = true;
+                effects.push(Effect::Renew(renewal));
+            }
+            _ => {
+                if self.acquiring.is_none() && !self.ousted {
+                    self.acquiring = Some(fresh);
+                    effects.push(Effect::Acquire { token: fresh });
+                }
+            }
+        }
+    }
+
+    fn granted(&mut self, grant: Grant, effects: &mut Vec<Effect>) {
+        // An answer that comes after it was given up is another's business: nobody uses that token.
+        if self.acquiring != Some(grant.token) {
+            return;
+        }
+        self.acquiring = None;
+        self.hold = Some(Hold { grant, renewal: None, waiting: false, fenced_off: false });
+        if self.closing {
+            // Never installed, so nothing of it was used.
+            effects.push(Effect::End);
+        } else {
+            effects.push(Effect::Install(grant));
+        }
+    }
+
+    fn renewed(&mut self, token: Token, answer: Renewed, effects: &mut Vec<Effect>) {
+        let closing = self.closing;
+        let Some(hold) = self.renewal_of(token) else { return };
+        hold.grant.token = token;
+        hold.grant.fence = hold.grant.fence.max(answer.fence);
+        hold.grant.expires = answer.expires;
+        hold.renewal = None;
+        hold.waiting = false;
+        let fence = hold.grant.fence;
+        if !closing {
+            effects.push(Effect::Raise { fence });
+        }
+    }
+
+    fn not_renewed(&mut self, plan: &Plan, token: Token, refusal: &Refusal) {
+        let Some(hold) = self.renewal_of(token) else { return };
+        hold.renewal = None;
+        hold.waiting = false;
+        match refusal {
+            Refusal::FencedOff => {
+                hold.fenced_off = true;
+                self.ousted = plan.fixed;
+            }
+            // Nobody took it: even a fixed node may be asked for again, under a new grant.
+            Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
+            // Anything else leaves the grant as it was; the same is tried later with a new wish.
+            _ => {}
+        }
+    }
+
+    fn give_back(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
+        if let Some(hold) = self.hold.take()
+            && !hold.fenced_off
+        {
+            // An unanswered renewal may have been applied; if not, this release does nothing and
+            // the row expires. Either way nobody is misled.
+            let token = hold.renewal.map_or(hold.grant.token, |renewal| renewal.next);
+            let node = hold.grant.node;
+            effects.push(Effect::Release(Release { node, token, used_until }));
+        }
+    }
+
+    fn renewal_of(&mut self, token: Token) -> Option<&mut Hold> {
+        self.hold.as_mut().filter(|hold| hold.renewal.is_some_and(|r| r.next == token))
+    }
+}

@@ -1,0 +1,178 @@
+use std::time::Duration;
+
+use flakeid_core::{Error, ErrorKind, Layout};
+
+/// A store's no. Nothing was granted, and the holder's rights are what they were; only
+/// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored) say that they end at its fence.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// There is no such namespace, and this store does not make them by itself.
+    MissingNamespace,
+    /// The namespace is for another layout.
+    OtherLayout {
+        /// The namespace's.
+        namespace: Layout,
+        /// The client's.
+        client: Layout,
+    },
+    /// A longer window than the namespace allows, or one of less than two ticks.
+    Window {
+        /// What was asked for, in milliseconds.
+        asked_ms: u64,
+        /// Two ticks.
+        min_ms: u64,
+        /// The namespace's bound.
+        max_ms: u64,
+    },
+    /// A node outside the layout, or an empty range of nodes.
+    Nodes {
+        /// The lowest node asked for.
+        from: u64,
+        /// The highest.
+        to: u64,
+        /// The layout's highest.
+        max_node: u64,
+    },
+    /// The client's clock and the store's are too far apart.
+    Skew {
+        /// Client minus store, in milliseconds.
+        by_ms: i64,
+        /// The namespace's bound.
+        max_ms: u64,
+    },
+    /// A renewal wants more than any clock within the bounds could.
+    TooFarAhead {
+        /// How far beyond the bound, in milliseconds.
+        by_ms: u64,
+    },
+    /// The one node that was asked for is out of use.
+    Quarantined {
+        /// The node.
+        node: u64,
+    },
+    /// The fence, or the namespace's floor, lies too far ahead of the clock to start there now.
+    FenceInFuture {
+        /// When it will be near enough, in milliseconds from now.
+        retry_after_ms: u64,
+    },
+    /// Every node of the range is held, too hot, quarantined, or was used before where that
+    /// matters.
+    NoFreeNode {
+        /// How many are held.
+        held: u64,
+        /// How many are free with a fence too far ahead of the clock.
+        hot: u64,
+        /// How many are quarantined.
+        quarantined: u64,
+        /// How many were used before, where nodes are disposable.
+        used: u64,
+        /// When the next one is free at the latest, in milliseconds from now.
+        next_free_in_ms: Option<u64>,
+    },
+    /// Another process took the node. The holder may use its window up and must take another node.
+    FencedOff,
+    /// The store is not what it was (restored from a backup, failed over, started anew), so what it
+    /// remembers may be old: no token counts any more, and nothing is granted for a while.
+    Restored {
+        /// For how long, in milliseconds.
+        retry_after_ms: u64,
+    },
+    /// The store's files were copied from another machine.
+    Foreign,
+    /// The layout's ticks have run out.
+    Horizon,
+}
+
+impl Refusal {
+    /// As the error that users see.
+    #[must_use]
+    pub fn to_error(&self, namespace: &str, layout: &Layout) -> Error {
+        let rejected = |text: &str| Error::new(ErrorKind::StoreRejected, text, None);
+        let after = |ms: u64| Some(Duration::from_millis(ms));
+        match self {
+            Self::MissingNamespace => rejected(&format!(
+                "the store has no namespace {namespace:?}: create it with `flakeid leases init`"
+            )),
+            Self::OtherLayout { namespace: theirs, client } => rejected(&format!(
+                "namespace {namespace:?} is for the layout {theirs}, not {client}: use that layout \
+                 or another namespace"
+            )),
+            Self::Window { asked_ms, min_ms, max_ms } => {
+                Error::field_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
+            }
+            Self::Nodes { from, to, max_node } => {
+                let wrong = if to > max_node { to } else { from };
+                Error::field_out_of_range("node", wrong, 0, *max_node.min(to))
+            }
+            Self::Skew { by_ms, max_ms } => Error::new(
+                ErrorKind::ClockSkew,
+                &format!(
+                    "this host's clock is {} {} the store's, more than the {} that namespace \
+                     {namespace:?} allows: set the clocks right (NTP)",
+                    seconds(by_ms.unsigned_abs()),
+                    if *by_ms < 0 { "behind" } else { "ahead of" },
+                    seconds(*max_ms),
+                ),
+                None,
+            ),
+            Self::TooFarAhead { by_ms } => Error::new(
+                ErrorKind::ClockSkew,
+                &format!(
+                    "the renewal wants ticks {} beyond what namespace {namespace:?} allows: this \
+                     host's clock is ahead of the store's; set the clocks right (NTP)",
+                    seconds(*by_ms)
+                ),
+                None,
+            ),
+            Self::Quarantined { node } => rejected(&format!(
+                "node {node} of namespace {namespace:?} is quarantined: give it back with \
+                 `flakeid leases quarantine --lift {node}`"
+            )),
+            Self::FenceInFuture { retry_after_ms } => Error::new(
+                ErrorKind::FenceInFuture,
+                &format!(
+                    "the node's ticks are granted up to {} further ahead of the clock than \
+                     namespace {namespace:?} allows a new holder to start",
+                    seconds(*retry_after_ms)
+                ),
+                after(*retry_after_ms),
+            ),
+            Self::NoFreeNode { held, hot, quarantined, used, next_free_in_ms } => Error::new(
+                ErrorKind::NoFreeNode,
+                &format!(
+                    "namespace {namespace:?} has no free node: {held} held, {hot} too hot, \
+                     {quarantined} quarantined, {used} used up{}; see `flakeid leases ls`",
+                    next_free_in_ms
+                        .map(|ms| format!(", the next one free in {}", seconds(ms)))
+                        .unwrap_or_default(),
+                ),
+                next_free_in_ms.and_then(after),
+            ),
+            Self::FencedOff => Error::new(
+                ErrorKind::LeaseExpired,
+                &format!("another process took this process's node in namespace {namespace:?}"),
+                None,
+            ),
+            Self::Restored { retry_after_ms } => Error::new(
+                ErrorKind::FenceInFuture,
+                &format!(
+                    "the store of namespace {namespace:?} was restored, failed over or restarted, \
+                     so it may have forgotten grants: it grants again once all of them have ended"
+                ),
+                after(*retry_after_ms),
+            ),
+            Self::Foreign => rejected(&format!(
+                "the store's files come from another machine, where namespace {namespace:?} may \
+                 still be in use: if it is not, run `flakeid leases adopt`"
+            )),
+            Self::Horizon => match layout.tick_at(layout.horizon()) {
+                Err(horizon) => horizon,
+                Ok(_) => rejected("the layout's ticks have run out"),
+            },
+        }
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{}.{:03} s", ms / 1000, ms % 1000)
+}

@@ -1,0 +1,242 @@
+//! What a store may answer: pure functions of what it remembers, a request and its clock.
+//!
+//! Every store runs these inside one transaction, so that there is one set of rules. The proof
+//! needs no clock: a grant starts at or above the fence before it (I4), a renewal needs the token
+//! of the last one (I7), and a fence falls only in a release (I3).
+
+use flakeid_core::Layout;
+
+use super::{Acquire, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State};
+
+/// The ticks of a duration, rounded up.
+#[must_use]
+pub fn ticks(layout: &Layout, ms: u64) -> u64 {
+    ms.div_ceil(layout.unit_ms())
+}
+
+/// The highest fence, or floor, at or below which a grant may start when the clock reads `now`.
+///
+/// # Errors
+/// [`Refusal::Horizon`] if the layout's ticks have run out.
+pub fn hottest_start(namespace: &Namespace, now: i64) -> Result<u64, Refusal> {
+    let now_tick = tick_of(&namespace.layout, now)?;
+    Ok(now_tick.saturating_add(ticks(&namespace.layout, namespace.bounds.max_ahead_ms)))
+}
+
+/// Whether a request may be answered at all: layout, window, nodes and clocks.
+///
+/// # Errors
+/// The refusal.
+pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result<(), Refusal> {
+    let layout = &namespace.layout;
+    if !layout.is_same_space(&request.layout) {
+        return Err(Refusal::OtherLayout { namespace: *layout, client: request.layout });
+    }
+    let bounds = &namespace.bounds;
+    let min_ms = layout.unit_ms().saturating_mul(2);
+    if request.window_ms < min_ms || request.window_ms > bounds.max_window_ms {
+        let max_ms = bounds.max_window_ms;
+        return Err(Refusal::Window { asked_ms: request.window_ms, min_ms, max_ms });
+    }
+    let (from, to) = range(request);
+    if to > layout.max_node() || from > to {
+        return Err(Refusal::Nodes { from, to, max_node: layout.max_node() });
+    }
+    let by_ms = request.now.saturating_sub(store_now);
+    if by_ms.unsigned_abs() > bounds.max_skew_ms {
+        return Err(Refusal::Skew { by_ms, max_ms: bounds.max_skew_ms });
+    }
+    Ok(())
+}
+
+/// The nodes a request may get, both inclusive.
+#[must_use]
+pub fn range(request: &Acquire) -> (u64, u64) {
+    match request.identity {
+        Identity::Node(node) => (node, node),
+        Identity::Any | Identity::Name(_) => (request.from, request.to),
+    }
+}
+
+/// Grants a node: the row as it is to be written. `row` is what the store has about it.
+///
+/// # Errors
+/// The refusal; nothing is to be written then.
+pub fn grant(
+    namespace: &Namespace,
+    row: Option<&Row>,
+    node: u64,
+    request: &Acquire,
+    store_now: i64,
+) -> Result<Row, Refusal> {
+    admit(namespace, request, store_now)?;
+    let layout = &namespace.layout;
+    let takes_over = matches!(request.identity, Identity::Node(_));
+    let mut fence = 0;
+    if let Some(row) = row {
+        if row.state == State::Quarantined {
+            return Err(Refusal::Quarantined { node });
+        }
+        if !request.reuse {
+            return Err(Refusal::no_free_node());
+        }
+        if row.expires > store_now && !takes_over {
+            return Err(Refusal::no_free_node());
+        }
+        fence = row.fence;
+    }
+    let lowest = fence.max(namespace.floor).max(request.after);
+    let hottest = hottest_start(namespace, request.now)?;
+    if lowest > hottest {
+        return Err(Refusal::FenceInFuture { retry_after_ms: wait_ms(layout, lowest - hottest) });
+    }
+    let start = lowest.max(tick_of(layout, request.now)?);
+    let end = layout.max_tick() + 1;
+    let new_fence = start.saturating_add(ticks(layout, request.window_ms)).min(end);
+    if new_fence.saturating_sub(start) < 2 {
+        return Err(Refusal::Horizon);
+    }
+    Ok(Row {
+        node,
+        fence: new_fence,
+        start,
+        token: Some(request.token),
+        grant: row.map_or(0, |row| row.grant).saturating_add(1),
+        state: State::Held,
+        owner: request.owner.clone(),
+        acquired: store_now,
+        renewed: store_now,
+        expires: later(store_now, request.ttl_ms),
+        incarnation: namespace.incarnation.clone(),
+    })
+}
+
+/// What the holder of a freshly granted row is told.
+#[must_use]
+pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
+    Grant {
+        node: row.node,
+        start: row.start,
+        fence: row.fence,
+        token: request.token,
+        max_ahead_ms: namespace.bounds.max_ahead_ms,
+        expires: row.expires,
+    }
+}
+
+/// Renews: the row as it is to be written, or as it is if this very renewal was applied before.
+///
+/// # Errors
+/// The refusal; nothing is to be written then.
+pub fn renew(
+    namespace: &Namespace,
+    row: Option<&Row>,
+    request: &Renew,
+    store_now: i64,
+) -> Result<Row, Refusal> {
+    let Some(row) = row else { return Err(Refusal::FencedOff) };
+    if row.incarnation != namespace.incarnation {
+        return Err(Refusal::Restored { retry_after_ms: 0 });
+    }
+    if row.state != State::Held || row.start != request.start {
+        return Err(Refusal::FencedOff);
+    }
+    if row.token == Some(request.next) {
+        return Ok(row.clone());
+    }
+    if row.token != Some(request.token) {
+        return Err(Refusal::FencedOff);
+    }
+    let layout = &namespace.layout;
+    let end = layout.max_tick() + 1;
+    let wanted = request.wanted.min(end);
+    let highest = highest_fence(namespace, later(store_now, namespace.bounds.max_skew_ms));
+    if wanted > highest {
+        return Err(Refusal::TooFarAhead { by_ms: wait_ms(layout, wanted - highest) });
+    }
+    Ok(Row {
+        fence: row.fence.max(wanted),
+        token: Some(request.next),
+        renewed: store_now,
+        expires: later(store_now, request.ttl_ms),
+        ..row.clone()
+    })
+}
+
+/// What the holder of a renewed row is told.
+#[must_use]
+pub fn renewed_of(row: &Row) -> Renewed {
+    Renewed { fence: row.fence, expires: row.expires }
+}
+
+/// Releases: the row as it is to be written, `None` if the request's holder holds nothing there
+/// any more. The word of the holder's generator must be CLOSED.
+#[must_use]
+pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
+    let row = row.filter(|row| row.token == Some(request.token))?;
+    Some(Row {
+        // Never above the fence: what is not granted cannot have been used.
+        fence: request.used_until.max(row.start).min(row.fence),
+        token: None,
+        state: if row.state == State::Held { State::Free } else { row.state },
+        expires: 0,
+        ..row.clone()
+    })
+}
+
+/// What a namespace becomes when its store is not what it was: no token counts, and nothing is
+/// granted below a tick that no fence can have reached.
+#[must_use]
+pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
+    // Two skews: the clock that bounded the old fences may have been that much ahead of the clients,
+    // and this one that much behind.
+    let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
+    let floor = highest_fence(namespace, later(store_now, skews));
+    Namespace { floor: namespace.floor.max(floor), incarnation, ..namespace.clone() }
+}
+
+/// No fence is beyond this while no client's clock is beyond `latest_now` (invariant I9).
+fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
+    let (layout, bounds) = (&namespace.layout, &namespace.bounds);
+    let end = layout.max_tick() + 1;
+    match tick_of(layout, latest_now) {
+        Ok(tick) => tick
+            .saturating_add(ticks(layout, bounds.max_ahead_ms))
+            .saturating_add(ticks(layout, bounds.max_window_ms))
+            .saturating_add(1)
+            .min(end),
+        Err(_) => end,
+    }
+}
+
+/// How long until a grant may start at the namespace's floor, in milliseconds.
+#[must_use]
+pub fn wait_for_floor(namespace: &Namespace, store_now: i64) -> u64 {
+    match hottest_start(namespace, store_now) {
+        Ok(hottest) => wait_ms(&namespace.layout, namespace.floor.saturating_sub(hottest)),
+        Err(_) => 0,
+    }
+}
+
+fn wait_ms(layout: &Layout, ticks: u64) -> u64 {
+    ticks.saturating_mul(layout.unit_ms())
+}
+
+fn later(now: i64, ms: u64) -> i64 {
+    now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+/// The tick of an instant; before the epoch tick 0, because clients report that themselves.
+fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
+    if unix_ms < layout.epoch() {
+        return Ok(0);
+    }
+    layout.tick_at(unix_ms).map_err(|_| Refusal::Horizon)
+}
+
+impl Refusal {
+    /// Without counts, which are taken when it is told to somebody.
+    pub(crate) const fn no_free_node() -> Self {
+        Self::NoFreeNode { held: 0, hot: 0, quarantined: 0, used: 0, next_free_in_ms: None }
+    }
+}

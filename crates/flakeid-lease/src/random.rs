@@ -1,0 +1,32 @@
+use crate::protocol::Token;
+
+/// Random bits from the operating system. Where it has none (never seen on systems with threads),
+/// bits that differ from call to call, because what decides over IDs is the store's transaction;
+/// tokens need only differ.
+fn bits() -> u128 {
+    let mut bytes = [0; 16];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u128::from_ne_bytes(bytes),
+        Err(_) => fallback(),
+    }
+}
+
+fn fallback() -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let hash = |salt: u8| {
+        let now = std::time::SystemTime::now();
+        u128::from(RandomState::new().hash_one((salt, now, std::process::id())))
+    };
+    hash(0) << 64 | hash(1)
+}
+
+/// A token never used before.
+pub(crate) fn token() -> Token {
+    Token::from_bits(bits())
+}
+
+/// From 0.8 to 1.2.
+pub(crate) fn jitter() -> f64 {
+    let part = f64::from(bits() as u32) / f64::from(u32::MAX);
+    0.8 + 0.4 * part
+}

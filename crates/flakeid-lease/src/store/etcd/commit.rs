@@ -1,0 +1,69 @@
+use serde_json::{Value, json};
+
+use super::super::Fault;
+use super::super::optimistic::Draft;
+use super::keys::{self, encoded};
+use super::shelf::Member;
+
+/// etcd allows 128 operations at each level of a transaction, of which some are needed above.
+const PART: usize = 100;
+
+impl Member {
+    /// One transaction: compares everything that was read, and puts everything.
+    pub(super) fn write(&mut self, namespace: &str, draft: &Draft<u64>) -> Result<(), Fault> {
+        let key = keys::namespace(namespace);
+        let mut compare = vec![unchanged(&key, draft.namespace_seen)];
+        let since = match draft.rows_seen.len() {
+            _ if draft.all_seen => Some(self.all_read_at),
+            // Too many for one by one: then none at all may have changed.
+            PART.. => Some(self.began_at),
+            _ => None,
+        };
+        if let Some(since) = since {
+            let prefix = keys::row(namespace, None);
+            compare.push(json!({
+                "key": encoded(&prefix), "range_end": encoded(&keys::end(&prefix)),
+                "target": "MOD", "result": "LESS", "mod_revision": (since + 1).to_string(),
+            }));
+        } else {
+            let seen = draft.rows_seen.iter();
+            let row = |node: &u64| keys::row(namespace, Some(*node));
+            compare.extend(seen.map(|(node, seen)| unchanged(&row(node), *seen)));
+        }
+        let mut writes: Vec<Value> = draft.namespace.iter().map(|text| put(&key, text)).collect();
+        for row in &draft.rows {
+            writes.push(put(&keys::row(namespace, Some(row.node)), &row.text));
+            if row.is_new || draft.mends {
+                writes.push(put(&keys::used(namespace, Some(row.node)), ""));
+            }
+        }
+        for (node, start, grant, text) in &draft.records {
+            let place = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
+            writes.push(put(&place, text));
+        }
+        let success = match writes.len() {
+            // Comparisons alone would be answered from what one member knows.
+            0 => vec![json!({ "request_range": keys::range(&key, None) })],
+            1..=PART => writes,
+            // What is nested does not count for the cluster's quota, so only what must be is.
+            _ => {
+                let parts = writes.chunks(PART);
+                parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
+            }
+        };
+        let answer = self.txn(&compare, &success)?;
+        if answer.body["succeeded"] == json!(true) { Ok(()) } else { Err(Fault::Conflict) }
+    }
+}
+
+fn put(key: &str, text: &str) -> Value {
+    json!({ "request_put": { "key": encoded(key), "value": encoded(text) } })
+}
+
+/// That a key is what it was; 0 is the revision of one that does not exist.
+fn unchanged(key: &str, revision: Option<u64>) -> Value {
+    let revision = revision.unwrap_or(0).to_string();
+    json!({
+        "key": encoded(key), "target": "MOD", "result": "EQUAL", "mod_revision": revision,
+    })
+}

@@ -1,0 +1,77 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::Fault;
+
+/// What all keys begin with.
+pub(super) const ROOT: &str = "/flakeid/";
+
+pub(super) fn namespace(name: &str) -> String {
+    format!("{ROOT}{name}/namespace")
+}
+
+/// The rows of a namespace; with a node, its row.
+pub(super) fn row(name: &str, node: Option<u64>) -> String {
+    node.map_or_else(
+        || format!("{ROOT}{name}/row/"),
+        |node| format!("{}{node:020}", row(name, None)),
+    )
+}
+
+/// The marks of rows; with a node, its mark.
+pub(super) fn used(name: &str, node: Option<u64>) -> String {
+    node.map_or_else(
+        || format!("{ROOT}{name}/used/"),
+        |node| format!("{}{node:020}", used(name, None)),
+    )
+}
+
+/// The history of a node.
+pub(super) fn history(name: &str, node: u64) -> String {
+    format!("{ROOT}{name}/history/{node:020}/")
+}
+
+/// What comes after every key with a prefix, which ends in a slash.
+pub(super) fn end(prefix: &str) -> String {
+    format!("{}0", prefix.trim_end_matches('/'))
+}
+
+/// A range request for a key, or for `[key, end)`.
+pub(super) fn range(key: &str, end: Option<&str>) -> Value {
+    match end {
+        Some(end) => json!({ "key": encoded(key), "range_end": encoded(end) }),
+        None => json!({ "key": encoded(key) }),
+    }
+}
+
+/// Bytes as the gateway's JSON has them.
+pub(super) fn encoded(bytes: &str) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The reverse of [`encoded`]; a missing value is an empty one.
+pub(super) fn decoded(value: &Value) -> Result<String, Fault> {
+    let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
+        Fault::Rejected("etcd holds bytes under /flakeid/ that are no text: edited?".into())
+    })
+}
+
+/// A number of an answer: the gateway writes 64-bit numbers as texts and leaves zeros out.
+pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T, Fault> {
+    match value {
+        Value::Null => Ok(T::default()),
+        value => value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+            Fault::Unavailable("etcd's answer has something else where a number belongs".into())
+        }),
+    }
+}
+
+/// The number that a key ends in, or has as a part.
+pub(super) fn part(key: &str, at: usize) -> Result<u64, Fault> {
+    key.split('/').nth(at).and_then(|part| part.parse().ok()).ok_or_else(|| {
+        let shown: String = key.chars().take(100).collect();
+        Fault::Rejected(format!("etcd holds a key {shown:?}, which is not flakeid's"))
+    })
+}

@@ -1,0 +1,26 @@
+//! etcd 3.4 or later, by its JSON gateway: `etcd://[user:password@]host:port[,host:port…]/`,
+//! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
+//!
+//! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `row/<node>`, `used/<node>`
+//!   (tells that there was a row, should it be deleted) and `history/<node>/<start>/<grant>`.
+//! - No key hangs on an etcd lease: a row holds its own `expires`, and must outlive it, because its
+//!   fence counts for ever.
+//! - The clock is the one of the member that answers, by its `Date` header, in whole seconds. So the
+//!   clocks of all members must be right within a few seconds.
+//! - Each term of the cluster counts as another store: a cold copy of a member's data goes on in
+//!   another term than the one noted in it, and so does a cluster with a new leader, where grants
+//!   pause for about half a minute without need. A restored snapshot begins again with an old
+//!   term, but with a shorter log for its revision, which is noted too.
+//! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
+//! - The coldest node is the one with the lowest fence among the 256 candidates that were written
+//!   longest ago.
+
+mod commit;
+mod connection;
+mod date;
+mod gateway;
+mod keys;
+mod run;
+mod shelf;
+
+pub(super) use connection::connect;

@@ -1,0 +1,72 @@
+use super::super::Fault;
+
+/// One run of a cluster on its data.
+///
+/// The term tells a restart, and so a cold copy. It does not tell a snapshot that was restored into
+/// the same members: their cluster has the same ID, and begins again with term 2. But its log begins
+/// again too, while its revisions go on. Every entry of the log makes one revision at most, so
+/// `slack = entries applied − revision` never falls in the life of a cluster, and falls by the whole
+/// length of the log with a restored snapshot.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub cluster: u64,
+    pub term: u64,
+    pub slack: i64,
+}
+
+impl Run {
+    /// As it is noted in the namespace.
+    pub(super) fn to_text(&self) -> String {
+        format!("{:016x}/{}/{}", self.cluster, self.term, self.slack)
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let cluster = u64::from_str_radix(parts.next()?, 16).ok()?;
+        Some(Self {
+            cluster,
+            term: parts.next()?.parse().ok()?,
+            slack: parts.next()?.parse().ok()?,
+        })
+    }
+
+    /// Whether this run, whose slack is at most `most_slack`, is the one noted.
+    pub(super) fn continues(&self, noted: &str, most_slack: i64) -> bool {
+        Self::from_text(noted).is_some_and(|noted| {
+            self.cluster == noted.cluster && self.term == noted.term && noted.slack <= most_slack
+        })
+    }
+}
+
+/// The slack of an index and a revision.
+pub(super) fn slack(index: u64, revision: u64) -> Result<i64, Fault> {
+    let signed = |number: u64| i64::try_from(number).ok();
+    signed(index)
+        .zip(signed(revision))
+        .and_then(|(index, revision)| index.checked_sub(revision))
+        .ok_or_else(|| Fault::Unavailable("etcd tells an impossible index or revision".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restart_and_a_restored_snapshot_are_other_runs() {
+        let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text();
+        let now = |cluster, term| Run { cluster, term, slack: 0 };
+        assert!(now(7, 2).continues(&noted, 3));
+        assert!(now(7, 2).continues(&noted, 90));
+        assert!(!now(7, 2).continues(&noted, 2), "a snapshot");
+        assert!(!now(7, 2).continues(&noted, -2), "a snapshot");
+        assert!(!now(7, 3).continues(&noted, 3), "a restart");
+        assert!(!now(8, 2).continues(&noted, 3), "another cluster");
+        assert!(!now(7, 2).continues("", 3) && !now(7, 2).continues("7/2", 3));
+    }
+
+    #[test]
+    fn the_slack_may_be_negative_and_never_overflows() {
+        assert_eq!(slack(4, 6), Ok(-2));
+        assert!(slack(u64::MAX, 0).is_err());
+    }
+}

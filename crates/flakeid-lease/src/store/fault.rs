@@ -1,0 +1,39 @@
+use std::fmt;
+
+use crate::protocol::Refusal;
+
+/// Why an operation on a store gave no result.
+///
+/// No text in it may hold a password or a token: stores see to that where they make it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not known whether anything was written: the store did not answer, or not in time, or
+    /// could not write. Trying again is safe and may help.
+    Unavailable(String),
+    /// The store cannot be used like this (no permission, no tables, contents that make no sense).
+    /// Nothing was written; trying again does not help.
+    Rejected(String),
+    /// What was read has changed meanwhile; nothing was written. The store runs the work again,
+    /// so this reaches nobody but it.
+    Conflict,
+    /// The rules say no.
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(text) | Self::Rejected(text) => f.write_str(text),
+            Self::Conflict => f.write_str("too many others changed the same rows"),
+            Self::Refused(refusal) => write!(f, "{refusal:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,142 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Clock, Error};
+
+use super::{Fault, Store};
+
+/// How long a store may take to be reached.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a store may take to answer.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd")),
+    expect(dead_code, reason = "for the network stores")
+)]
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Where a store is: a URL such as `sqlite:///var/lib/flakeid/flakeid.db`,
+/// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`.
+///
+/// `Display` and `Debug` leave the password out.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Location {
+    kind: Kind,
+    url: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Sqlite,
+    Postgres,
+    Mysql,
+    Redis,
+    Etcd,
+}
+
+impl Kind {
+    /// (scheme, kind, the feature it needs, whether this build has it).
+    const SCHEMES: [(&'static str, Self, &'static str, bool); 9] = [
+        ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
+        ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
+        ("postgres", Self::Postgres, "postgres", cfg!(feature = "postgres")),
+        ("mysql", Self::Mysql, "mysql", cfg!(feature = "mysql")),
+        ("mariadb", Self::Mysql, "mysql", cfg!(feature = "mysql")),
+        ("redis", Self::Redis, "redis", cfg!(feature = "redis")),
+        ("rediss", Self::Redis, "redis", cfg!(feature = "redis")),
+        ("etcd", Self::Etcd, "etcd", cfg!(feature = "etcd")),
+        ("etcds", Self::Etcd, "etcd", cfg!(feature = "etcd")),
+    ];
+}
+
+impl Location {
+    /// Reads a URL; does not connect.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, or one whose
+    /// feature this build lacks. The rest of the URL is read when connecting.
+    pub fn parse(url: &str) -> Result<Self, Error> {
+        let known = || Kind::SCHEMES.map(|(scheme, ..)| scheme).join(", ");
+        let Some((scheme, _)) = url.split_once("://") else {
+            return Err(Error::invalid_option(
+                "store",
+                &format!("not a URL: it must begin with one of {} and ://", known()),
+            ));
+        };
+        let found = Kind::SCHEMES.into_iter().find(|(name, ..)| *name == scheme);
+        match found {
+            Some((_, kind, _, true)) => Ok(Self { kind, url: url.into() }),
+            Some((_, _, feature, false)) => Err(Error::invalid_option(
+                "store",
+                &format!("{scheme}:// needs a build of flakeid-lease with the feature {feature}"),
+            )),
+            None => {
+                let shown: String = scheme.chars().take(40).collect();
+                Err(Error::invalid_option(
+                    "store",
+                    &format!("{shown:?} is no kind of store: use one of {}", known()),
+                ))
+            }
+        }
+    }
+
+    /// The URL as given, password and all: for the drivers.
+    #[must_use]
+    pub fn as_url(&self) -> &str {
+        &self.url
+    }
+
+    /// Connects. `clock` is this host's, which is also the store's where the store has none.
+    ///
+    /// # Errors
+    /// [`Fault::Unavailable`] within the connection time-out of 2 s; [`Fault::Rejected`] for a wrong
+    /// password, a file that cannot be used and the like.
+    pub fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+        match self.kind {
+            #[cfg(feature = "sqlite")]
+            Kind::Sqlite => super::sqlite::connect(&self.url, clock),
+            #[cfg(feature = "postgres")]
+            Kind::Postgres => super::postgres::connect(&self.url),
+            #[cfg(feature = "mysql")]
+            Kind::Mysql => super::mysql::connect(&self.url),
+            #[cfg(feature = "redis")]
+            Kind::Redis => super::redis::connect(&self.url),
+            #[cfg(feature = "etcd")]
+            Kind::Etcd => super::etcd::connect(&self.url),
+            #[cfg(not(all(
+                feature = "sqlite",
+                feature = "postgres",
+                feature = "mysql",
+                feature = "redis",
+                feature = "etcd"
+            )))]
+            _ => {
+                let _ = clock;
+                Err(Fault::Rejected(format!("this build cannot use {self}")))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((scheme, rest)) = self.url.split_once("://") else { return f.write_str("store") };
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        if !authority.is_empty() && path.contains('@') {
+            // A password that was not encoded and has one of /?# in it.
+            return write!(f, "{scheme}://…");
+        }
+        // The last @, because passwords that were not encoded may have one.
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        // Options may hold passwords too.
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        write!(f, "{scheme}://{host}{path}")
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Location({self})")
+    }
+}

@@ -1,0 +1,104 @@
+use super::super::{Candidates, Fault};
+
+/// What begins every transaction, read in one step.
+pub(in super::super) struct Head<V> {
+    /// The store's clock, in Unix milliseconds.
+    pub now: i64,
+    /// What to note about this run of the store.
+    pub incarnation: String,
+    /// The namespace's text and version, if it exists.
+    pub namespace: Option<(String, V)>,
+    /// Whether no row was deleted past this library.
+    pub whole: bool,
+}
+
+/// A row as it was read.
+pub(in super::super) struct Seen<V> {
+    pub node: u64,
+    pub text: String,
+    pub version: V,
+}
+
+/// A row to be written.
+pub(in super::super) struct Written {
+    pub node: u64,
+    #[cfg(feature = "redis")]
+    pub fence: u64,
+    pub text: String,
+    #[cfg(feature = "etcd")]
+    pub is_new: bool,
+}
+
+/// What one transaction depends on and wants written, all or nothing.
+pub(in super::super) struct Draft<V> {
+    /// The namespace's version when it was read; `None` if it did not exist.
+    pub namespace_seen: Option<V>,
+    /// The versions of the rows that were read; `None` for those that did not exist.
+    pub rows_seen: Vec<(u64, Option<V>)>,
+    /// Whether every row was read: none may have changed since.
+    pub all_seen: bool,
+    /// The namespace's new text.
+    pub namespace: Option<String>,
+    /// New and changed rows.
+    pub rows: Vec<Written>,
+    /// New records: node, start, grant, text.
+    pub records: Vec<(u64, u64, u64, String)>,
+    /// Whether the rows that are there from now on are all that ever were.
+    pub mends: bool,
+}
+
+/// What a store without transactions must be able to do. Rows are texts here; see
+/// [`contents`](super::contents).
+pub(in super::super) trait Shelf {
+    /// Tells one state of a row, or of the namespace, from all others.
+    type Version: Clone + PartialEq;
+
+    /// Begins a transaction. Reads that follow see this state or a later one.
+    fn head(&mut self, namespace: &str) -> Result<Head<Self::Version>, Fault>;
+
+    /// Whether this run of the store still remembers everything it did when this was noted.
+    fn remembers(&self, head: &Head<Self::Version>, noted: &str) -> bool {
+        head.incarnation == noted
+    }
+
+    /// A node's row.
+    fn row(&mut self, namespace: &str, node: u64)
+    -> Result<Option<(String, Self::Version)>, Fault>;
+
+    /// At least `enough` rows that may be candidates, if there are so many, the coldest of all
+    /// among them.
+    fn coldest(
+        &mut self,
+        namespace: &str,
+        candidates: &Candidates<'_>,
+        enough: usize,
+    ) -> Result<Vec<Seen<Self::Version>>, Fault>;
+
+    /// A node without a row, in the order of [`Ledger::unused`](super::super::Ledger::unused),
+    /// after passing over `skip` of them, or fewer if there are not so many.
+    fn unused(
+        &mut self,
+        namespace: &str,
+        range: (u64, u64),
+        first: u64,
+        skip: u64,
+    ) -> Result<Option<u64>, Fault>;
+
+    /// Every row as of one moment.
+    fn rows(&mut self, namespace: &str) -> Result<Vec<Seen<Self::Version>>, Fault>;
+
+    /// The nodes that were granted before, as far as it is known apart from their rows, and those
+    /// that have rows, where the two differ.
+    fn strays(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
+
+    /// The node's last record that starts at or before a tick, and the start of the one after it.
+    fn record_at(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(String, Option<u64>)>, Fault>;
+
+    /// Writes a draft if nothing that it depends on has changed, else [`Fault::Conflict`].
+    fn commit(&mut self, namespace: &str, draft: &Draft<Self::Version>) -> Result<(), Fault>;
+}

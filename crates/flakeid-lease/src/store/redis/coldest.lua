@@ -1,0 +1,23 @@
+-- rows, fences | from, to, now, hottest, whether by name, name, offset, page
+-- One page of the nodes by fence: how long it was, and those of its rows that may be candidates.
+-- The client looks again, more exactly.
+local function candidate(text)
+    local ok, row = pcall(cjson.decode, text)
+    -- What cannot be read is the client's to complain about.
+    if not ok or type(row) ~= 'table' then return true end
+    if row.state == 'quarantined' then return false end
+    if type(row.expires) == 'number' and row.expires > tonumber(ARGV[3]) then return false end
+    return ARGV[5] == '0' or row.name == ARGV[6]
+end
+local nodes = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[4], 'LIMIT', ARGV[7], ARGV[8])
+local found = { tostring(#nodes) }
+for _, node in ipairs(nodes) do
+    if node >= ARGV[1] and node <= ARGV[2] then
+        local text = redis.call('HGET', KEYS[1], node)
+        if text and candidate(text) then
+            found[#found + 1] = node
+            found[#found + 1] = text
+        end
+    end
+end
+return found

@@ -1,0 +1,38 @@
+-- namespace, rows, used, fences, history
+-- | the namespace's text or '', changes or '', its new text or '', whether all rows are there,
+--   whether to write in any case,
+--   how many rows were read (node, text or ''), how many are written (node, fence, text),
+--   how many records (member)
+local at = 0
+local function take() at = at + 1; return ARGV[at] end
+
+-- Compared first. A key of the wrong type fails here, before anything is written.
+for key = 3, 5 do redis.call('ZCARD', KEYS[key]) end
+redis.call('HLEN', KEYS[2])
+if (redis.call('HGET', KEYS[1], 'text') or '') ~= take() then return 0 end
+local changes = take()
+if changes ~= '' and (redis.call('HGET', KEYS[1], 'changes') or '0') ~= changes then return 0 end
+local text, whole, always = take(), take(), take()
+for _ = 1, tonumber(take()) do
+    local node, seen = take(), take()
+    if (redis.call('HGET', KEYS[2], node) or '') ~= seen then return 0 end
+end
+
+local writes = text ~= '' or always == '1'
+if text ~= '' then redis.call('HSET', KEYS[1], 'text', text) end
+for _ = 1, tonumber(take()) do
+    local node, fence, row = take(), take(), take()
+    writes = true
+    if redis.call('HSET', KEYS[2], node, row) == 1 then
+        redis.call('HINCRBY', KEYS[1], 'rows', 1)
+    end
+    redis.call('ZADD', KEYS[3], 0, node)
+    redis.call('ZADD', KEYS[4], fence, node)
+end
+for _ = 1, tonumber(take()) do
+    writes = true
+    redis.call('ZADD', KEYS[5], 0, take())
+end
+if whole == '1' then redis.call('HSET', KEYS[1], 'rows', redis.call('HLEN', KEYS[2])) end
+if writes then redis.call('HINCRBY', KEYS[1], 'changes', 1) end
+return 1

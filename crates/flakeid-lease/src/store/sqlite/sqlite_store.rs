@@ -1,0 +1,118 @@
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::Clock;
+
+use super::place::{Place, rejected};
+use super::session::Session;
+use crate::fork_gate;
+use crate::protocol::Refusal;
+use crate::random::jitter;
+use crate::store::{CONNECT_TIMEOUT, Fault, Ledger, Store};
+
+/// 2026-11-01: a host's clock before this release is wrong.
+const RELEASED_MS: i64 = 1_793_491_200_000;
+
+/// Twenty years on, so is a clock that claims it: a fence in the far future would keep its node
+/// out of use until then.
+const LATEST_MS: i64 = RELEASED_MS + 20 * 365 * 86_400_000;
+
+/// Whoever opens the file is its user, so a missing namespace is simply made.
+struct SqliteStore {
+    place: Place,
+    clock: Arc<dyn Clock>,
+}
+
+/// Checks the file and its directory; opens it only for transactions.
+pub(in crate::store) fn connect(
+    url: &str,
+    clock: &Arc<dyn Clock>,
+) -> Result<Box<dyn Store>, Fault> {
+    let place = Place::parse(url)?;
+    place.check()?;
+    Ok(Box::new(SqliteStore { place, clock: Arc::clone(clock) }))
+}
+
+/// A reading of the clock that is older counts no more.
+const STALE: Duration = Duration::from_millis(500);
+
+impl SqliteStore {
+    /// Runs work in a session once one is to be had.
+    fn session<T>(
+        &self,
+        work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let deadline = Instant::now() + CONNECT_TIMEOUT;
+        loop {
+            match self.attempt(work) {
+                Ok(Some(done)) => return Ok(done),
+                Ok(None) | Err(Fault::Conflict) => {}
+                Err(fault) => return Err(fault),
+            }
+            if Instant::now() >= deadline {
+                return Err(Fault::Unavailable(format!(
+                    "{} is locked by another process for more than {} s",
+                    self.place.file.display(),
+                    CONNECT_TIMEOUT.as_secs()
+                )));
+            }
+            // Outside the gate, so that forks do not wait for other processes.
+            thread::sleep(Duration::from_millis(4).mul_f64(jitter()));
+        }
+    }
+
+    fn attempt<T>(
+        &self,
+        work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        // The clock may be the user's own code, so it is read outside the gate.
+        let (now, read) = (checked(self.clock.unix_ms())?, Instant::now());
+        let Some(_gate) = fork_gate::hold() else {
+            return Err(rejected(
+                "this process was cloned while its parent used an SQLite store: start it with \
+                 fork, or exec in it",
+            ));
+        };
+        let Some(mut session) = Session::begin(&self.place, now)? else { return Ok(None) };
+        // While this waited others may have been granted later ticks from a copy that is gone now;
+        // who learns of that must not set the floor by the time of before. From here on nobody
+        // else is granted anything.
+        if read.elapsed() > STALE {
+            return Ok(None);
+        }
+        let done = work(&mut session)?;
+        session.commit()?;
+        Ok(Some(done))
+    }
+}
+
+impl Store for SqliteStore {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.session(&mut |session| work(&mut session.ledger(namespace)))
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.session(&mut |_| Ok(()))
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.session(&mut |session| session.namespaces())
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        true
+    }
+}
+
+fn checked(now: i64) -> Result<i64, Fault> {
+    let by_ms = if now < RELEASED_MS { now.saturating_sub(RELEASED_MS) } else { now - LATEST_MS };
+    if (RELEASED_MS..=LATEST_MS).contains(&now) {
+        return Ok(now);
+    }
+    Err(Refusal::Skew { by_ms, max_ms: 0 }.into())
+}

@@ -1,0 +1,124 @@
+//! What a forked child does with its parent's lease: leaves it alone, and leases a node of its own.
+
+#![cfg_attr(unix, allow(unsafe_code))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
+
+#[cfg(not(unix))]
+fn main() {
+    println!("there is no fork on this system");
+}
+
+#[cfg(unix)]
+fn main() {
+    unix::run();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::sync::Arc;
+
+    use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
+    use flakeid_lease::LeasedGenerator;
+    use flakeid_lease::protocol::{Identity, Row, State};
+    use flakeid_lease::store::{Location, operations};
+
+    const LAYOUT: Layout = Layout::TWITTER;
+
+    pub(super) fn run() {
+        a_child_leases_a_node_of_its_own();
+        println!("test a_child_leases_a_node_of_its_own ... ok");
+        a_child_does_not_take_its_parents_name();
+        println!("test a_child_does_not_take_its_parents_name ... ok");
+        a_child_does_not_take_a_fixed_node();
+        println!("test a_child_does_not_take_a_fixed_node ... ok");
+    }
+
+    fn open(url: &str, identity: Identity) -> LeasedGenerator {
+        LeasedGenerator::builder(url, LAYOUT).unwrap().identity(identity).open().unwrap()
+    }
+
+    fn node_of(id: Id) -> u64 {
+        LAYOUT.unpack(id).unwrap().node
+    }
+
+    fn rows(url: &str) -> Vec<Row> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut store = Location::parse(url).unwrap().connect(&clock).unwrap();
+        operations::list(&mut *store, "default").unwrap().rows
+    }
+
+    /// Runs `child` in a forked child; fails if that panics or hangs.
+    fn in_child(child: impl FnOnce()) {
+        // SAFETY: the child runs `child` and leaves without unwinding into the parent's code.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0, "{}", std::io::Error::last_os_error());
+        if pid == 0 {
+            // SAFETY: ends a child that hangs.
+            unsafe { libc::alarm(60) };
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            // SAFETY: ends this process at once, as a forked child should.
+            unsafe { libc::_exit(i32::from(result.is_err())) };
+        }
+        // What the child gives back is still the parent's here.
+        std::mem::forget(child);
+        let mut status = 0;
+        // SAFETY: the child was not waited for yet.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child failed");
+    }
+
+    fn held(url: &str, node: u64) -> Row {
+        let row = rows(url).into_iter().find(|row| row.node == node).unwrap();
+        assert_eq!(row.state, State::Held);
+        row
+    }
+
+    fn a_child_leases_a_node_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Any);
+        let (before, parents) = (generator.next_id().unwrap(), generator.node());
+        let row = held(&url, parents);
+        in_child(|| {
+            let first = generator.next_id().unwrap();
+            assert!(first > before, "IDs of one generator rise, across a fork too");
+            assert_ne!(node_of(first), parents);
+            assert_eq!(node_of(first), generator.node());
+            assert_eq!(held(&url, generator.node()).owner.pid, std::process::id());
+            let own = generator.node();
+            drop(generator);
+            let row = rows(&url).into_iter().find(|row| row.node == own).unwrap();
+            assert_eq!(row.state, State::Free, "the child gives its own back");
+        });
+        let now = held(&url, parents);
+        assert_eq!((now.token, now.owner), (row.token, row.owner), "the parent's is untouched");
+    }
+
+    fn a_child_does_not_take_its_parents_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Name("orders-1".into()));
+        let parents = generator.node();
+        in_child(|| {
+            assert_ne!(node_of(generator.next_id().unwrap()), parents);
+            assert_eq!(held(&url, generator.node()).owner.name, "");
+        });
+        assert_eq!(held(&url, parents).owner.name, "orders-1");
+        assert_eq!(node_of(generator.next_id().unwrap()), parents);
+    }
+
+    fn a_child_does_not_take_a_fixed_node() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Node(7));
+        let row = held(&url, 7);
+        in_child(|| {
+            assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Forked);
+            let again = LeasedGenerator::builder(&url, LAYOUT).unwrap().identity(Identity::Node(7));
+            assert_eq!(again.open().unwrap_err().kind(), ErrorKind::Forked);
+            assert_ne!(open(&url, Identity::Any).node(), 7);
+        });
+        assert_eq!(held(&url, 7).token, row.token);
+        generator.next_id().unwrap();
+    }
+}

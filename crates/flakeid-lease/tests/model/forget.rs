@@ -1,0 +1,141 @@
+//! Differences that nothing can ever depend on are forgotten, so that fewer worlds are left to try:
+//! letters that nobody reads, times that have passed, which random bits a token has, and which of
+//! two equal processes is which.
+
+use flakeid_lease::protocol::Token;
+
+use crate::contents::MAX_SKEW_MS;
+use crate::process::{Message, Process};
+use crate::scenario::Scenario;
+use crate::world::World;
+
+impl World {
+    pub fn forget(&mut self, scenario: &Scenario) {
+        let slowest = self.time - MAX_SKEW_MS.cast_signed() * i64::from(scenario.slow_clock);
+        for row in &mut self.contents.rows {
+            if row.expires <= slowest {
+                row.expires = 0;
+            }
+        }
+        for row in self.backup.iter_mut().flat_map(|backup| &mut backup.rows) {
+            if row.expires <= slowest {
+                row.expires = 0;
+            }
+        }
+        for process in &mut self.processes {
+            if let Some(hold) = &mut process.holder.hold {
+                hold.grant.expires = 0;
+                if hold.fenced_off {
+                    hold.grant.token = Token::from_bits(0);
+                }
+            }
+            if let Some(cell) = process.cell.as_mut().filter(|cell| cell.closed || cell.limit == 0)
+            {
+                (cell.word, cell.limit) = (0, 0);
+            }
+            let open = process.cell.as_ref().is_some_and(|cell| !cell.closed);
+            if !open {
+                process.cell = None;
+            }
+        }
+        self.burn_letters(slowest);
+        if scenario.is_symmetric() {
+            self.processes
+                .sort_by(|a, b| (&a.cell, a.last, &a.mail).cmp(&(&b.cell, b.last, &b.mail)));
+        }
+        self.rename_tokens();
+    }
+
+    /// Answers that the holder does not care for any more, and requests that can only be refused
+    /// without anybody caring.
+    fn burn_letters(&mut self, slowest: i64) {
+        let oldest = slowest - MAX_SKEW_MS.cast_signed();
+        for process in &mut self.processes {
+            let Process { holder, mail, .. } = process;
+            let acquiring = holder.acquiring;
+            let renewal = holder.hold.as_ref().and_then(|hold| hold.renewal);
+            mail.retain(|message| match *message {
+                // No clock of the store's will be near it again; the time-out says as much.
+                Message::Acquire { now, .. } => now >= oldest,
+                Message::Granted { token, .. } | Message::NotGranted { token } => {
+                    acquiring == Some(token)
+                }
+                Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => {
+                    renewal.is_some_and(|renewal| renewal.next == next)
+                }
+                Message::Renew { .. } | Message::Release { .. } => true,
+            });
+        }
+        let is_moot: Vec<Vec<bool>> = (0..self.processes.len())
+            .map(|index| {
+                let mail = &self.processes[index].mail;
+                mail.iter().map(|message| self.is_moot(index, message)).collect()
+            })
+            .collect();
+        for (process, moot) in self.processes.iter_mut().zip(is_moot) {
+            let mut moot = moot.into_iter();
+            process.mail.retain(|_| moot.next() == Some(false));
+        }
+    }
+
+    /// Whether no row can ever have the token again that this request is for.
+    fn is_moot(&self, process: usize, request: &Message) -> bool {
+        let token = match *request {
+            Message::Renew { token, next, .. } => {
+                let hold = self.processes[process].holder.hold.as_ref();
+                let renewal = hold.and_then(|hold| hold.renewal);
+                if renewal.is_some_and(|renewal| renewal.next == next) {
+                    return false;
+                }
+                token
+            }
+            Message::Release { token, .. } => token,
+            _ => return false,
+        };
+        let backup = self.backup.iter().flat_map(|backup| &backup.rows);
+        let kept = self.contents.rows.iter().chain(backup).any(|row| row.token == Some(token));
+        let sent = self.processes.iter().any(|process| {
+            process
+                .holder
+                .hold
+                .as_ref()
+                .is_some_and(|hold| hold.renewal.is_some_and(|renewal| renewal.next == token))
+                || process.mail.iter().any(|message| match *message {
+                    Message::Acquire { token: new, .. } | Message::Renew { next: new, .. } => {
+                        new == token
+                    }
+                    _ => false,
+                })
+        });
+        !kept && !sent
+    }
+
+    /// Tokens are numbered in the order in which they are met.
+    fn rename_tokens(&mut self) {
+        let mut known = vec![Token::from_bits(0)];
+        let mut rename = |token: &mut Token| {
+            let place = known.iter().position(|other| other == token).unwrap_or_else(|| {
+                known.push(*token);
+                known.len() - 1
+            });
+            *token = Token::from_bits(place as u128);
+        };
+        self.contents.rows.iter_mut().filter_map(|row| row.token.as_mut()).for_each(&mut rename);
+        for process in &mut self.processes {
+            if let Some(hold) = &mut process.holder.hold {
+                rename(&mut hold.grant.token);
+                if let Some(renewal) = &mut hold.renewal {
+                    rename(&mut renewal.token);
+                    rename(&mut renewal.next);
+                }
+            }
+            process.holder.acquiring.iter_mut().for_each(&mut rename);
+        }
+        let backup = self.backup.iter_mut().flat_map(|backup| &mut backup.rows);
+        backup.filter_map(|row| row.token.as_mut()).for_each(&mut rename);
+        for process in &mut self.processes {
+            process.mail.iter_mut().flat_map(Message::tokens_mut).flatten().for_each(&mut rename);
+            process.mail.sort_unstable();
+        }
+    }
+}

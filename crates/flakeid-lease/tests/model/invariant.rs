@@ -1,0 +1,137 @@
+//! What must never happen, and what must be possible.
+
+use crate::contents::NODES;
+use crate::process::Message;
+use crate::world::World;
+
+/// As numbered in DESIGN.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Invariant {
+    I1,
+    I2,
+    I3,
+    I4,
+    I5,
+    I6,
+    I7,
+    I8,
+    I9,
+    I10,
+}
+
+impl Invariant {
+    pub const ALL: [Self; 10] = [
+        Self::I1,
+        Self::I2,
+        Self::I3,
+        Self::I4,
+        Self::I5,
+        Self::I6,
+        Self::I7,
+        Self::I8,
+        Self::I9,
+        Self::I10,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I1 => "I1 no ID twice",
+            Self::I2 => "I2 issued below a persisted fence",
+            Self::I3 => "I3 a fence falls only in a release",
+            Self::I4 => "I4 a grant starts at the fence",
+            Self::I5 => "I5 the limit is persisted",
+            Self::I6 => "I6 the limit only rises, nothing after CLOSED",
+            Self::I7 => "I7 one token per node",
+            Self::I8 => "I8 IDs of a process increase",
+            Self::I9 => "I9 fences are near the clock",
+            Self::I10 => "I10 quarantined nodes are not granted",
+        }
+    }
+}
+
+/// What must be found in a scenario, so that it does not hold for want of anything happening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    TwoIssue,
+    TwoHold,
+    LateConfirmation,
+    MovesOn,
+    Ousted,
+    Released,
+    GrantsAfterRestoration,
+    IssuesAfterRestoration,
+    Quarantined,
+    ClosedWhileAsking,
+}
+
+impl Event {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TwoIssue => "two processes issue",
+            Self::TwoHold => "two processes hold a node",
+            Self::LateConfirmation => "a renewal is confirmed after it timed out",
+            Self::MovesOn => "a holder that was fenced off gets another grant",
+            Self::Ousted => "a holder of a fixed node is ousted",
+            Self::Released => "a node is released below what was granted",
+            Self::GrantsAfterRestoration => "a restored store grants",
+            Self::IssuesAfterRestoration => "a restored store's grant is used",
+            Self::Quarantined => "a held node is quarantined",
+            Self::ClosedWhileAsking => "a grant comes after the end",
+        }
+    }
+
+    pub fn happens(self, world: &World) -> bool {
+        let processes = &world.processes;
+        let any = |found: &dyn Fn(&crate::process::Process) -> bool| processes.iter().any(found);
+        let restored = world.contents.incarnation > 0;
+        match self {
+            Self::TwoIssue => processes.iter().filter(|p| p.last.is_some()).count() > 1,
+            Self::TwoHold => {
+                let holds = |p: &&crate::process::Process| {
+                    p.cell.as_ref().is_some_and(|cell| !cell.closed && cell.limit > 0)
+                };
+                processes.iter().filter(holds).count() > 1
+            }
+            Self::LateConfirmation => any(&|process| {
+                process.holder.hold.as_ref().is_some_and(|hold| {
+                    !hold.waiting
+                        && hold.renewal.is_some_and(|renewal| {
+                            process.mail.iter().any(|message| {
+                                matches!(message, Message::Renewed { next, .. } if *next == renewal.next)
+                            })
+                        })
+                })
+            }),
+            Self::MovesOn => any(&|process| {
+                process.holder.hold.as_ref().is_some_and(|hold| hold.fenced_off)
+                    && process.mail.iter().any(|message| {
+                        matches!(message, Message::Granted { token, .. }
+                            if Some(*token) == process.holder.acquiring)
+                    })
+            }),
+            Self::Ousted => any(&|process| process.holder.ousted),
+            Self::Released => {
+                (0..NODES).any(|node| world.contents.fence(node) < world.reached[node as usize])
+            }
+            Self::GrantsAfterRestoration => {
+                restored && world.contents.rows.iter().any(|row| row.incarnation > 0)
+            }
+            Self::IssuesAfterRestoration => {
+                restored && any(&|process| process.used_until() > world.contents.floor)
+            }
+            Self::Quarantined => any(&|process| {
+                process.holder.hold.as_ref().is_some_and(|hold| {
+                    let row = world.contents.row(hold.grant.node);
+                    row.is_some_and(|row| row.state == flakeid_lease::protocol::State::Quarantined)
+                })
+            }),
+            Self::ClosedWhileAsking => any(&|process| {
+                process.holder.closing
+                    && process.mail.iter().any(|message| {
+                        matches!(message, Message::Granted { token, .. }
+                            if Some(*token) == process.holder.acquiring)
+                    })
+            }),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The protocol of leases under a model checker: the product's rules, operations and holder, in
+//! every order of events within the bounds of each scenario; and mutants of them, each refuted.
+//!
+//! `FLAKEID_MODEL_PROCESSES=3 cargo test --release -p flakeid-lease --test model` takes long: its
+//! state space is many times larger.
+
+// A test may panic; that is how it fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+mod contents;
+mod exchange;
+mod forget;
+mod invariant;
+mod mutant;
+mod process;
+mod refutations;
+mod scenario;
+mod world;
+
+use flakeid_lease::protocol::Identity;
+
+use invariant::Event;
+use scenario::{Reading, Scenario};
+
+fn main() {
+    let processes = match std::env::var("FLAKEID_MODEL_PROCESSES") {
+        Err(_) => 2,
+        Ok(text) => match text.parse() {
+            Ok(count @ 2..=4) => count,
+            _ => panic!("FLAKEID_MODEL_PROCESSES must be from 2 to 4, not {text:?}"),
+        },
+    };
+    for scenario in scenarios(processes) {
+        holds(&scenario);
+    }
+    refutations::refute_all();
+}
+
+fn holds(scenario: &Scenario) {
+    let outcome = scenario.explore(threads(), None);
+    if let Some((invariant, path)) = &outcome.broken {
+        for action in path {
+            println!("  {action:?}");
+        }
+        panic!("{}: {} is broken in {} steps", scenario.name, invariant.name(), path.len());
+    }
+    println!(
+        "test {} ... ok: {} states, {} deep, {:.1} s",
+        scenario.name, outcome.states, outcome.depth, outcome.seconds
+    );
+    let missing: Vec<_> = outcome.missing.iter().map(|event| event.name()).collect();
+    assert!(missing.is_empty(), "{}: never happened: {missing:?}", scenario.name);
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[allow(clippy::too_many_lines, reason = "a list")]
+fn scenarios(processes: usize) -> Vec<Scenario> {
+    let fixed = vec![Identity::Node(0); processes];
+    let mut mixed = vec![Identity::Any; processes];
+    mixed[0] = Identity::Node(0);
+    let any = |name| Scenario { identities: vec![Identity::Any; processes], ..Scenario::new(name) };
+    vec![
+        Scenario {
+            happens: vec![Event::TwoIssue, Event::LateConfirmation],
+            ..any("one node for all")
+        },
+        Scenario {
+            nodes: 2,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue, Event::TwoHold],
+            ..any("two nodes")
+        },
+        Scenario {
+            mail: 2,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue, Event::LateConfirmation],
+            ..any("letters that take their time")
+        },
+        Scenario {
+            readings: vec![
+                Reading::FarBehind,
+                Reading::Off(-1),
+                Reading::Off(1),
+                Reading::FarAhead,
+            ],
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue],
+            ..any("clocks as they like")
+        },
+        Scenario {
+            identities: fixed.clone(),
+            repeats: true,
+            mischief: 1,
+            ahead: 4,
+            times: vec![0],
+            happens: vec![Event::TwoIssue, Event::Ousted],
+            ..any("a fixed node, requests that arrive twice")
+        },
+        Scenario {
+            identities: mixed,
+            nodes: 2,
+            ahead: 2,
+            times: vec![0],
+            happens: vec![Event::TwoIssue, Event::MovesOn],
+            ..any("one takes the other's node")
+        },
+        Scenario {
+            identities: fixed,
+            crashes: true,
+            closes: true,
+            mischief: 1,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue, Event::Released, Event::ClosedWhileAsking],
+            ..any("kills, ends and releases")
+        },
+        Scenario {
+            fills_ticks: true,
+            closes: true,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue, Event::Released],
+            ..any("releases within a tick")
+        },
+        Scenario {
+            forks: true,
+            mischief: 1,
+            nodes: 2,
+            times: vec![0],
+            happens: vec![Event::TwoIssue, Event::TwoHold],
+            ..any("forks, two nodes")
+        },
+        Scenario {
+            forks: true,
+            mischief: 1,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue],
+            ..any("forks, one node")
+        },
+        Scenario {
+            operates: true,
+            mischief: 1,
+            times: vec![0, 1],
+            happens: vec![Event::TwoIssue, Event::Quarantined, Event::MovesOn],
+            ..any("operators")
+        },
+        Scenario {
+            restores: true,
+            times: vec![0, 5],
+            happens: vec![Event::GrantsAfterRestoration, Event::IssuesAfterRestoration],
+            ..any("a store restored")
+        },
+        Scenario {
+            restores: true,
+            slow_clock: true,
+            identities: vec![Identity::Node(0); processes],
+            times: vec![0, 4],
+            happens: vec![Event::GrantsAfterRestoration, Event::IssuesAfterRestoration],
+            ..any("a store restored, on a slow clock")
+        },
+    ]
+}

@@ -1,0 +1,35 @@
+//! Ways to get the protocol wrong, each of which the model must refute.
+
+/// What is wrong. [`Nothing`](Self::Nothing) is the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {
+    Nothing,
+    /// The limit rises when the renewal is sent, not when it is confirmed.
+    UseBeforePersist,
+    /// A grant starts at the clock, whatever the fence is.
+    StartAtNow,
+    /// A renewal counts whoever sends it.
+    NoToken,
+    /// The node is given back while the generator still issues.
+    ReleaseWithoutClosing,
+    /// A renewal that was not answered is taken for one that was confirmed.
+    AckLostIsSuccess,
+    /// The tick of the fence itself is issued.
+    FenceInclusive,
+    /// A release lowers the fence to the tick of the last ID.
+    PastHighWater,
+    /// No lease at all: each process has a node of its own and trusts the clock.
+    Plain,
+    /// A forked child goes on with its parent's generator.
+    ForkBlind,
+    /// A forked child keeps its parent's lease, but not the limit of its generator.
+    ForkKeepsHolder,
+    /// An expired row is deleted, and its fence with it.
+    TtlErasesKey,
+    /// The store does not notice that it was restored.
+    RollbackBlind,
+    /// A token counts for any later grant that has it too.
+    TokenOfAnyGrant,
+    /// A new grant's generator begins at its start, whatever this process used before.
+    BelowOwnLast,
+}

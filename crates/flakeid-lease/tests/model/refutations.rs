@@ -1,0 +1,72 @@
+//! Each mutant breaks something, in the least scenario that its kind of mistake needs.
+
+use flakeid_lease::protocol::Identity;
+
+use crate::invariant::Invariant::{self, I1, I2, I4, I5, I6, I7, I8};
+use crate::mutant::Mutant;
+use crate::scenario::Scenario;
+
+/// A mutant, where it is let loose, and what it breaks first; whether it comes to the same ID
+/// twice.
+type Refutation = (Mutant, Scenario, Invariant, bool);
+
+const MOST_STEPS: usize = 20;
+
+pub fn refute_all() {
+    for (mutant, scenario, first, duplicates) in refutations() {
+        let scenario = Scenario { mutant, ..scenario };
+        let length = refute(&scenario, first);
+        let also = if duplicates && first != I1 {
+            let only = Scenario { only: Some(I1), ..scenario };
+            format!(", {} in {} steps", I1.name(), refute(&only, I1))
+        } else {
+            String::new()
+        };
+        println!("test mutant {mutant:?} ... ok: breaks {} in {length} steps{also}", first.name());
+    }
+}
+
+/// How many steps the shortest way to the broken invariant has.
+fn refute(scenario: &Scenario, expected: Invariant) -> usize {
+    for steps in 1..MOST_STEPS {
+        if let Some((broken, path)) = scenario.explore(1, Some(steps)).broken {
+            assert_eq!(broken, expected, "{:?} was refuted by {path:#?}", scenario.mutant);
+            assert_eq!(path.len(), steps, "{:?}", scenario.mutant);
+            return steps;
+        }
+    }
+    panic!("{:?} does not break {} in {MOST_STEPS} steps", scenario.mutant, expected.name())
+}
+
+fn refutations() -> Vec<Refutation> {
+    let plain = || Scenario { times: vec![0, 1], ..Scenario::new("mutant") };
+    let fixed = || Scenario { identities: vec![Identity::Node(0); 2], ahead: 4, ..plain() };
+    let closing = || Scenario { closes: true, ..fixed() };
+    let forking = || Scenario { forks: true, mischief: 1, ..plain() };
+    let crashing = || Scenario { crashes: true, mischief: 1, ..plain() };
+    let repeating = || Scenario { repeats: true, mischief: 1, times: vec![0], ..fixed() };
+    let moving = || Scenario {
+        identities: vec![Identity::Any],
+        nodes: 2,
+        operates: true,
+        mischief: 1,
+        ..plain()
+    };
+    let restoring = || Scenario { restores: true, ..fixed() };
+    vec![
+        (Mutant::UseBeforePersist, fixed(), I5, true),
+        (Mutant::StartAtNow, fixed(), I4, true),
+        (Mutant::NoToken, fixed(), I7, true),
+        (Mutant::ReleaseWithoutClosing, closing(), I6, true),
+        (Mutant::AckLostIsSuccess, fixed(), I5, true),
+        (Mutant::FenceInclusive, fixed(), I2, true),
+        (Mutant::PastHighWater, closing(), I1, true),
+        (Mutant::Plain, crashing(), I2, true),
+        (Mutant::ForkBlind, forking(), I6, true),
+        (Mutant::ForkKeepsHolder, forking(), I7, false),
+        (Mutant::TtlErasesKey, plain(), I4, true),
+        (Mutant::RollbackBlind, restoring(), I1, true),
+        (Mutant::TokenOfAnyGrant, repeating(), I1, true),
+        (Mutant::BelowOwnLast, moving(), I8, false),
+    ]
+}

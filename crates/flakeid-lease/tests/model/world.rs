@@ -1,0 +1,377 @@
+//! Everything that can be at a moment, and everything that can happen then.
+
+use flakeid_lease::protocol::{Event as Heard, Identity, Plan, Renewed, Token};
+use flakeid_lease::store::operations::Repair;
+
+use crate::contents::{Contents, LAYOUT, NODES};
+use crate::invariant::Invariant;
+use crate::mutant::Mutant;
+use crate::process::{Cell, Message, Process, TTL_MS, WINDOW};
+use crate::scenario::Scenario;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    /// The store's clock; it reads up to `max_skew` less where the scenario says so.
+    pub time: i64,
+    /// Which run of the store's server this is.
+    pub run: u8,
+    pub contents: Contents,
+    pub backup: Option<Contents>,
+    pub processes: Vec<Process>,
+    /// One ID that was issued, its node and position: any one, so that no other need be kept.
+    pub watched: Option<(u64, u64)>,
+    /// The highest fence ever persisted, by node: restorations do not lower it.
+    pub reached: [u64; NODES as usize],
+    /// How many more accidents there may be.
+    pub mischief: u8,
+    pub broken: Option<Invariant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The store's clock moves on.
+    Tick {
+        time: i64,
+    },
+    /// The keeper looks at its clock, which reads this.
+    Wake {
+        process: usize,
+        clock: i64,
+    },
+    /// A request reaches the store: for the last time or not, on a slow clock or not.
+    Deliver {
+        process: usize,
+        message: Message,
+        again: bool,
+        slow: bool,
+    },
+    /// An answer reaches the process.
+    Hear {
+        process: usize,
+        message: Message,
+    },
+    Lose {
+        process: usize,
+        message: Message,
+    },
+    TimeOut {
+        process: usize,
+    },
+    Issue {
+        process: usize,
+        position: u64,
+        watch: bool,
+    },
+    Close {
+        process: usize,
+    },
+    /// It is killed, and started again with nothing.
+    Crash {
+        process: usize,
+    },
+    Fork {
+        parent: usize,
+        child: usize,
+    },
+    Operate {
+        node: u64,
+        repair: Repair,
+    },
+    FastForward,
+    Adopt,
+    Backup,
+    Restore,
+}
+
+impl World {
+    pub fn new(scenario: &Scenario) -> Self {
+        let count = scenario.identities.len();
+        let mut processes = vec![Process::default(); count];
+        if scenario.mutant == Mutant::Plain {
+            for (node, process) in (0..).zip(&mut processes) {
+                process.cell = Some(plain_cell(node));
+            }
+        }
+        Self {
+            time: 0,
+            run: 0,
+            contents: Contents::default(),
+            backup: None,
+            processes,
+            watched: None,
+            reached: [0; NODES as usize],
+
+            mischief: scenario.mischief,
+            broken: None,
+        }
+    }
+
+    pub fn break_if(&mut self, broken: bool, invariant: Invariant, scenario: &Scenario) {
+        if broken && self.broken.is_none() && scenario.only.is_none_or(|only| only == invariant) {
+            self.broken = Some(invariant);
+        }
+    }
+
+    /// A token that nobody has: whether one was thrown away before makes no difference.
+    fn fresh(&self) -> Token {
+        let kept =
+            |contents: &Contents, token| contents.rows.iter().any(|row| row.token == Some(token));
+        let is_known = |token: &Token| {
+            kept(&self.contents, *token)
+                || self.backup.as_ref().is_some_and(|backup| kept(backup, *token))
+                || self.processes.iter().any(|process| process.knows(*token))
+        };
+        let tokens = (1..).map(Token::from_bits);
+        tokens.into_iter().find(|token| !is_known(token)).expect("there are enough")
+    }
+
+    pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
+        if self.broken.is_some() {
+            return;
+        }
+        // Where a store is restored, nothing is gained by waiting for it.
+        let waits = scenario.restores && self.run == 0;
+        let later = scenario.times.iter().find(|time| **time > self.time && !waits);
+        if let Some(time) = later {
+            actions.push(Action::Tick { time: *time });
+        }
+        let mischief = self.mischief > 0;
+        for (index, process) in self.processes.iter().enumerate() {
+            self.actions_of(index, process, scenario, actions);
+            if mischief && scenario.crashes {
+                actions.push(Action::Crash { process: index });
+            }
+            if mischief && scenario.forks {
+                let others = (0..self.processes.len()).filter(|other| *other != index);
+                actions.extend(others.map(|child| Action::Fork { parent: index, child }));
+            }
+        }
+        if mischief && scenario.operates {
+            for node in 0..scenario.nodes {
+                for repair in [Repair::Release, Repair::Quarantine, Repair::Lift] {
+                    actions.push(Action::Operate { node, repair });
+                }
+            }
+            actions.push(Action::FastForward);
+            actions.push(Action::Adopt);
+        }
+        if scenario.restores && self.run == 0 {
+            actions.push(if self.backup.is_none() { Action::Backup } else { Action::Restore });
+        }
+    }
+
+    fn actions_of(
+        &self,
+        index: usize,
+        process: &Process,
+        scenario: &Scenario,
+        actions: &mut Vec<Action>,
+    ) {
+        let room = process.mail.len() < scenario.mail;
+        if room && scenario.mutant != Mutant::Plain {
+            let readings = scenario.readings.iter().map(|reading| reading.at(self.time));
+            actions.extend(readings.map(|clock| Action::Wake { process: index, clock }));
+        }
+        if scenario.closes && !process.holder.closing {
+            actions.push(Action::Close { process: index });
+        }
+        let holder = &process.holder;
+        let waits =
+            holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting);
+        if waits {
+            actions.push(Action::TimeOut { process: index });
+        }
+        let mut before = None;
+        for message in &process.mail {
+            if before.replace(*message) == Some(*message) {
+                continue;
+            }
+            let (process, message) = (index, *message);
+            // Before it is waited for in vain, a lost message is one that takes its time.
+            if !waits {
+                actions.push(Action::Lose { process, message });
+            }
+            if !message.is_request() {
+                actions.push(Action::Hear { process, message });
+                continue;
+            }
+            for slow in if scenario.slow_clock { &[false, true][..] } else { &[false] } {
+                actions.push(Action::Deliver { process, message, again: false, slow: *slow });
+            }
+            if scenario.repeats && self.mischief > 0 {
+                actions.push(Action::Deliver { process, message, again: true, slow: false });
+            }
+        }
+        if let Some(cell) = process.cell.as_ref().filter(|cell| !cell.closed) {
+            let per_tick = LAYOUT.ids_per_tick();
+            let inclusive = u64::from(scenario.mutant == Mutant::FenceInclusive && cell.limit > 0);
+            let end = (cell.limit + inclusive) * per_tick;
+            // On a clock that is behind the word, and on clocks that are ahead of it.
+            let next_tick = cell.word / per_tick + 1;
+            let later = (next_tick..).map(|tick| tick * per_tick);
+            let positions = std::iter::once(cell.word).chain(later).take_while(|p| *p < end);
+            for position in positions {
+                actions.push(Action::Issue { process: index, position, watch: false });
+                if self.watched.is_none() {
+                    actions.push(Action::Issue { process: index, position, watch: true });
+                }
+            }
+        }
+    }
+
+    /// What it is afterwards; `None` if that is what it was.
+    pub fn after(&self, scenario: &Scenario, action: Action) -> Option<Self> {
+        let mut next = self.clone();
+        match action {
+            Action::Tick { time } => next.time = time,
+            Action::Wake { process, clock } => next.wake(scenario, process, clock),
+            Action::Deliver { process, message, again, slow } => {
+                if again {
+                    next.mischief -= 1;
+                } else {
+                    next.take(process, message);
+                }
+                next.deliver(scenario, process, message, slow);
+            }
+            Action::Hear { process, message } => {
+                next.take(process, message);
+                let heard = message.event().expect("an answer");
+                next.step(scenario, process, 0, heard);
+            }
+            Action::Lose { process, message } => next.take(process, message),
+            Action::TimeOut { process } => next.time_out(scenario, process),
+            Action::Issue { process, position, watch } => {
+                next.issue(scenario, process, position);
+                if watch {
+                    let cell = next.processes[process].cell.as_ref().expect("it issued");
+                    next.watched = Some((cell.node, position));
+                }
+            }
+            Action::Close { process } => next.step(scenario, process, 0, Heard::Close),
+            Action::Crash { process } => {
+                next.mischief -= 1;
+                next.crash(scenario, process);
+            }
+            Action::Fork { parent, child } => {
+                next.mischief -= 1;
+                next.fork(scenario, parent, child);
+            }
+            Action::Operate { .. } | Action::FastForward | Action::Adopt => {
+                next.mischief -= 1;
+                next.operate(scenario, action);
+                if next.contents == self.contents {
+                    return None;
+                }
+            }
+            Action::Backup => next.backup = Some(next.contents.clone()),
+            Action::Restore => {
+                next.contents = next.backup.take()?;
+                next.run += 1;
+            }
+        }
+        let told = match action {
+            Action::Hear { message, .. } => message.fence(),
+            _ => None,
+        };
+        next.check(scenario, self, told);
+        next.forget(scenario);
+        (next != *self).then_some(next)
+    }
+
+    fn take(&mut self, process: usize, message: Message) {
+        let mail = &mut self.processes[process].mail;
+        let place = mail.binary_search(&message).expect("it is on its way");
+        mail.remove(place);
+    }
+
+    fn step(&mut self, scenario: &Scenario, process: usize, clock: i64, event: Heard) {
+        let fixed = matches!(scenario.identities[process], Identity::Node(_));
+        let plan = Plan { window: WINDOW, ttl_ms: TTL_MS, fixed };
+        self.processes[process].step(&plan, clock, scenario.mutant, event);
+    }
+
+    fn wake(&mut self, scenario: &Scenario, process: usize, clock: i64) {
+        let now = LAYOUT.tick_at(clock).unwrap_or(0);
+        let next = self.processes[process].next_tick();
+        let fresh = self.fresh();
+        self.step(scenario, process, clock, Heard::Wake { now, next, margin: WINDOW, fresh });
+    }
+
+    fn time_out(&mut self, scenario: &Scenario, process: usize) {
+        let holder = &self.processes[process].holder;
+        let heard = match (holder.acquiring, holder.hold.as_ref().and_then(|hold| hold.renewal)) {
+            (Some(token), _) => Heard::NotGranted { token },
+            (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
+                let answer = Renewed { fence: renewal.wanted, expires: 0 };
+                Heard::Renewed { next: renewal.next, answer }
+            }
+            (None, Some(renewal)) => Heard::Unanswered { next: renewal.next },
+            (None, None) => return,
+        };
+        self.step(scenario, process, 0, heard);
+    }
+
+    fn issue(&mut self, scenario: &Scenario, index: usize, position: u64) {
+        let per_tick = LAYOUT.ids_per_tick();
+        let tick = position / per_tick;
+        let process = &mut self.processes[index];
+        let Some(cell) = &mut process.cell else { return };
+        let node = cell.node as usize;
+        cell.word = if scenario.fills_ticks { position + 1 } else { (tick + 1) * per_tick };
+        let id = (cell.node, position);
+        let before = process.last.replace(position);
+        let closing = process.holder.closing;
+        self.break_if(self.watched == Some(id), Invariant::I1, scenario);
+        self.break_if(tick >= self.reached[node], Invariant::I2, scenario);
+        self.break_if(closing, Invariant::I6, scenario);
+        self.break_if(before.is_some_and(|last| position <= last), Invariant::I8, scenario);
+    }
+
+    fn crash(&mut self, scenario: &Scenario, index: usize) {
+        let mut mail = std::mem::take(&mut self.processes[index].mail);
+        mail.retain(Message::is_request);
+        let cell = (scenario.mutant == Mutant::Plain).then(|| plain_cell(index as u64));
+        self.processes[index] = Process { cell, mail, ..Process::default() };
+    }
+
+    fn fork(&mut self, scenario: &Scenario, parent: usize, child: usize) {
+        self.crash(scenario, child);
+        let copied = self.processes[parent].clone();
+        let born = &mut self.processes[child];
+        born.last = copied.last;
+        born.cell = copied.cell;
+        if matches!(scenario.mutant, Mutant::ForkBlind | Mutant::ForkKeepsHolder) {
+            born.holder = copied.holder;
+        }
+        if let Some(cell) = born.cell.as_mut().filter(|_| scenario.mutant != Mutant::ForkBlind) {
+            cell.limit = 0;
+        }
+        let is_zero = born.cell.as_ref().is_none_or(|cell| cell.limit == 0);
+        self.break_if(!is_zero, Invariant::I6, scenario);
+    }
+
+    /// What concerns processes: `told` is the fence that one of them has just heard of.
+    fn check(&mut self, scenario: &Scenario, before: &Self, told: Option<u64>) {
+        let (mut beyond, mut falls) = (false, false);
+        for (process, old) in self.processes.iter().zip(&before.processes) {
+            let Some(cell) = &process.cell else { continue };
+            let same = old.cell.as_ref().filter(|old| old.node == cell.node && !old.closed);
+            let rises = same.is_none_or(|old| cell.limit > old.limit);
+            beyond |= rises && cell.limit > 0 && told.is_none_or(|fence| cell.limit > fence);
+            falls |= same.is_some_and(|old| cell.limit < old.limit) && cell.limit > 0;
+        }
+        let held = |process: &Process| {
+            let hold = process.holder.hold.as_ref().filter(|hold| !hold.fenced_off);
+            hold.map(|hold| hold.grant.token)
+        };
+        let tokens: Vec<_> = self.processes.iter().filter_map(held).collect();
+        let twice = (1..tokens.len()).any(|index| tokens[..index].contains(&tokens[index]));
+        self.break_if(beyond, Invariant::I5, scenario);
+        self.break_if(falls, Invariant::I6, scenario);
+        self.break_if(twice, Invariant::I7, scenario);
+    }
+}
+
+fn plain_cell(node: u64) -> Cell {
+    Cell { node, word: 0, limit: LAYOUT.max_tick(), closed: false }
+}

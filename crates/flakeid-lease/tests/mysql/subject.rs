@@ -1,0 +1,98 @@
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::conformance::Subject;
+use flakeid_lease::protocol::{Acquire, Identity, Namespace, Owner, Token};
+use flakeid_lease::store::{Fault, Location, Store};
+use flakeid_test_servers::{MariadbServer, Server};
+
+pub(crate) struct Mariadb(pub(crate) MariadbServer);
+
+impl Subject for Mariadb {
+    fn connect(&self) -> Box<dyn Store> {
+        connect(&self.0.url()).unwrap()
+    }
+
+    fn crash(&self) {
+        self.0.kill();
+        self.0.start();
+    }
+
+    fn backup(&self) -> Box<dyn Any> {
+        Box::new(self.0.dump())
+    }
+
+    fn restore(&self, copy: Box<dyn Any>) {
+        self.0.load(&copy.downcast::<String>().expect("a backup"));
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = format!("namespace = '{namespace}' AND node = {node}");
+        self.0.sql(&format!("DELETE FROM ids.flakeid_node WHERE {condition}")).map(drop)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = format!("namespace = '{namespace}' AND node = {node}");
+        let change = "SET fence = fence - 1";
+        self.0.sql(&format!("UPDATE ids.flakeid_node {change} WHERE {condition}")).map(drop)
+    }
+
+    fn guards_rows(&self) -> bool {
+        true
+    }
+
+    /// As somebody does who may switch checks off.
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.0
+            .sql(&format!(
+                "SET check_constraint_checks = 0;
+                 UPDATE ids.flakeid_node SET {field} = '{text}'
+                     WHERE namespace = '{namespace}' AND node = {node}"
+            ))
+            .unwrap();
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        true
+    }
+
+    fn can_hold(&self, field: &str, text: &str) -> bool {
+        match field {
+            // A lower one is refused by a trigger, a text by the column.
+            "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
+            "token" => text.len() <= 32,
+            _ => text.len() <= 16,
+        }
+    }
+}
+
+pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Location::parse(url).unwrap().connect(&clock)
+}
+
+pub(crate) fn fresh_namespace(name: &str) -> Namespace {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+    Namespace::new(&format!("{name}-{now}"), Layout::TWITTER)
+}
+
+pub(crate) fn request(namespace: &Namespace) -> Acquire {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = |salt: u8| u128::from(RandomState::new().hash_one((salt, SystemTime::now())));
+    Acquire {
+        layout: namespace.layout,
+        identity: Identity::Any,
+        from: 0,
+        to: namespace.layout.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: Token::from_bits(bits(0) << 64 | bits(1)),
+        window_ms: 10_000,
+        ttl_ms: 60_000,
+        now: SystemClock.unix_ms(),
+        after: 0,
+        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+    }
+}

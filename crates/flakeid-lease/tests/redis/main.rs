@@ -1,0 +1,38 @@
+//! Leases from Redis: the suite, and what is special about this store.
+#![cfg(all(feature = "redis", feature = "conformance"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+mod faults;
+#[path = "../optimistic/mod.rs"]
+mod optimistic;
+mod replicas;
+mod subject;
+mod tls;
+
+use flakeid_lease::conformance;
+use flakeid_test_servers::{RedisServer, Server};
+use subject::Redis;
+
+#[test]
+fn passes_the_suite() {
+    conformance::run(&Redis(RedisServer::new()));
+}
+
+/// On a running server if one is given, so that other versions can be tried.
+#[test]
+fn leases_on_a_given_server() {
+    match std::env::var("FLAKEID_TEST_REDIS_URL") {
+        Ok(url) => optimistic::leases(&url),
+        Err(_) => optimistic::leases(&RedisServer::new().url()),
+    }
+}
+
+#[test]
+fn deleted_rows_are_noticed() {
+    optimistic::deleted_rows_are_noticed(&Redis(RedisServer::new()));
+}
+
+#[test]
+fn many_rows_are_handled() {
+    optimistic::many_rows_are_handled(&Redis(RedisServer::new()));
+}

@@ -1,0 +1,133 @@
+//! Every ID that was written down is checked, without the code that made it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::board::NODES;
+use crate::shape::{node_of, sequence_of, tick_of};
+
+/// How many repeated IDs are told one by one.
+const SHOWN: usize = 5;
+
+/// What was found in the notebooks of one kind of generator.
+#[derive(Debug, Default)]
+pub(crate) struct Audit {
+    pub(crate) ids: u64,
+    /// How many notebooks hold at least one ID.
+    pub(crate) generators: u64,
+    /// IDs that were there before (I1).
+    pub(crate) duplicates: u64,
+    /// IDs not above the one before them in the same notebook (I8).
+    pub(crate) disorder: u64,
+    /// IDs of nodes that nobody was to have.
+    pub(crate) strays: u64,
+    /// The first few repeated IDs, with the notebooks that hold them.
+    pub(crate) traces: Vec<String>,
+}
+
+impl Audit {
+    /// Reads all notebooks in a folder.
+    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            paths.push(entry?.path());
+        }
+        paths.sort();
+        let mut audit = Self::default();
+        let mut nodes = vec![Vec::new(); NODES];
+        for path in &paths {
+            let mut last = None;
+            for id in ids(path)? {
+                audit.disorder += u64::from(last.is_some_and(|last| id <= last));
+                last = Some(id);
+                audit.ids += 1;
+                match nodes.get_mut(node_of(id) as usize) {
+                    Some(node) => node.push(id),
+                    None => audit.strays += 1,
+                }
+            }
+            audit.generators += u64::from(last.is_some());
+        }
+        let mut repeated = Vec::new();
+        for node in &mut nodes {
+            node.sort_unstable();
+            for pair in node.windows(2).filter(|pair| pair[0] == pair[1]) {
+                audit.duplicates += 1;
+                if repeated.len() < SHOWN {
+                    repeated.push(pair[0]);
+                }
+            }
+        }
+        audit.traces = traces(&paths, &repeated)?;
+        Ok(audit)
+    }
+}
+
+/// The IDs of a notebook. A kill may have cut the last one off: it was not used then.
+fn ids(path: &Path) -> io::Result<impl Iterator<Item = u64>> {
+    let bytes = fs::read(path)?;
+    let count = bytes.len() / 8;
+    Ok((0..count).map(move |at| {
+        let mut id = [0; 8];
+        id.copy_from_slice(&bytes[at * 8..at * 8 + 8]);
+        u64::from_le_bytes(id)
+    }))
+}
+
+fn traces(paths: &[PathBuf], repeated: &[u64]) -> io::Result<Vec<String>> {
+    if repeated.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut places: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for path in paths {
+        for (at, id) in ids(path)?.enumerate() {
+            if repeated.contains(&id) {
+                let name = path.file_name().unwrap_or_default().display();
+                places.entry(id).or_default().push(format!("{name} at {at}"));
+            }
+        }
+    }
+    let told = places.into_iter().map(|(id, places)| {
+        let (tick, node, sequence) = (tick_of(id), node_of(id), sequence_of(id));
+        format!("{id} (tick {tick}, node {node}, sequence {sequence}): {}", places.join(", "))
+    });
+    Ok(told.collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::notebook::Notebook;
+    use crate::shape::id_of;
+
+    fn audit_of(notebooks: &[(&str, &[u64])]) -> Audit {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, ids) in notebooks {
+            Notebook::begin(folder.path(), name).unwrap().write(ids.iter().copied()).unwrap();
+        }
+        Audit::of(folder.path()).unwrap()
+    }
+
+    #[test]
+    fn what_is_in_order_passes() {
+        let audit = audit_of(&[
+            ("one", &[id_of(5, 0, 0), id_of(5, 0, 1), id_of(9, 1, 0)]),
+            ("two", &[id_of(5, 1, 0), id_of(6, 0, 0)]),
+            ("three", &[]),
+        ]);
+        assert_eq!((audit.ids, audit.generators), (5, 2));
+        assert_eq!((audit.duplicates, audit.disorder, audit.strays), (0, 0, 0));
+    }
+
+    #[test]
+    fn what_is_not_is_found_and_told() {
+        let (twice, stray) = (id_of(5, 3, 7), id_of(5, NODES as u64, 0));
+        let audit = audit_of(&[("one", &[twice, stray]), ("two", &[id_of(6, 3, 0), twice])]);
+        assert_eq!((audit.duplicates, audit.disorder, audit.strays), (1, 1, 1));
+        assert_eq!(audit.traces.len(), 1);
+        assert!(audit.traces[0].contains("node 3") && audit.traces[0].contains("two at 1"));
+    }
+}

@@ -1,0 +1,125 @@
+//! Generators as they are in the field, beside every worker and under the same faults. If they do
+//! not repeat IDs, the faults were too weak to prove anything.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use flakeid_core::Clock;
+
+use crate::board::{Board, NODES};
+use crate::clock::GroupClock;
+use crate::notebook::Notebook;
+use crate::shape::{LAYOUT, MAX_SEQUENCE, id_of};
+
+const PAUSE: Duration = Duration::from_millis(4);
+const IDS_AT_A_TIME: usize = 2;
+
+/// A node and a last time: refuses when the clock goes back, as Twitter's does.
+struct Snowflake {
+    node: u64,
+    last: u64,
+    sequence: u64,
+}
+
+impl Snowflake {
+    fn new(node: u64, last: u64) -> Self {
+        Self { node, last, sequence: MAX_SEQUENCE }
+    }
+
+    fn next(&mut self, unix_ms: i64) -> Option<u64> {
+        let tick = LAYOUT.tick_at(unix_ms).ok()?;
+        if tick < self.last || (tick == self.last && self.sequence == MAX_SEQUENCE) {
+            return None;
+        }
+        self.sequence = if tick == self.last { self.sequence + 1 } else { 0 };
+        self.last = tick;
+        Some(id_of(tick, self.node, self.sequence))
+    }
+}
+
+/// A node by a row in a store: who has it, and when it was last heard of. Whoever takes a node that
+/// was silent for long goes on above that time.
+struct Heartbeat {
+    board: Arc<Board>,
+    owner: u64,
+    held: Option<(usize, u64, Snowflake)>,
+}
+
+impl Heartbeat {
+    const INTERVAL_MS: u64 = 1000;
+    const DEAD_MS: u64 = 1500;
+    const DAMAGE_MS: u64 = 3_600_000;
+    const TIME_BITS: u32 = 44;
+
+    fn new(board: Arc<Board>) -> Self {
+        Self { board, owner: u64::from(std::process::id()) & 0xF_FFFF, held: None }
+    }
+
+    fn row(&self, unix_ms: u64) -> u64 {
+        self.owner << Self::TIME_BITS | unix_ms & ((1 << Self::TIME_BITS) - 1)
+    }
+
+    fn next(&mut self, unix_ms: i64) -> Option<u64> {
+        let now = u64::try_from(unix_ms).ok()?;
+        match &mut self.held {
+            Some((node, beat, _)) if now >= *beat + Self::INTERVAL_MS => {
+                let (node, beat) = (*node, *beat);
+                let (old, new) = (self.row(beat), self.row(now));
+                let heart = self.board.heart(node);
+                if heart.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                    if let Some(held) = &mut self.held {
+                        held.1 = now;
+                    }
+                } else {
+                    self.held = None;
+                }
+            }
+            Some(_) => {}
+            None => self.claim(now),
+        }
+        self.held.as_mut().and_then(|(_, _, snowflake)| snowflake.next(unix_ms))
+    }
+
+    fn claim(&mut self, now: u64) {
+        for node in 0..NODES {
+            let heart = self.board.heart(node);
+            let old = heart.load(Ordering::SeqCst);
+            let beat = old & ((1 << Self::TIME_BITS) - 1);
+            let swap = |new| heart.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
+            // A time that no clock can have read is taken for damage and overwritten.
+            let is_damaged = beat > now + Self::DAMAGE_MS;
+            if (beat + Self::DEAD_MS < now || is_damaged) && swap(self.row(now)).is_ok() {
+                let last = if is_damaged { now } else { beat };
+                let last = LAYOUT.tick_at(last.cast_signed()).unwrap_or(0);
+                let snowflake = Snowflake::new(node as u64, last);
+                self.held = Some((node, now, snowflake));
+                return;
+            }
+        }
+    }
+}
+
+/// Runs both until the campaign is over.
+pub(crate) fn run(
+    board: &Arc<Board>,
+    clock: &GroupClock,
+    folder: &Path,
+    name: &str,
+    slot: usize,
+) -> io::Result<()> {
+    let mut plain = Snowflake::new((slot % NODES) as u64, 0);
+    let mut heartbeat = Heartbeat::new(Arc::clone(board));
+    let mut plain_book = Notebook::begin(&folder.join("plain"), name)?;
+    let mut heartbeat_book = Notebook::begin(&folder.join("heartbeat"), name)?;
+    while !board.is_over() {
+        for _ in 0..IDS_AT_A_TIME {
+            plain_book.write(plain.next(clock.unix_ms()))?;
+            heartbeat_book.write(heartbeat.next(clock.unix_ms()))?;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}

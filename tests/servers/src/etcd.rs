@@ -1,0 +1,208 @@
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::{Process, Server, free_port};
+
+/// A private etcd of one member.
+#[derive(Debug)]
+pub struct EtcdServer {
+    home: TempDir,
+    client_port: u16,
+    peer_port: u16,
+    tls_port: Option<u16>,
+    settings: Vec<String>,
+    process: Mutex<Option<Process>>,
+}
+
+impl EtcdServer {
+    /// A running one.
+    ///
+    /// # Panics
+    /// If etcd (Debian's `etcd-server` and `etcd-client`) is not installed or does not start.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// A running one with further settings, as `etcd` takes them.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with(settings: &[&str]) -> Self {
+        let server = Self::installed(settings, None);
+        server.start();
+        server
+    }
+
+    /// A running one with a certificate and its key, both in PEM form, on a further port.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with_certificate(certificate: &str, key: &str) -> Self {
+        let server = Self::installed(&[], Some(free_port()));
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            fs::write(server.home.path().join(name), text).unwrap();
+        }
+        server.start();
+        server
+    }
+
+    fn installed(settings: &[&str], tls_port: Option<u16>) -> Self {
+        Self {
+            home: tempfile::tempdir().expect("a temporary directory"),
+            client_port: free_port(),
+            peer_port: free_port(),
+            tls_port,
+            settings: settings.iter().map(ToString::to_string).collect(),
+            process: Mutex::new(None),
+        }
+    }
+
+    /// Its port without TLS.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.client_port
+    }
+
+    /// Its port with TLS.
+    ///
+    /// # Panics
+    /// If it has none.
+    #[must_use]
+    pub fn tls_port(&self) -> u16 {
+        self.tls_port.expect("one with a certificate")
+    }
+
+    /// Runs `etcdctl`.
+    ///
+    /// # Errors
+    /// What it said against it.
+    ///
+    /// # Panics
+    /// If it is not installed.
+    pub fn ctl(&self, words: &[&str]) -> Result<String, String> {
+        let mut command = Command::new("etcdctl");
+        command.env("ETCDCTL_API", "3").args(["--command-timeout", "5s", "--endpoints"]);
+        command.arg(format!("http://127.0.0.1:{}", self.client_port)).args(words);
+        let output = command.output().expect("etcdctl (Debian's package etcd-client)");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Saves a snapshot, as an operator makes a backup.
+    ///
+    /// # Panics
+    /// If that does not work.
+    pub fn save(&self, file: &Path) {
+        self.ctl(&["snapshot", "save", &file.display().to_string()]).expect("a snapshot");
+    }
+
+    /// Replaces the data by a snapshot's, in the same member, as an operator restores a backup.
+    ///
+    /// # Panics
+    /// If that does not work.
+    pub fn restore(&self, file: &Path) {
+        self.stop();
+        fs::remove_dir_all(self.data()).expect("its data");
+        let data = self.data().display().to_string();
+        let peers = format!("{}={}", Self::NAME, self.peer_url());
+        self.ctl(&[
+            "snapshot",
+            "restore",
+            &file.display().to_string(),
+            "--data-dir",
+            &data,
+            "--name",
+            Self::NAME,
+            "--initial-cluster",
+            &peers,
+            "--initial-advertise-peer-urls",
+            &self.peer_url(),
+        ])
+        .expect("a restored snapshot");
+        self.start();
+    }
+
+    const NAME: &str = "only";
+
+    fn peer_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.peer_port)
+    }
+}
+
+impl Default for EtcdServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server for EtcdServer {
+    fn url(&self) -> String {
+        format!("etcd://127.0.0.1:{}/", self.client_port)
+    }
+
+    fn start(&self) {
+        let home = self.home.path();
+        let log = File::options().create(true).append(true).open(home.join("log")).unwrap();
+        let client = format!("http://127.0.0.1:{}", self.client_port);
+        let listen = match self.tls_port {
+            Some(port) => format!("{client},https://127.0.0.1:{port}"),
+            None => client.clone(),
+        };
+        let peer = self.peer_url();
+        let mut command = Command::new("etcd");
+        command.args(["--name", Self::NAME, "--data-dir"]).arg(self.data());
+        command.args(["--listen-client-urls", &listen, "--advertise-client-urls", &client]);
+        command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
+        command.args(["--initial-cluster", &format!("{}={peer}", Self::NAME)]);
+        // An election is over sooner; there is nobody else.
+        command.args(["--heartbeat-interval", "20", "--election-timeout", "100"]);
+        if self.tls_port.is_some() {
+            command.arg("--cert-file").arg(home.join("server.crt"));
+            command.arg("--key-file").arg(home.join("server.key"));
+        }
+        command.args(&self.settings).stdout(log.try_clone().unwrap()).stderr(log);
+        *self.process.lock().unwrap() = Some(Process::start(&mut command));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.ctl(&["endpoint", "status"]).is_err() {
+            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
+            assert!(
+                runs && Instant::now() < deadline,
+                "etcd does not start: {}",
+                fs::read_to_string(home.join("log")).unwrap_or_default()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn stop(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.end(libc::SIGTERM, Duration::from_secs(20));
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
+    }
+
+    fn pause(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+    }
+
+    fn resume(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+}

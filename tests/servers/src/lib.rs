@@ -1,0 +1,50 @@
+//! Private servers for tests: each on a free loopback port, with its data in a temporary directory,
+//! stopped by its own process ID. Nothing is shared with a server that the machine may run already.
+//!
+//! `FLAKEID_TEST_POSTGRES_URL` and the like point tests to a running server instead; what needs a
+//! private one (crashes, backups) then fails with a message that says so.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests only")]
+
+mod account;
+mod etcd;
+mod mariadb;
+mod port;
+mod postgres;
+mod process;
+mod proxy;
+mod redis;
+
+pub use etcd::EtcdServer;
+pub use mariadb::MariadbServer;
+pub use port::free_port;
+pub use postgres::PostgresServer;
+pub use process::Process;
+pub use proxy::Proxy;
+pub use redis::RedisServer;
+
+use std::path::PathBuf;
+
+/// A private server.
+pub trait Server: Send + Sync {
+    /// What the store is opened with.
+    fn url(&self) -> String;
+
+    /// Starts it and waits until it answers.
+    fn start(&self);
+
+    /// Stops it the way its own tools do.
+    fn stop(&self);
+
+    /// Kills it without warning.
+    fn kill(&self);
+
+    /// Stops it for a while without its noticing (SIGSTOP), and lets it go on (SIGCONT).
+    fn pause(&self);
+
+    /// See [`pause`](Self::pause).
+    fn resume(&self);
+
+    /// Where its data is: to be copied while it is stopped.
+    fn data(&self) -> PathBuf;
+}

@@ -1,0 +1,193 @@
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::account::{Account, ask, run};
+use crate::{Process, Server, free_port};
+
+/// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it.
+#[derive(Debug)]
+pub struct MariadbServer {
+    home: TempDir,
+    account: Account,
+    port: u16,
+    settings: Vec<String>,
+    process: Mutex<Option<Process>>,
+}
+
+impl MariadbServer {
+    /// The password of the user.
+    pub const PASSWORD: &'static str = "sesame-7ab2";
+
+    /// A running one.
+    ///
+    /// # Panics
+    /// If `MariaDB` is not installed or does not start.
+    #[must_use]
+    pub fn new() -> Self {
+        let server = Self::installed();
+        server.begin();
+        server
+    }
+
+    /// A running one with a certificate and its key, both in PEM form.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with_certificate(certificate: &str, key: &str) -> Self {
+        let mut server = Self::installed();
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let file = server.home.path().join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            server.account.own(&file);
+        }
+        let home = server.home.path().display();
+        server.settings =
+            vec![format!("--ssl-cert={home}/server.crt"), format!("--ssl-key={home}/server.key")];
+        server.begin();
+        server
+    }
+
+    /// The URL for another user, password, database or options.
+    #[must_use]
+    pub fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String {
+        format!("mysql://{user}:{password}@127.0.0.1:{}/{database}{options}", self.port)
+    }
+
+    /// Runs SQL as root, who needs to name the database.
+    ///
+    /// # Errors
+    /// What the server said against it.
+    pub fn sql(&self, sql: &str) -> Result<String, String> {
+        ask(Command::new("mariadb")
+            .args(["--no-defaults", "-u", "root", "-N", "-B", "-e", sql])
+            .arg(format!("--socket={}", self.socket().display())))
+    }
+
+    /// The statements that make the database's tables anew as they are now.
+    ///
+    /// # Panics
+    /// If `mariadb-dump` fails.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        ask(Command::new("mariadb-dump")
+            .args(["--no-defaults", "-u", "root", "--single-transaction", "--triggers", "ids"])
+            .arg(format!("--socket={}", self.socket().display())))
+        .expect("a dump")
+    }
+
+    /// Runs the statements of a dump.
+    ///
+    /// # Panics
+    /// If the server refuses one.
+    pub fn load(&self, dump: &str) {
+        let file = self.home.path().join("dump.sql");
+        // Tests put rows in that no check would let through; a dump brings them back.
+        fs::write(&file, format!("SET check_constraint_checks = 0;\n{dump}")).unwrap();
+        run(Command::new("mariadb")
+            .args(["--no-defaults", "-u", "root", "ids"])
+            .arg(format!("--socket={}", self.socket().display()))
+            .stdin(File::open(&file).unwrap()));
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.home.path().join("socket")
+    }
+
+    fn installed() -> Self {
+        let account = Account::of("mysql");
+        let home = tempfile::tempdir().expect("a temporary directory");
+        account.own(home.path());
+        // Servers clear their directory for temporary tables at the start: whosever they are.
+        let temporary = home.path().join("tmp");
+        fs::create_dir(&temporary).unwrap();
+        account.own(&temporary);
+        run(account
+            .command(Path::new("mariadb-install-db"))
+            .env("TMPDIR", &temporary)
+            .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
+            .arg(format!("--datadir={}", home.path().join("data").display()))
+            .current_dir(home.path()));
+        let process = Mutex::new(None);
+        Self { home, account, port: free_port(), settings: Vec::new(), process }
+    }
+
+    fn begin(&self) {
+        self.start();
+        self.sql(&format!(
+            "CREATE DATABASE ids; CREATE USER flakeid IDENTIFIED BY '{}'; GRANT ALL ON ids.* TO \
+             flakeid",
+            Self::PASSWORD
+        ))
+        .expect("a database");
+    }
+}
+
+impl Default for MariadbServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server for MariadbServer {
+    fn url(&self) -> String {
+        self.url_of("flakeid", Self::PASSWORD, "ids", "")
+    }
+
+    fn start(&self) {
+        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
+        let log = log.unwrap();
+        let mut command = self.account.command(Path::new("/usr/sbin/mariadbd"));
+        command.arg("--no-defaults").current_dir(self.home.path());
+        command.env("TMPDIR", self.home.path().join("tmp"));
+        command.args(["--bind-address=127.0.0.1", "--max-connections=300"]);
+        command.arg(format!("--port={}", self.port));
+        command.arg(format!("--datadir={}", self.data().display()));
+        command.arg(format!("--socket={}", self.socket().display()));
+        command.arg(format!("--pid-file={}", self.home.path().join("pid").display()));
+        command.args(&self.settings);
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        *self.process.lock().unwrap() = Some(Process::start(&mut command));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.sql("SELECT 1").is_err() {
+            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
+            assert!(
+                runs && Instant::now() < deadline,
+                "MariaDB does not start: {}",
+                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn stop(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.end(libc::SIGTERM, Duration::from_secs(30));
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
+    }
+
+    fn pause(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+    }
+
+    fn resume(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+}

@@ -1,0 +1,282 @@
+#![allow(unsafe_code)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::account::{Account, ask, run};
+use crate::{Process, Server, free_port};
+
+/// A private `PostgreSQL` with a database `ids`, its owner `flakeid` and a superuser.
+#[derive(Debug)]
+pub struct PostgresServer {
+    home: TempDir,
+    programs: PathBuf,
+    account: Account,
+    port: u16,
+    settings: Vec<String>,
+    process: Mutex<Option<Process>>,
+}
+
+impl PostgresServer {
+    /// The password of all its roles.
+    pub const PASSWORD: &'static str = "sesame-9c1f";
+
+    /// A running one.
+    ///
+    /// # Panics
+    /// If `PostgreSQL` is not installed or does not start.
+    #[must_use]
+    pub fn new() -> Self {
+        let server = Self::installed();
+        server.begin();
+        server
+    }
+
+    /// A running one with a certificate and its key, both in PEM form.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with_certificate(certificate: &str, key: &str) -> Self {
+        let mut server = Self::installed();
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let file = server.home.path().join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            server.account.own(&file);
+        }
+        let home = server.home.path().display();
+        server.settings = vec![
+            "ssl=on".into(),
+            format!("ssl_cert_file={home}/server.crt"),
+            format!("ssl_key_file={home}/server.key"),
+        ];
+        server.begin();
+        server
+    }
+
+    /// The URL for another role, password, database or options.
+    #[must_use]
+    pub fn url_of(&self, role: &str, password: &str, database: &str, options: &str) -> String {
+        format!("postgresql://{role}:{password}@127.0.0.1:{}/{database}{options}", self.port)
+    }
+
+    /// Runs SQL in the database `ids` as superuser.
+    ///
+    /// # Errors
+    /// What the server said against it.
+    pub fn sql(&self, sql: &str) -> Result<String, String> {
+        ask(Command::new(self.programs.join("psql"))
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-c", sql])
+            .args(["-d", "ids", "-p", &self.port.to_string(), "-h"])
+            .arg(self.home.path())
+            .env("PGPASSWORD", Self::PASSWORD))
+    }
+
+    /// A physical copy, made while the server runs.
+    ///
+    /// # Panics
+    /// If `pg_basebackup` fails.
+    #[must_use]
+    pub fn backup(&self) -> TempDir {
+        let copy = tempfile::tempdir_in(self.home.path()).expect("a temporary directory");
+        self.account.own(copy.path());
+        run(self
+            .account
+            .command(&self.programs.join("pg_basebackup"))
+            .args(["--checkpoint=fast", "-U", "postgres", "-p", &self.port.to_string()])
+            .arg("-h")
+            .arg(self.home.path())
+            .arg("-D")
+            .arg(copy.path().join("data"))
+            .env("PGPASSWORD", Self::PASSWORD)
+            .current_dir(self.home.path()));
+        copy
+    }
+
+    /// Puts a copy in the place of the data.
+    ///
+    /// # Panics
+    /// If files cannot be moved.
+    pub fn restore(&self, copy: &TempDir) {
+        self.stop();
+        fs::remove_dir_all(self.data()).expect("the data is ours");
+        fs::rename(copy.path().join("data"), self.data()).expect("the copy is ours");
+        self.start();
+    }
+
+    /// A running standby of this server, with the same roles.
+    ///
+    /// # Panics
+    /// As [`backup`](Self::backup) and [`new`](Self::new).
+    #[must_use]
+    pub fn standby(&self) -> Self {
+        let copy = self.backup();
+        let signal = copy.path().join("data/standby.signal");
+        fs::write(&signal, "").unwrap();
+        self.account.own(&signal);
+        let home = tempfile::tempdir().expect("a temporary directory");
+        self.account.own(home.path());
+        run(Command::new("cp").arg("-a").arg(copy.path().join("data")).arg(home.path()));
+        let primary = format!(
+            "primary_conninfo=host={} port={} user=postgres password={}",
+            self.home.path().display(),
+            self.port,
+            Self::PASSWORD
+        );
+        let standby = Self {
+            home,
+            programs: self.programs.clone(),
+            account: self.account,
+            port: free_port(),
+            settings: vec![primary],
+            process: Mutex::new(None),
+        };
+        standby.start();
+        standby
+    }
+
+    fn installed() -> Self {
+        let account = Account::of("postgres");
+        let home = tempfile::tempdir().expect("a temporary directory");
+        account.own(home.path());
+        let programs = newest_programs();
+        let password = home.path().join("password");
+        fs::write(&password, Self::PASSWORD).unwrap();
+        account.own(&password);
+        run(account
+            .command(&programs.join("initdb"))
+            .args(["-U", "postgres", "-A", "scram-sha-256", "--no-locale", "-E", "UTF8"])
+            // The files of the template only; the server itself syncs what it writes.
+            .arg("--no-sync")
+            .arg(format!("--pwfile={}", password.display()))
+            .arg("-D")
+            .arg(home.path().join("data"))
+            .current_dir(home.path()));
+        let process = Mutex::new(None);
+        Self { home, programs, account, port: free_port(), settings: Vec::new(), process }
+    }
+
+    fn begin(&self) {
+        self.start();
+        let psql = |sql: &str| {
+            run(Command::new(self.programs.join("psql"))
+                .args(["-X", "-q", "-U", "postgres", "-d", "postgres", "-c", sql])
+                .args(["-p", &self.port.to_string(), "-h"])
+                .arg(self.home.path())
+                .env("PGPASSWORD", Self::PASSWORD));
+        };
+        psql(&format!("CREATE ROLE flakeid LOGIN PASSWORD '{}'", Self::PASSWORD));
+        psql("CREATE DATABASE ids OWNER flakeid");
+    }
+
+    /// The server and its children. Those lead process groups of their own, so that signals to the
+    /// server's group miss them.
+    fn signal_all(&self, signal: libc::c_int) {
+        let guard = self.process.lock().unwrap();
+        let server = guard.as_ref().expect("it runs");
+        // Stopped first, so that it makes no more children; what it has cannot be reaped then, so
+        // their process IDs stay theirs.
+        server.signal(libc::SIGSTOP);
+        for child in children(server.id()) {
+            // SAFETY: the child is not reaped while its parent is stopped.
+            unsafe { libc::kill(child, signal) };
+        }
+        server.signal(signal);
+    }
+}
+
+impl Default for PostgresServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server for PostgresServer {
+    fn url(&self) -> String {
+        self.url_of("flakeid", Self::PASSWORD, "ids", "")
+    }
+
+    fn start(&self) {
+        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
+        let log = log.unwrap();
+        let mut command = self.account.command(&self.programs.join("postgres"));
+        command.arg("-D").arg(self.data()).current_dir(self.home.path());
+        command.args(["-p", &self.port.to_string(), "-h", "127.0.0.1", "-N", "300"]);
+        command.arg("-k").arg(self.home.path());
+        for setting in &self.settings {
+            command.args(["-c", setting]);
+        }
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        *self.process.lock().unwrap() = Some(Process::start(&mut command));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let ready = || {
+            let mut ready = Command::new(self.programs.join("pg_isready"));
+            ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+            ready.status().is_ok_and(|status| status.success())
+        };
+        while !ready() {
+            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
+            assert!(
+                runs && Instant::now() < deadline,
+                "PostgreSQL does not start: {}",
+                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn stop(&self) {
+        // The fast shutdown: it throws clients out.
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.end(libc::SIGINT, Duration::from_secs(30));
+        }
+    }
+
+    fn kill(&self) {
+        self.signal_all(libc::SIGKILL);
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
+    }
+
+    fn pause(&self) {
+        self.signal_all(libc::SIGSTOP);
+    }
+
+    fn resume(&self) {
+        self.signal_all(libc::SIGCONT);
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        if self.process.lock().is_ok_and(|process| process.is_some()) {
+            // By its own way, because its shared memory outlives a kill.
+            self.stop();
+        }
+    }
+}
+
+fn newest_programs() -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").expect("the package postgresql");
+    let numbers = versions.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let newest: u32 = numbers.max().expect("the package postgresql");
+    Path::new("/usr/lib/postgresql").join(newest.to_string()).join("bin")
+}
+
+fn children(of: u32) -> Vec<libc::pid_t> {
+    let path = format!("/proc/{of}/task/{of}/children");
+    let listed = fs::read_to_string(path).expect("Linux lists a process's children");
+    listed.split_whitespace().map(|number| number.parse().expect("a process ID")).collect()
+}

@@ -1,0 +1,195 @@
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A TCP proxy on a loopback port that can lose the network between a client and its server.
+///
+/// Dropping it breaks every connection.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    network: Arc<Network>,
+}
+
+#[derive(Debug, Default)]
+struct Network {
+    weather: Mutex<Weather>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Weather {
+    cut: bool,
+    delay: Duration,
+    over: bool,
+    open: Vec<TcpStream>,
+}
+
+impl Proxy {
+    /// A proxy to a port of this host.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    #[must_use]
+    pub fn to(port: u16) -> Self {
+        let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let network = Arc::new(Network::default());
+        let shared = Arc::clone(&network);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let Ok(client) = client else { continue };
+                if shared.is_over() {
+                    return;
+                }
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || shared.connect(client, target));
+            }
+        });
+        Self { port, network }
+    }
+
+    /// Where clients connect to.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Cuts the network: nothing arrives in either direction any more, and nobody is told. What is
+    /// sent meanwhile arrives once it is healed.
+    pub fn cut(&self) {
+        self.network.change(|weather| weather.cut = true);
+    }
+
+    /// Makes every part of what is sent take this long, in each direction.
+    pub fn delay(&self, delay: Duration) {
+        self.network.change(|weather| weather.delay = delay);
+    }
+
+    /// Breaks the connections that are open: whatever was under way is lost. New ones can be made.
+    pub fn reset(&self) {
+        self.network.change(Weather::close);
+    }
+
+    /// Neither cut nor delayed from now on.
+    pub fn heal(&self) {
+        self.network.change(|weather| {
+            weather.cut = false;
+            weather.delay = Duration::ZERO;
+        });
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.network.change(|weather| {
+            weather.over = true;
+            weather.close();
+        });
+        // Wakes the listener up, so that its thread ends; if it has ended there is nothing to wake.
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+    }
+}
+
+impl Weather {
+    fn close(&mut self) {
+        for stream in self.open.drain(..) {
+            // An error means that it is closed.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Network {
+    fn change(&self, change: impl FnOnce(&mut Weather)) {
+        change(&mut self.weather.lock().unwrap());
+        self.changed.notify_all();
+    }
+
+    fn is_over(&self) -> bool {
+        self.weather.lock().unwrap().over
+    }
+
+    /// Waits for as long as it is cut, and for the delay.
+    fn pass(&self) {
+        let weather = self.weather.lock().unwrap();
+        let weather = self.changed.wait_while(weather, |now| now.cut && !now.over).unwrap();
+        let delay = weather.delay;
+        drop(weather);
+        thread::sleep(delay);
+    }
+
+    fn connect(&self, client: TcpStream, target: SocketAddr) {
+        self.pass();
+        // A server that is down is one that the client cannot reach either.
+        let Ok(server) = TcpStream::connect(target) else { return };
+        let copies =
+            [client.try_clone(), client.try_clone(), server.try_clone(), server.try_clone()];
+        let [Ok(from_client), Ok(client_kept), Ok(from_server), Ok(server_kept)] = copies else {
+            return;
+        };
+        self.change(|weather| weather.open.extend([client_kept, server_kept]));
+        thread::scope(|scope| {
+            scope.spawn(|| self.carry(from_client, server));
+            self.carry(from_server, client);
+        });
+    }
+
+    fn carry(&self, mut from: TcpStream, mut to: TcpStream) {
+        let mut part = [0; 16_384];
+        while let Ok(length @ 1..) = from.read(&mut part) {
+            self.pass();
+            if to.write_all(&part[..length]).is_err() {
+                break;
+            }
+        }
+        // Either may be closed already, which is what is wanted.
+        let _ = to.shutdown(Shutdown::Write);
+        let _ = from.shutdown(Shutdown::Read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_while_cut_arrives_when_healed() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let proxy = Proxy::to(listener.local_addr().unwrap().port());
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                thread::spawn(move || {
+                    let mut back = stream.try_clone().unwrap();
+                    std::io::copy(&mut stream, &mut back)
+                });
+            }
+        });
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();
+        let echo = |stream: &mut TcpStream| {
+            let mut back = [0];
+            stream.read_exact(&mut back).map(|()| back[0])
+        };
+        let mut stream = connect();
+        stream.write_all(b"a").unwrap();
+        assert_eq!(echo(&mut stream).unwrap(), b'a');
+
+        proxy.cut();
+        stream.write_all(b"b").unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        assert!(echo(&mut stream).is_err());
+        proxy.heal();
+        stream.set_read_timeout(None).unwrap();
+        assert_eq!(echo(&mut stream).unwrap(), b'b');
+
+        proxy.reset();
+        assert!(echo(&mut stream).is_err());
+        let mut stream = connect();
+        stream.write_all(b"c").unwrap();
+        assert_eq!(echo(&mut stream).unwrap(), b'c');
+    }
+}

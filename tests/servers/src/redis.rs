@@ -1,0 +1,175 @@
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::{Process, Server, free_port};
+
+/// A private Redis with an append-only file and a password.
+#[derive(Debug)]
+pub struct RedisServer {
+    home: TempDir,
+    port: u16,
+    settings: Vec<String>,
+    process: Mutex<Option<Process>>,
+}
+
+impl RedisServer {
+    /// Its password.
+    pub const PASSWORD: &'static str = "sesame-9c1f";
+
+    /// A running one.
+    ///
+    /// # Panics
+    /// If Redis is not installed or does not start.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// A running one with further settings, as `redis-server` takes them.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with(settings: &[&str]) -> Self {
+        let server = Self {
+            home: tempfile::tempdir().expect("a temporary directory"),
+            port: free_port(),
+            settings: settings.iter().map(ToString::to_string).collect(),
+            process: Mutex::new(None),
+        };
+        fs::create_dir(server.data()).unwrap();
+        server.start();
+        server
+    }
+
+    /// Its port without TLS.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The URL for another user, password or options.
+    #[must_use]
+    pub fn url_of(&self, user: &str, password: &str, options: &str) -> String {
+        format!("redis://{user}:{password}@127.0.0.1:{}/{options}", self.port)
+    }
+
+    /// Runs a command, past any library.
+    ///
+    /// # Errors
+    /// What the server said against it, or what the connection did.
+    pub fn command(&self, words: &[&str]) -> Result<String, String> {
+        let connect = || {
+            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
+            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+            Ok(stream)
+        };
+        let stream = connect().map_err(|error: std::io::Error| error.to_string())?;
+        let mut answers = BufReader::new(stream);
+        ask(&mut answers, &["AUTH", Self::PASSWORD])?;
+        ask(&mut answers, words)
+    }
+}
+
+fn ask(answers: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
+    let mut request = format!("*{}\r\n", words.len());
+    for word in words {
+        let _ = write!(request, "${}\r\n{word}\r\n", word.len());
+    }
+    let sent = answers.get_mut().write_all(request.as_bytes());
+    sent.map_err(|error| error.to_string())?;
+    answer(answers).map_err(|error| error.to_string())?
+}
+
+/// Arrays are told one element to a line.
+fn answer(answers: &mut BufReader<TcpStream>) -> std::io::Result<Result<String, String>> {
+    let mut line = String::new();
+    answers.read_line(&mut line)?;
+    let Some((kind, rest)) = line.trim_end().split_at_checked(1) else {
+        return Ok(Err("no answer".into()));
+    };
+    Ok(match kind {
+        "-" => Err(rest.into()),
+        "$" if rest == "-1" => Ok(String::new()),
+        "$" => {
+            let mut text = vec![0; rest.parse::<usize>().expect("a length") + 2];
+            answers.read_exact(&mut text)?;
+            text.truncate(text.len() - 2);
+            Ok(String::from_utf8(text).expect("text"))
+        }
+        "*" => {
+            let mut lines = Vec::new();
+            for _ in 0..rest.parse().unwrap_or(0) {
+                lines.push(answer(answers)?.unwrap_or_else(|error| error));
+            }
+            Ok(lines.join("\n"))
+        }
+        _ => Ok(rest.into()),
+    })
+}
+
+impl Default for RedisServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server for RedisServer {
+    fn url(&self) -> String {
+        self.url_of("", Self::PASSWORD, "0")
+    }
+
+    fn start(&self) {
+        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
+        let log = log.unwrap();
+        let mut command = Command::new("redis-server");
+        command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);
+        command.args(["--requirepass", Self::PASSWORD, "--masterauth", Self::PASSWORD]);
+        command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
+        command.arg("--dir").arg(self.data()).args(&self.settings);
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        *self.process.lock().unwrap() = Some(Process::start(&mut command));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.command(&["PING"]).as_deref() != Ok("PONG") {
+            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
+            assert!(
+                runs && Instant::now() < deadline,
+                "Redis does not start: {}",
+                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn stop(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.end(libc::SIGTERM, Duration::from_secs(20));
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            process.kill();
+        }
+    }
+
+    fn pause(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+    }
+
+    fn resume(&self) {
+        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+}
