@@ -6,7 +6,9 @@ use clap_complete::Shell;
 use flakeid_core::TextForm;
 
 use crate::choice::{LayoutChoice, Presets};
+use crate::leases::LeasesArgs;
 use crate::node::NodeArgs;
+use crate::store::StoreArgs;
 
 /// Makes, decodes and draws 64-bit IDs of the whole Snowflake family
 ///
@@ -37,15 +39,20 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     Bounds(BoundsArgs),
     Layout(LayoutArgs),
+    Leases(LeasesArgs),
+    Whois(WhoisArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
 
 /// Makes IDs, one per line
 ///
-/// Needs to know which node it makes them for: from the flags, else from the environment. There is
-/// no default, because two generators on one node repeat each other's IDs. The first ID of a run is
-/// in the tick after its start, so that runs which follow each other do not repeat IDs either.
+/// Leases a node from a store, so that no other run makes the same IDs, whatever happens to either,
+/// and gives it back at the end. Without --store that is the embedded store of this host.
+///
+/// A node that is given, by flag or environment, is leased too if a store is named. If none is,
+/// nobody checks that no other process has it; the first ID is then in the tick after the start, so
+/// that runs which follow each other do not repeat IDs.
 #[derive(Args)]
 #[command(after_long_help = NEXT_EXAMPLES)]
 pub(crate) struct NextArgs {
@@ -55,6 +62,13 @@ pub(crate) struct NextArgs {
 
     #[command(flatten)]
     pub(crate) layout: LayoutChoice,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+
+    /// Lease the node that was leased by this name last, if it is free
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 
     #[command(flatten)]
     pub(crate) node: NodeArgs,
@@ -225,6 +239,31 @@ pub(crate) struct PlanArgs {
     pub(crate) json: bool,
 }
 
+/// Names the process that made an ID
+///
+/// Looks up in a namespace's history who held the ID's node at the ID's tick. Windows of one node do
+/// not overlap, so there is one answer, or none if the history does not reach there.
+///
+/// In a pipe, or with --json, it writes one JSON object per ID.
+#[derive(Args)]
+#[command(after_long_help = WHOIS_EXAMPLES)]
+pub(crate) struct WhoisArgs {
+    /// IDs; 0x in front makes a decimal one hexadecimal
+    #[arg(value_name = "ID", required = true, allow_negative_numbers = true)]
+    pub(crate) ids: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+
+    /// How the IDs are written
+    #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
+    pub(crate) format: InputForm,
+
+    /// Write one JSON object per ID, also to a terminal
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Writes a completion script for a shell
 #[derive(Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
@@ -268,6 +307,8 @@ impl Color {
 
 const MAIN_EXAMPLES: &str = "\
 Examples:
+  flakeid next
+  flakeid next -n 5 --store sqlite://flakeid.db
   flakeid next --node 7
   flakeid inspect 910499571847892992
   flakeid bounds --from 2026-01-01 --to 2026-01-31T23:59:59.999Z
@@ -275,6 +316,8 @@ Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095
 
 Environment:
+  FLAKEID_STORE       store of the leases, where --store is not given
+  FLAKEID_NAMESPACE   namespace in it, where --namespace is not given
   FLAKEID_LAYOUT      layout, where --layout is not given
   FLAKEID_NODE        node of `next`, where no flag gives one
   FLAKEID_DATACENTER  the same in two parts,
@@ -283,11 +326,14 @@ Environment:
 
 Exit status:
   0  done, also if the reader of a pipe has gone
-  1  an error, with its code on standard error
+  1  an error, with its code on standard error, or a no to a question
   2  wrong usage";
 
 const NEXT_EXAMPLES: &str = "\
 Examples:
+  flakeid next
+  flakeid next -n 5 --store sqlite://flakeid.db
+  flakeid next --store sqlite://flakeid.db --name import
   flakeid next --node 7
   flakeid next -n 5 --datacenter 17 --worker 25 --format base62
   flakeid next -n 1000000 --node 7 --format bytes | wc -c
@@ -295,6 +341,8 @@ Examples:
   FLAKEID_NODE=7 flakeid next
 
 Environment (flags win):
+  FLAKEID_STORE       store, where --store is not given
+  FLAKEID_NAMESPACE   namespace in it, where --namespace is not given
   FLAKEID_LAYOUT      layout, where --layout is not given
   FLAKEID_NODE        node, where no flag gives one
   FLAKEID_DATACENTER  the same in two parts,
@@ -326,6 +374,11 @@ Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095
   flakeid layout plan --nodes 1000 --rate 200 --until 2060-06-30 --bits 53
   flakeid layout plan --nodes 3 --rate 1000000 --until 2050 --epoch 2024-01-01 --json";
+
+const WHOIS_EXAMPLES: &str = "\
+Examples:
+  flakeid whois 910499571847892992 --store sqlite://flakeid.db
+  flakeid next --store sqlite://flakeid.db | xargs flakeid whois --store sqlite://flakeid.db";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

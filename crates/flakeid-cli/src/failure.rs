@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Io { doing: String, error: io::Error },
     /// The reader of our output has gone: `flakeid next -n 1000000 | head` is no error.
     NoReader,
+    /// Whoever was asked did not say yes.
+    Declined,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -39,6 +41,7 @@ impl Failure {
             }
             Self::Io { doing, error } => output::error("error", &format!("{doing}: {error}")),
             Self::NoReader => return ExitCode::SUCCESS,
+            Self::Declined => output::note("flakeid: nothing was changed"),
         }
         ExitCode::FAILURE
     }

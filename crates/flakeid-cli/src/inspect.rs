@@ -36,7 +36,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
 }
 
 /// An ID of the layout.
-fn read(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
+pub(crate) fn read(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
     let (digits, form) = without_prefix(text, form);
     let id = form.decode(&digits).map_err(|error| {
         let hint = hint(&error, text, form);

@@ -6,6 +6,7 @@ mod bounds;
 mod choice;
 mod cli;
 mod completions;
+mod consent;
 mod diagram;
 mod environment;
 mod failure;
@@ -13,6 +14,8 @@ mod figure;
 mod inspect;
 mod instant;
 mod layout;
+mod leases;
+mod maker;
 mod man;
 mod need;
 mod next;
@@ -22,7 +25,10 @@ mod plan;
 mod progress;
 mod proposal;
 mod record;
+mod span;
+mod store;
 mod table;
+mod whois;
 
 use std::process::ExitCode;
 
@@ -41,6 +47,8 @@ fn main() -> ExitCode {
             None => layout::run(args),
             Some(cli::LayoutCommand::Plan(args)) => plan::run(args),
         },
+        Command::Leases(args) => leases::run(args),
+        Command::Whois(args) => whois::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     };

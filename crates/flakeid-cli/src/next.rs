@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use flakeid_core::{ErrorKind, Field, Generator, Id, Layout, TextForm};
+use flakeid_core::{Id, Layout, TextForm};
 
 use crate::cli::{NextArgs, OutputForm};
-use crate::environment;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::figure;
-use crate::node;
+use crate::maker::Maker;
 use crate::output;
 use crate::progress::Progress;
 use crate::record::{Record, name_of};
@@ -19,19 +18,19 @@ const CHUNK: usize = 4096;
 pub(crate) fn run(args: &NextArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let mut left = figure::parse("count", &args.count, 0, u64::MAX)?;
-    let generator = generator(args, layout)?;
+    let maker = Maker::new(args, layout)?;
     let writer = Writer::new(args.format, layout);
     let mut progress = Progress::new(left);
     let mut out = output::stream();
     let mut ids = vec![Id::default(); CHUNK];
     while left > 0 {
         let wanted = usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK));
-        let filled = if let Ok(filled) = generator.try_fill(&mut ids[..wanted]) {
+        let filled = if let Ok(filled) = maker.try_fill(&mut ids[..wanted]) {
             filled
         } else {
             // Whoever reads the pipe shall not wait for more than the next tick.
             out.flush()?;
-            generator.fill(&mut ids[..1])?
+            maker.fill(&mut ids[..1])?
         };
         for id in &ids[..filled] {
             writer.write(&mut out, *id)?;
@@ -41,24 +40,6 @@ pub(crate) fn run(args: &NextArgs) -> Outcome {
     }
     out.flush()?;
     Ok(())
-}
-
-fn generator(args: &NextArgs, layout: Layout) -> Result<Generator, Failure> {
-    let mut builder = Generator::builder(layout);
-    let node = args.node.resolve(&layout, environment::variable)?;
-    if let Some(node) = node {
-        builder = builder.node(node);
-    }
-    if let Some(text) = &args.sequence_start {
-        let most =
-            layout.fields().find(|span| span.field == Field::Sequence).map_or(0, |span| span.width);
-        let bits = figure::parse("sequence_start", text, 0, u64::from(most))?;
-        builder = builder.sequence_start(bits as u32);
-    }
-    builder.build().map_err(|error| match error.kind() {
-        ErrorKind::InvalidOption if node.is_none() => Failure::hinted(error, node::ways(&layout)),
-        _ => error.into(),
-    })
 }
 
 struct Writer {

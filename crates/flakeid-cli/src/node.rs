@@ -1,10 +1,12 @@
-//! Which node to make IDs for: from the flags, else from the environment, never by default.
+//! Which node to make IDs for: from the flags, else from the environment.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use flakeid_core::{Error, Layout};
+use flakeid_lease::NodeSource;
 
 use crate::failure::Failure;
 use crate::figure;
+use crate::output;
 
 pub(crate) const NODE: &str = "FLAKEID_NODE";
 pub(crate) const DATACENTER: &str = "FLAKEID_DATACENTER";
@@ -23,6 +25,34 @@ pub(crate) struct NodeArgs {
     /// Low part of the node, in layouts that split it; goes with --datacenter
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     worker: Option<String>,
+
+    /// Take the node from somewhere that has to be named
+    #[arg(long, value_enum, value_name = "SOURCE", conflicts_with_all = ["node", "datacenter", "worker"])]
+    node_from: Option<Source>,
+}
+
+/// Where else a node may come from.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Source {
+    #[value(help = "FLAKEID_NODE, or FLAKEID_DATACENTER and FLAKEID_WORKER: an error if not set")]
+    Env,
+    #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]
+    Kubernetes,
+    /// The low bits of a network card's address: unsafe
+    Mac,
+    /// The low bits of this host's IPv4 address: unsafe
+    Ipv4,
+}
+
+impl Source {
+    const fn of_lease(self) -> NodeSource {
+        match self {
+            Self::Env => NodeSource::Environment,
+            Self::Kubernetes => NodeSource::Kubernetes,
+            Self::Mac => NodeSource::MacAddress,
+            Self::Ipv4 => NodeSource::Ipv4,
+        }
+    }
 }
 
 /// What one source says.
@@ -36,12 +66,27 @@ struct Told {
 }
 
 impl NodeArgs {
+    /// Whether the command line says nothing about a node.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.node.is_none()
+            && self.datacenter.is_none()
+            && self.worker.is_none()
+            && self.node_from.is_none()
+    }
+
     /// The node, or `None` if nobody gave one. `environment` looks up a variable.
     pub(crate) fn resolve(
         &self,
         layout: &Layout,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<u64>, Failure> {
+        if let Some(source) = self.node_from.map(Source::of_lease) {
+            let node = source.node(layout)?;
+            if let Some(warning) = source.warning() {
+                output::warning(warning);
+            }
+            return Ok(Some(node));
+        }
         let flags = Told {
             node: self.node.clone(),
             datacenter: self.datacenter.clone(),
@@ -114,18 +159,6 @@ impl Told {
     }
 }
 
-/// What to do without a node.
-pub(crate) fn ways(layout: &Layout) -> String {
-    if layout.is_split() {
-        format!(
-            "give --node N or --datacenter D --worker W, or set {NODE}=N or {DATACENTER}=D and \
-             {WORKER}=W"
-        )
-    } else {
-        format!("give --node N, or set {NODE}=N")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +170,7 @@ mod tests {
     ) -> Result<Option<u64>, String> {
         let told = |text: &str| (text != "-").then(|| text.to_owned());
         let [node, datacenter, worker] = flags.map(told);
-        let args = NodeArgs { node, datacenter, worker };
+        let args = NodeArgs { node, datacenter, worker, node_from: None };
         let variable = |name: &str| {
             let index = [NODE, DATACENTER, WORKER].iter().position(|known| *known == name)?;
             told(variables[index])

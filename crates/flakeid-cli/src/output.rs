@@ -46,6 +46,23 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Whether the reader of standard output has gone. Whoever writes seldom would not notice for long.
+#[cfg(unix)]
+pub(crate) fn reader_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = io::stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // Should it be impossible to ask, the next write tells.
+    poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
+}
+
+/// Elsewhere the next write tells.
+#[cfg(not(unix))]
+pub(crate) fn reader_is_gone() -> bool {
+    false
+}
+
 pub(crate) fn error(code: &str, message: &str) {
     say(&format!("flakeid: {RED}{code}{RED:#}: {message}\n"));
 }
@@ -56,6 +73,27 @@ pub(crate) fn hint(text: &str) {
 
 pub(crate) fn warning(text: &str) {
     say(&format!("flakeid: {YELLOW}warning{YELLOW:#}: {text}\n"));
+}
+
+/// Text for people on standard error.
+pub(crate) fn note(text: &str) {
+    say(&format!("{text}\n"));
+}
+
+/// Asks on standard error, and leaves the cursor behind the question.
+pub(crate) fn question(text: &str) {
+    say(&format!("{BOLD}{text}{BOLD:#} "));
+}
+
+/// Text that others wrote, such as names in a store, as one line that commands no terminal.
+pub(crate) fn tame(text: &str) -> String {
+    const MOST: usize = 40;
+    let shown = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let mut tame: String = shown.clone().take(MOST).collect();
+    if shown.count() > MOST {
+        tame.push('…');
+    }
+    tame
 }
 
 /// Nobody is left to be told if standard error cannot be written.

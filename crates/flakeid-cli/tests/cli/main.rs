@@ -12,6 +12,13 @@ mod bounds;
 mod help;
 mod inspect;
 mod layout;
+// The store that needs no server wants a Unix.
+#[cfg(unix)]
+mod leased;
+#[cfg(unix)]
+mod leases;
+#[cfg(unix)]
+mod many;
 mod next;
 mod plan;
 mod refusals;
@@ -19,4 +26,10 @@ mod run;
 mod shells;
 // Other systems' `script` takes other arguments.
 #[cfg(target_os = "linux")]
+mod operator;
+#[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod watch;
+#[cfg(unix)]
+mod whois;

@@ -3,7 +3,7 @@
 use crate::run::{Run, run, run_on, run_with};
 
 #[track_caller]
-fn refused(run: &Run, code: &str, parts: &[&str]) {
+pub(crate) fn refused(run: &Run, code: &str, parts: &[&str]) {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(run.text(), "");
     let mut lines = run.stderr.lines();
@@ -72,19 +72,25 @@ fn fields_out_of_range() {
     }
 }
 
+/// Build machines may be containers or not: a variable says so here.
 #[test]
-fn no_node() {
-    let missing = "node: missing: give one from 0 to 1023";
-    let ways = "hint: give --node N or --datacenter D --worker W, or set FLAKEID_NODE=N or \
-                FLAKEID_DATACENTER=D and FLAKEID_WORKER=W";
-    refused(&run(&["next"]), "FLAKEID_INVALID_OPTION", &[missing, ways]);
-    refused(&run(&["next", "-n", "0"]), "FLAKEID_INVALID_OPTION", &[missing, ways]);
-    let unsplit = run(&["next", "--layout", "sonyflake"]);
-    refused(
-        &unsplit,
-        "FLAKEID_INVALID_OPTION",
-        &["from 0 to 65535", "hint: give --node N, or set FLAKEID_NODE=N\n"],
-    );
+fn in_a_container_there_is_no_default() {
+    let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
+    let code = "FLAKEID_INVALID_OPTION";
+    let ways = ["a file on a volume (sqlite:///", "the URL of a server", "a fixed node"];
+    for args in [&["next"] as &[&str], &["next", "-n", "5", "--name", "import"]] {
+        let run = run_with(&container, args);
+        refused(&run, code, &ways);
+        refused(&run, code, &["hint: give --store URL or --node N, or set FLAKEID_STORE=URL or"]);
+    }
+    for args in [&["leases", "ls"] as &[&str], &["leases", "watch"], &["whois", "1"]] {
+        let run = run_with(&container, args);
+        refused(&run, code, &ways);
+        refused(&run, code, &["hint: give --store URL, or set FLAKEID_STORE=URL\n"]);
+    }
+    for args in [&["next", "--node", "1"] as &[&str], &["next", "--layout", "t41.s22@0/1ms"]] {
+        run_with(&container, args).quiet();
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
@@ -30,18 +31,23 @@ impl Run {
     }
 }
 
+/// What would say something about IDs or colours.
+pub(crate) const CLEARED: [&str; 9] = [
+    "FLAKEID_STORE",
+    "FLAKEID_NAMESPACE",
+    "FLAKEID_NODE",
+    "FLAKEID_DATACENTER",
+    "FLAKEID_WORKER",
+    "FLAKEID_LAYOUT",
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+];
+
 /// The command with an environment that says nothing about IDs.
 pub(crate) fn flakeid() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flakeid"));
-    for name in [
-        "FLAKEID_NODE",
-        "FLAKEID_DATACENTER",
-        "FLAKEID_WORKER",
-        "FLAKEID_LAYOUT",
-        "NO_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-    ] {
+    for name in CLEARED {
         command.env_remove(name);
     }
     command.stdin(Stdio::null());
@@ -74,4 +80,13 @@ pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Run {
 pub(crate) fn finish(output: Output) -> Run {
     let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
     Run { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// An empty directory for one test, and the URL of a store in it.
+pub(crate) fn scratch(test: &str) -> (PathBuf, String) {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).expect("a directory for the test");
+    let url = format!("sqlite://{}", dir.join("flakeid.db").display());
+    (dir, url)
 }

@@ -6,13 +6,14 @@ use std::{
 
 use crate::run::run;
 
-const COMMANDS: [&str; 6] = ["next", "inspect", "bounds", "layout", "completions", "man"];
+const COMMANDS: [&str; 8] =
+    ["next", "inspect", "bounds", "layout", "leases", "whois", "completions", "man"];
 
 #[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]).quiet();
-        for command in COMMANDS.iter().chain(&["plan"]) {
+        for command in COMMANDS.iter().chain(&["plan", "fast-forward", "watch"]) {
             assert!(script.text().contains(command), "{shell} {command}");
         }
     }
@@ -66,7 +67,7 @@ fn the_manual_has_a_page_for_every_command() {
         let page = std::fs::read_to_string(dir.join(&name)).expect(&name);
         assert!(page.contains("SYNOPSIS"), "{name}");
     }
-    for name in ["flakeid.1", "flakeid-layout-plan.1"] {
+    for name in ["flakeid.1", "flakeid-layout-plan.1", "flakeid-leases-fast-forward.1"] {
         assert!(dir.join(name).is_file(), "{name}");
     }
 }

@@ -1,24 +1,39 @@
 //! What somebody at a terminal sees, by way of util-linux's `script`.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
+
+use crate::run::CLEARED;
 
 /// Runs a shell command on a terminal of its own and returns everything that was shown there.
 fn on_terminal(variables: &[(&str, &str)], command: &str) -> (Option<i32>, String) {
+    typing("", variables, command)
+}
+
+/// The same with somebody at the keyboard, who types a line at once or nothing at all.
+pub(crate) fn typing(
+    line: &str,
+    variables: &[(&str, &str)],
+    command: &str,
+) -> (Option<i32>, String) {
     let flakeid = env!("CARGO_BIN_EXE_flakeid");
     let mut script = Command::new("script");
     script
-        .args(["-qec", &command.replace("flakeid", &format!("'{flakeid}'")), "/dev/null"])
+        .args(["-qec", &command.replace("flakeid ", &format!("'{flakeid}' ")), "/dev/null"])
         .env("TERM", "xterm-256color")
         .env("SHELL", "/bin/sh")
-        .stdin(Stdio::null());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FLAKEID_NODE", "FLAKEID_LAYOUT"] {
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    for name in CLEARED {
         script.env_remove(name);
     }
     script.envs(variables.iter().copied());
-    let output = script.output().expect(
+    let mut script = script.spawn().expect(
         "`script` of util-linux is missing; install it: apt-get install bsdutils (Debian, Ubuntu), \
          dnf install util-linux-script (Fedora), apk add util-linux-misc (Alpine)",
     );
+    script.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+    let output = script.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
 }
 
@@ -46,7 +61,7 @@ fn no_color_is_obeyed() {
     assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));
     let (_, text) = on_terminal(&[], "flakeid --color never inspect 910499571847892992");
     assert!(!text.contains('\u{1b}'), "{text:?}");
-    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid next");
+    let (_, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid next --node 1024");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 

@@ -1,0 +1,185 @@
+//! Which store leases come from, and which namespace in it.
+
+use std::sync::Arc;
+
+use clap::Args;
+use flakeid_core::{Error, ErrorKind, Layout, SystemClock};
+use flakeid_lease::protocol::{Namespace, Refusal, Row};
+use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
+use flakeid_lease::store::{Fault, Location, Store};
+
+use crate::environment;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+
+pub(crate) const STORE: &str = "FLAKEID_STORE";
+pub(crate) const NAMESPACE: &str = "FLAKEID_NAMESPACE";
+
+const DEFAULT_NAMESPACE: &str = "default";
+
+const STORE_HELP: &str = "\
+Store of the leases, by URL [default: the embedded one of this host]
+
+sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis:// \
+or etcd://. Everybody on this host who lists processes sees what is written here: give a password \
+in FLAKEID_STORE instead.";
+
+#[derive(Args)]
+pub(crate) struct StoreArgs {
+    /// Store of the leases, by URL [default: the embedded one of this host]
+    #[arg(long, value_name = "URL", long_help = STORE_HELP)]
+    store: Option<String>,
+
+    /// Namespace in the store: one ID space, with one layout [default: default]
+    #[arg(long, value_name = "NS")]
+    namespace: Option<String>,
+}
+
+impl StoreArgs {
+    /// The store that was named, by the flag, else by the environment.
+    pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
+        if let Some(url) = &self.store {
+            return Ok(Some(Location::parse(url)?));
+        }
+        let Some(url) = environment::variable(STORE) else { return Ok(None) };
+        Location::parse(&url).map(Some).map_err(|error| from_environment(error, STORE))
+    }
+
+    /// That one, else this host's own.
+    pub(crate) fn location(&self) -> Result<Location, Failure> {
+        if let Some(location) = self.named()? {
+            return Ok(location);
+        }
+        let url = flakeid_lease::embedded_url().map_err(|error| {
+            Failure::hinted(error, format!("give --store URL, or set {STORE}=URL"))
+        })?;
+        Ok(Location::parse(&url)?)
+    }
+
+    pub(crate) fn has_namespace(&self) -> bool {
+        self.namespace.is_some()
+    }
+
+    /// From the flag, else from the environment, else the default.
+    pub(crate) fn namespace(&self) -> Result<String, Failure> {
+        if let Some(name) = &self.namespace {
+            Namespace::check_name(name)?;
+            return Ok(name.clone());
+        }
+        let Some(name) = environment::variable(NAMESPACE) else {
+            return Ok(DEFAULT_NAMESPACE.to_owned());
+        };
+        Namespace::check_name(&name).map_err(|error| from_environment(error, NAMESPACE))?;
+        Ok(name)
+    }
+
+    pub(crate) fn connect(&self) -> Result<Connection, Failure> {
+        let namespace = self.namespace()?;
+        Connection::open(self.location()?, namespace)
+    }
+}
+
+fn from_environment(error: Error, name: &str) -> Failure {
+    Failure::hinted(error, format!("it comes from the environment variable {name}"))
+}
+
+/// A store that is open at one namespace. Faults become errors with their code here.
+pub(crate) struct Connection {
+    pub(crate) location: Location,
+    pub(crate) namespace: String,
+    store: Box<dyn Store>,
+}
+
+impl Connection {
+    pub(crate) fn open(location: Location, namespace: String) -> Result<Self, Failure> {
+        match location.connect(&(Arc::new(SystemClock) as _)) {
+            Ok(store) => Ok(Self { location, namespace, store }),
+            Err(fault) => Err(refused(&fault, &location, &namespace).into()),
+        }
+    }
+
+    /// For people: `namespace orders of postgresql://db/app`.
+    pub(crate) fn name(&self) -> String {
+        format!("namespace {} of {}", self.namespace, self.location)
+    }
+
+    pub(crate) fn prepare(&mut self) -> Outcome {
+        let done = self.store.prepare();
+        done.map_err(|fault| self.failure(&fault))
+    }
+
+    /// The namespace as it is, or `None` if it does not exist.
+    pub(crate) fn find(&mut self) -> Result<Option<Listing>, Failure> {
+        match operations::list(self.store.as_mut(), &self.namespace) {
+            Ok(listing) => Ok(Some(listing)),
+            Err(Fault::Refused(Refusal::MissingNamespace)) => Ok(None),
+            Err(fault) => Err(self.failure(&fault)),
+        }
+    }
+
+    pub(crate) fn list(&mut self) -> Result<Listing, Failure> {
+        let listed = operations::list(self.store.as_mut(), &self.namespace);
+        listed.map_err(|fault| self.failure(&fault))
+    }
+
+    /// Embedded stores know by themselves whether they have lost anything.
+    pub(crate) fn init(&mut self, wanted: &Namespace, fresh: bool) -> Result<Namespace, Failure> {
+        let done = if fresh || self.store.creates_namespaces() {
+            operations::init(self.store.as_mut(), wanted)
+        } else {
+            operations::init_again(self.store.as_mut(), wanted)
+        };
+        done.map_err(|fault| self.failure(&fault))
+    }
+
+    pub(crate) fn repair(&mut self, node: u64, repair: Repair) -> Result<Option<Row>, Failure> {
+        let done = operations::repair(self.store.as_mut(), &self.namespace, node, repair);
+        done.map_err(|fault| self.failure(&fault))
+    }
+
+    pub(crate) fn fast_forward(&mut self, tick: u64) -> Result<Namespace, Failure> {
+        let done = operations::fast_forward(self.store.as_mut(), &self.namespace, tick);
+        done.map_err(|fault| self.failure(&fault))
+    }
+
+    pub(crate) fn adopt(&mut self) -> Result<Namespace, Failure> {
+        let done = operations::adopt(self.store.as_mut(), &self.namespace);
+        done.map_err(|fault| self.failure(&fault))
+    }
+
+    pub(crate) fn whois(&mut self, node: u64, tick: u64) -> Result<Option<Holding>, Failure> {
+        let found = operations::whois(self.store.as_mut(), &self.namespace, node, tick);
+        found.map_err(|fault| self.failure(&fault))
+    }
+
+    fn failure(&mut self, fault: &Fault) -> Failure {
+        let error = refused(fault, &self.location, &self.namespace);
+        if !matches!(fault, Fault::Refused(Refusal::MissingNamespace)) {
+            return error.into();
+        }
+        // A store that cannot list them has nothing to add to the error.
+        let names = self.store.namespaces().unwrap_or_default();
+        match names.len() {
+            0 => error.into(),
+            _ => Failure::hinted(error, format!("{} has {}", self.location, some(&names))),
+        }
+    }
+}
+
+fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
+    let kind = match fault {
+        // The layout is for the end of its ticks alone, of which operators are told otherwise.
+        Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
+        Fault::Rejected(_) => ErrorKind::StoreRejected,
+        Fault::Unavailable(_) | Fault::Conflict => ErrorKind::StoreUnavailable,
+    };
+    Error::new(kind, &format!("{location}: {fault}"), None)
+}
+
+/// The first few of many names.
+fn some(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| output::tame(name)).collect();
+    let more = if names.len() > MOST { " …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}

@@ -1,0 +1,176 @@
+//! `flakeid next` with a store.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use flakeid_core::{Id, Layout};
+
+use crate::refusals::refused;
+use crate::run::{Run, finish, flakeid, run, run_with, scratch};
+
+fn ids(run: &Run) -> Vec<Id> {
+    run.lines().iter().map(|line| line.parse().unwrap()).collect()
+}
+
+fn node(run: Run) -> u64 {
+    Layout::TWITTER.unpack(ids(&run.quiet())[0]).unwrap().node
+}
+
+/// The nodes of a namespace, whoever has them.
+fn rows(url: &str) -> Vec<serde_json::Value> {
+    run(&["leases", "ls", "--all", "--store", url]).quiet().json()
+}
+
+#[test]
+fn five_ids_from_a_file_in_the_working_directory() {
+    let (dir, _) = scratch("relative");
+    let mut command = flakeid();
+    command.args(["next", "-n", "5", "--store", "sqlite://flakeid.db"]).current_dir(&dir);
+    let ids = ids(&finish(command.output().unwrap()).quiet());
+    assert_eq!(ids.len(), 5);
+    assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+    assert!(dir.join("flakeid.db").is_file());
+}
+
+#[test]
+fn the_node_is_given_back() {
+    let (_, url) = scratch("given_back");
+    let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
+    let rows = rows(&url);
+    assert_eq!((rows.len(), &rows[0]["state"]), (1, &"free".into()), "{rows:?}");
+    // Only what was used is used up.
+    let last_tick = Layout::TWITTER.unpack(first[2]).unwrap().tick;
+    assert_eq!(rows[0]["fence"], last_tick + 1);
+}
+
+#[test]
+fn a_closed_pipe_gives_the_node_back() {
+    let (_, url) = scratch("closed_pipe");
+    let mut child = flakeid()
+        .args(["next", "-n", "1000000000", "--store", &url])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 100]).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+    assert_eq!(rows(&url)[0]["state"], "free");
+}
+
+#[test]
+fn runs_that_follow_each_other_do_not_repeat() {
+    let (_, url) = scratch("following");
+    let mut all = Vec::new();
+    for _ in 0..10 {
+        all.extend(ids(&run(&["next", "-n", "5000", "--store", &url]).quiet()));
+    }
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 50_000);
+}
+
+#[test]
+fn names_have_their_node_again_and_fixed_nodes_are_leased() {
+    let (_, url) = scratch("identities");
+    let named = || node(run(&["next", "--store", &url, "--name", "import"]));
+    let first = named();
+    assert_ne!(node(run(&["next", "--store", &url, "--name", "export"])), first);
+    assert_eq!(named(), first);
+    assert_eq!(node(run(&["next", "--store", &url, "--node", "700"])), 700);
+    assert_eq!(node(run_with(&[("FLAKEID_NODE", "701")], &["next", "--store", &url])), 701);
+    assert_eq!(node(run_with(&[("FLAKEID_STORE", &url)], &["next", "--node", "702"])), 702);
+    // A name that was typed is meant, whatever the environment says of nodes.
+    let named_again = ["next", "--store", &url, "--name", "import"];
+    assert_eq!(node(run_with(&[("FLAKEID_NODE", "703")], &named_again)), first);
+    let leased: Vec<u64> = rows(&url).iter().map(|row| row["node"].as_u64().unwrap()).collect();
+    for node in [first, 700, 701, 702] {
+        assert!(leased.contains(&node), "{node} is not in {leased:?}");
+    }
+    assert!(!leased.contains(&703));
+}
+
+#[test]
+fn the_store_comes_from_the_flag_else_from_the_environment() {
+    let (_, flag) = scratch("store_flag");
+    let (_, variable) = scratch("store_variable");
+    let variables = [("FLAKEID_STORE", variable.as_str()), ("FLAKEID_NAMESPACE", "there")];
+    run_with(&variables, &["next"]).quiet();
+    run_with(&variables, &["next", "--store", &flag, "--namespace", "here"]).quiet();
+    let has = |url: &str, namespace: &str| {
+        run(&["leases", "ls", "--store", url, "--namespace", namespace, "--all"]).code == Some(0)
+    };
+    assert!(has(&variable, "there") && has(&flag, "here"));
+    assert!(!has(&variable, "here") && !has(&flag, "there"));
+}
+
+#[test]
+fn what_cannot_be_leased() {
+    let (dir, url) = scratch("not_leased");
+    let next = |args: &[&str]| run(&[&["next", "--store", &url], args].concat());
+    next(&[]).quiet();
+    let code = "FLAKEID_INVALID_OPTION";
+    refused(&next(&["--name", "a", "--node", "1"]), code, &["either --name or a node, not both"]);
+    refused(&next(&["--name", ""]), code, &["name: "]);
+    refused(&next(&["--namespace", "a b"]), code, &["namespace: \"a b\" must be 1 to 64 of"]);
+    refused(&next(&["--node", "1024"]), "FLAKEID_FIELD_OUT_OF_RANGE", &["from 0 to 1023"]);
+    let other = next(&["--layout", "sonyflake"]);
+    refused(&other, "FLAKEID_STORE_REJECTED", &["is for the layout t41.d5.w5.s12@1288834974657"]);
+    let alone = run(&["next", "--node", "1", "--namespace", "orders"]);
+    refused(&alone, code, &["--namespace goes with --store"]);
+    for (store, part) in
+        [("flakeid.db", "not a URL"), ("nosql://db", "\"nosql\" is no kind of store")]
+    {
+        refused(&run(&["next", "--store", store]), code, &["store: ", part]);
+        let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);
+        refused(&variable, code, &["store: ", part, "hint: it comes from the environment"]);
+    }
+    refused(&run_with(&[("FLAKEID_STORE", "")], &["next"]), code, &["not a URL"]);
+    let nowhere = format!("sqlite://{}/no/such/directory/flakeid.db", dir.display());
+    let run = run(&["next", "--store", &nowhere]);
+    assert_eq!((run.code, run.text()), (Some(1), ""));
+    assert!(run.stderr.starts_with("flakeid: FLAKEID_STORE_"), "{}", run.stderr);
+}
+
+#[test]
+fn no_password_is_shown() {
+    // Nobody listens on port 1.
+    for url in [
+        "postgresql://ada:s3cret@127.0.0.1:1/db",
+        "mysql://ada:s3cret@127.0.0.1:1/db",
+        "redis://ada:s3cret@127.0.0.1:1/0",
+        "etcd://ada:s3cret@127.0.0.1:1",
+    ] {
+        for args in [&["next"] as &[&str], &["leases", "ls"], &["leases", "init"], &["whois", "1"]]
+        {
+            let run = run_with(&[("FLAKEID_STORE", url)], args);
+            assert_eq!((run.code, run.text()), (Some(1), ""), "{url} {args:?}");
+            let begin = "flakeid: FLAKEID_STORE_UNAVAILABLE: ";
+            assert!(run.stderr.starts_with(begin), "{url} {args:?}: {}", run.stderr);
+            assert!(run.stderr.contains("127.0.0.1:1"), "{}", run.stderr);
+            assert!(!run.stderr.contains("s3cret"), "{url} {args:?}: {}", run.stderr);
+        }
+    }
+    for store in ["ada:s3cret@localhost", "oracle://ada:s3cret@localhost/db"] {
+        let run = run(&["next", "--store", store]);
+        assert!(run.code == Some(1) && !run.stderr.contains("s3cret"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn node_sources_are_chosen_and_the_unsafe_ones_warn() {
+    let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
+    assert_eq!(node(from_environment), 9);
+    let missing = run(&["next", "--node-from", "env"]);
+    refused(&missing, "FLAKEID_INVALID_OPTION", &["env: neither FLAKEID_NODE nor"]);
+    for source in ["mac", "ipv4"] {
+        let run = run(&["next", "--node-from", source]);
+        // A machine may have no network at all; then there is nothing to be wrong about.
+        let part =
+            if run.code == Some(0) { "warning: nodes from" } else { "FLAKEID_INVALID_OPTION" };
+        assert!(run.stderr.starts_with("flakeid: ") && run.stderr.contains(part), "{}", run.stderr);
+    }
+    assert_eq!(run(&["next", "--node-from", "mac", "--node", "1"]).code, Some(2));
+}

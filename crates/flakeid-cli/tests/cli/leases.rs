@@ -1,0 +1,255 @@
+//! `flakeid leases`, in pipes; on a terminal see there.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::refusals::refused;
+use crate::run::{Run, flakeid, run, scratch};
+
+/// The command `leases` at one store.
+fn leases(url: &str, args: &[&str]) -> Run {
+    run(&[&["leases"], args, &["--store", url]].concat())
+}
+
+fn rows(url: &str) -> Vec<Value> {
+    leases(url, &["ls", "--all"]).quiet().json()
+}
+
+fn row(url: &str, node: u64) -> Value {
+    rows(url).into_iter().find(|row| row["node"] == node).unwrap_or(Value::Null)
+}
+
+/// Leases a node, dies, and says under which process ID.
+pub(crate) fn die_with(url: &str, node: &str) -> u32 {
+    let mut child = flakeid()
+        .args(["next", "-n", "1000000000", "--store", url, "--node", node])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0; 100]).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+#[test]
+fn a_namespace_is_created_once() {
+    let (_, url) = scratch("init");
+    let created = leases(&url, &["init", "--namespace", "orders", "--max-window", "2min"]).quiet();
+    assert_eq!(
+        created.json(),
+        [json!({
+            "namespace": "orders", "created": true, "layout": "twitter",
+            "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 5_000, "history": true,
+        })]
+    );
+    let again =
+        leases(&url, &["init", "--namespace", "orders", "--max-skew", "1s", "--no-history"]);
+    assert_eq!(again.code, Some(0));
+    assert!(again.stderr.contains("warning: the namespace exists already"), "{}", again.stderr);
+    let kept = &again.json()[0];
+    assert_eq!((&kept["created"], &kept["max_skew_ms"]), (&json!(false), &json!(5_000)));
+    let other = leases(&url, &["init", "--namespace", "orders", "--layout", "sonyflake"]);
+    refused(&other, "FLAKEID_STORE_REJECTED", &["\"orders\" is for the layout t41.d5.w5.s12@"]);
+    let sonyflake = leases(&url, &["init", "--layout", "sonyflake", "--no-history"]).quiet();
+    assert_eq!(
+        (&sonyflake.json()[0]["layout"], &sonyflake.json()[0]["history"]),
+        (&json!("sonyflake"), &json!(false))
+    );
+}
+
+#[test]
+fn init_refuses_what_cannot_be() {
+    let (_, url) = scratch("init_refused");
+    for (args, code, part) in [
+        (
+            &["--max-window", "1"] as &[&str],
+            "FLAKEID_INVALID_OPTION",
+            "--max-window: \"1\" is not a length of time",
+        ),
+        (&["--max-ahead", "-1s"], "FLAKEID_INVALID_OPTION", "--max-ahead: \"-1s\" is not"),
+        (
+            &["--max-window", "1ms"],
+            "FLAKEID_FIELD_OUT_OF_RANGE",
+            "max_window_ms 1 is out of range: must be from 2",
+        ),
+        (
+            &["--max-ahead", "2d"],
+            "FLAKEID_FIELD_OUT_OF_RANGE",
+            "max_ahead_ms 172800000 is out of range",
+        ),
+        (&["--namespace", ""], "FLAKEID_INVALID_OPTION", "must be 1 to 64 of"),
+        (&["--layout", "nope"], "FLAKEID_INVALID_LAYOUT", "neither a preset"),
+    ] {
+        refused(&leases(&url, &[&["init"], args].concat()), code, &[part]);
+    }
+}
+
+#[test]
+fn ls_says_who_has_what() {
+    let (_, url) = scratch("ls");
+    let pid = die_with(&url, "7");
+    run(&["next", "--store", &url, "--node", "8"]).quiet();
+    leases(&url, &["quarantine", "9", "--yes"]).quiet();
+    let shown = leases(&url, &["ls"]).quiet().json();
+    let nodes: Vec<&Value> = shown.iter().map(|row| &row["node"]).collect();
+    assert_eq!(nodes, [7, 9], "what is free is not shown");
+    let states: Vec<Value> = rows(&url).iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states, ["held", "free", "quarantined"]);
+    let held = row(&url, 7);
+    assert_eq!(
+        (&held["pid"], &held["grant"], &held["namespace"]),
+        (&json!(pid), &json!(1), &json!("default"))
+    );
+    assert_eq!(held["owner"], Value::Null);
+    let (fence, now) =
+        (held["fence_unix_ms"].as_i64().unwrap(), held["store_unix_ms"].as_i64().unwrap());
+    assert!(fence > now - 60_000 && fence < now + 45_000, "{held}");
+    assert!(held["expires_unix_ms"].as_i64().unwrap() > held["acquired_unix_ms"].as_i64().unwrap());
+    // Nobody learns from it how to renew another's lease.
+    assert!(!shown.iter().any(|row| row.to_string().contains("token")));
+}
+
+#[test]
+fn a_missing_namespace_is_told_from_those_there_are() {
+    let (_, url) = scratch("missing");
+    leases(&url, &["init", "--namespace", "orders"]).quiet();
+    leases(&url, &["init", "--namespace", "users"]).quiet();
+    for args in [
+        &["ls"] as &[&str],
+        &["watch"],
+        &["release", "1", "--yes"],
+        &["quarantine", "1", "--yes"],
+        &["fast-forward", "--by", "1s", "--yes"],
+        &["adopt", "--yes"],
+    ] {
+        let run = leases(&url, args);
+        let parts = ["no namespace \"default\"", "flakeid leases init", "has orders, users"];
+        refused(&run, "FLAKEID_STORE_REJECTED", &parts);
+    }
+}
+
+#[test]
+fn release_lets_others_have_the_node_beyond_its_window() {
+    let (_, url) = scratch("release");
+    die_with(&url, "7");
+    let before = row(&url, 7);
+    let refusal = leases(&url, &["release", "7"]);
+    refused(
+        &refusal,
+        "FLAKEID_INVALID_OPTION",
+        &[
+            "--yes: missing: there is no terminal",
+            "hint: this releases node 7 in namespace default of sqlite://",
+        ],
+    );
+    assert_eq!(row(&url, 7)["state"], "held");
+    let done = leases(&url, &["release", "7", "--yes"]).quiet();
+    assert!(done.text().starts_with("node 7 in namespace default of "), "{}", done.text());
+    assert!(done.text().ends_with(": it is free now\n"), "{}", done.text());
+    let after = row(&url, 7);
+    assert_eq!((&after["state"], &after["fence"]), (&json!("free"), &before["fence"]));
+    assert!(
+        leases(&url, &["release", "7", "--yes"])
+            .quiet()
+            .text()
+            .ends_with(" is free: nothing to do\n")
+    );
+    assert!(
+        leases(&url, &["release", "6", "--yes"])
+            .quiet()
+            .text()
+            .ends_with(" is never used: nothing to do\n")
+    );
+    let wrong = leases(&url, &["release", "1024", "--yes"]);
+    refused(
+        &wrong,
+        "FLAKEID_FIELD_OUT_OF_RANGE",
+        &["node 1024 is out of range: must be from 0 to 1023"],
+    );
+}
+
+#[test]
+fn a_quarantined_node_is_nobodys_until_it_is_lifted() {
+    let (_, url) = scratch("quarantine");
+    run(&["next", "--store", &url]).quiet();
+    leases(&url, &["quarantine", "5", "--yes"]).quiet();
+    let next = || run(&["next", "--store", &url, "--node", "5"]);
+    refused(&next(), "FLAKEID_STORE_REJECTED", &["node 5 of namespace \"default\" is quarantined"]);
+    assert!(leases(&url, &["quarantine", "5", "--yes"]).quiet().text().contains("nothing to do"));
+    refused(&leases(&url, &["quarantine", "5", "--lift"]), "FLAKEID_INVALID_OPTION", &["--yes"]);
+    leases(&url, &["quarantine", "5", "--lift", "--yes"]).quiet();
+    next().quiet();
+    assert!(
+        leases(&url, &["quarantine", "5", "--lift", "--yes"])
+            .quiet()
+            .text()
+            .contains("nothing to do")
+    );
+}
+
+#[test]
+fn fast_forward_raises_the_floor_and_ends_leases() {
+    let (_, url) = scratch("fast_forward");
+    die_with(&url, "7");
+    refused(
+        &leases(&url, &["fast-forward", "--by", "10s"]),
+        "FLAKEID_INVALID_OPTION",
+        &["--yes", "(1 in all)"],
+    );
+    let done = leases(&url, &["fast-forward", "--by", "1h", "--yes"]).quiet();
+    assert!(done.text().contains(": no window starts before "), "{}", done.text());
+    assert_eq!(row(&url, 7)["state"], "free");
+    let next = run(&["next", "--store", &url]);
+    assert_eq!(next.code, Some(1), "{}", next.text());
+    assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
+    let lower = leases(&url, &["fast-forward", "--to", "2020-01-01", "--yes"]).quiet();
+    assert!(lower.text().ends_with("already: nothing to do\n"), "{}", lower.text());
+    for (args, code) in [
+        (&["--to", "tomorrow"] as &[&str], "FLAKEID_INVALID_OPTION"),
+        (&["--by", "tomorrow"], "FLAKEID_INVALID_OPTION"),
+        (&["--to", "9999-01-01"], "FLAKEID_HORIZON_REACHED"),
+        (&["--to", "1970-01-01"], "FLAKEID_BEFORE_EPOCH"),
+    ] {
+        refused(&leases(&url, &[&["fast-forward", "--yes"], args].concat()), code, &[]);
+    }
+    for usage in [&["fast-forward"] as &[&str], &["fast-forward", "--to", "0", "--by", "1s"]] {
+        assert_eq!(leases(&url, usage).code, Some(2));
+    }
+}
+
+#[test]
+fn adopting_ends_every_lease_and_makes_the_store_wait() {
+    let (_, url) = scratch("adopt");
+    run(&["next", "--store", &url]).quiet();
+    refused(&leases(&url, &["adopt"]), "FLAKEID_INVALID_OPTION", &["--yes", "out of use"]);
+    let done = leases(&url, &["adopt", "--yes"]).quiet();
+    assert!(done.text().contains(": adopted; no window starts before "), "{}", done.text());
+    let next = run(&["next", "--store", &url]);
+    assert!(
+        next.stderr.contains("FLAKEID_FENCE_IN_FUTURE")
+            || next.stderr.contains("FLAKEID_NO_FREE_NODE"),
+        "{}",
+        next.stderr
+    );
+    assert_eq!((next.code, next.text()), (Some(1), ""));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let (_, url) = scratch("leaving");
+    die_with(&url, "7");
+    let mut child = flakeid()
+        .args(["leases", "ls", "--store", &url])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    thread::sleep(Duration::from_millis(10));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}

@@ -1,0 +1,120 @@
+//! Many at once, some killed, again and again.
+
+use std::io::Read;
+use std::process::{Child, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use flakeid_core::{Id, Layout};
+
+use crate::run::{flakeid, run, scratch};
+
+const PROCESSES: u64 = 12;
+const ROUNDS: u64 = 8;
+
+/// Sixteen nodes for twelve processes: what the killed ones leave has to be used again.
+const LAYOUT: &str = "t41.n4.s12@2010-01-01T00:00:00Z/1ms";
+
+/// One process, and the IDs that it got out of the door.
+struct Made {
+    pid: u32,
+    ids: Vec<Id>,
+    was_killed: bool,
+}
+
+fn spawn(url: &str) -> Child {
+    flakeid()
+        .args(["next", "-n", "60000", "--format", "bytes", "--layout", LAYOUT, "--store", url])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Reads all of it, or some of it before the kill and the rest after.
+fn make(url: &str, kill_after: Option<u64>) -> Option<Made> {
+    let mut child = spawn(url);
+    let pid = child.id();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut bytes = Vec::new();
+    if let Some(length) = kill_after {
+        stdout.by_ref().take(length).read_to_end(&mut bytes).unwrap();
+        thread::sleep(Duration::from_millis(length % 7));
+        child.kill().unwrap();
+    }
+    stdout.read_to_end(&mut bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let ids: Vec<Id> =
+        bytes.chunks_exact(8).map(|bytes| Id::from_be_bytes(bytes.try_into().unwrap())).collect();
+    if kill_after.is_none() && output.status.code() != Some(0) {
+        assert!(ids.is_empty() && stderr.contains("FLAKEID_NO_FREE_NODE"), "{stderr}");
+        return None;
+    }
+    assert!(kill_after.is_some() || ids.len() == 60_000);
+    Some(Made { pid, ids, was_killed: kill_after.is_some() })
+}
+
+/// What an operator does after a crash who does not want to wait for the node to expire.
+fn release_node_of(url: &str, pid: u32) {
+    let rows = run(&["leases", "ls", "--store", url]).quiet().json();
+    for row in rows.iter().filter(|row| row["pid"] == pid) {
+        let node = row["node"].to_string();
+        run(&["leases", "release", &node, "--yes", "--store", url]).quiet();
+    }
+}
+
+#[test]
+fn twelve_at_once_some_killed_again_and_again() {
+    let (_, url) = scratch("many");
+    let all = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for process in 0..PROCESSES {
+            let (url, all) = (&url, &all);
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let turn = process * ROUNDS + round;
+                    // Every third, from before the first ID to after many.
+                    let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
+                    let Some(made) = make(url, kill_after) else { continue };
+                    if made.was_killed {
+                        release_node_of(url, made.pid);
+                    }
+                    all.lock().unwrap().push(made);
+                }
+            });
+        }
+    });
+    let all = all.into_inner().unwrap();
+    let layout: Layout = LAYOUT.parse().unwrap();
+    let mut ids: Vec<Id> = Vec::new();
+    let mut questions = vec!["whois".to_owned(), "--store".to_owned(), url];
+    let mut answers = Vec::new();
+    for made in &all {
+        assert!(made.ids.windows(2).all(|pair| pair[0] < pair[1]));
+        ids.extend(&made.ids);
+        for id in made.ids.first().iter().chain(&made.ids.last()) {
+            questions.push(id.to_string());
+            answers.push((made.pid, layout.unpack(**id).unwrap().node));
+        }
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "IDs were made twice");
+    let killed_at_work = all.iter().filter(|made| made.was_killed && !made.ids.is_empty()).count();
+    let ended = all.iter().filter(|made| !made.was_killed).count();
+    assert!(killed_at_work >= 16 && ended >= 32, "{killed_at_work} killed, {ended} ended");
+    // And of each it is known who made it.
+    let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
+    let found = run(&questions).quiet().json();
+    assert_eq!(found.len(), answers.len());
+    for (found, (pid, node)) in found.iter().zip(answers) {
+        assert_eq!(
+            (&found["holder"]["pid"], &found["node"]),
+            (&pid.into(), &node.into()),
+            "{found}"
+        );
+    }
+}
