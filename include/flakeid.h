@@ -33,7 +33,8 @@
  * - Whoever gets a handle owns it and frees it with its _free function. "Any thread" means: may
  *   be called by any number of threads at the same time, with the same handle too.
  * - fork: in the child, generators of the parent return FLAKEID_FORKED. Build new ones there, with
- *   nodes of their own.
+ *   nodes of their own. Those of flakeid_generator_open() go on in the child, by themselves, with
+ *   another node.
  * - flakeid_last_error() and its companions belong to the calling thread.
  * - Two copies of the library in one process (shared and static, say) share nothing: give their
  *   generators different nodes.
@@ -52,6 +53,13 @@
 /* No options: a node has still to be given. */
 #define FLAKEID_CONFIG_INIT \
     {sizeof(flakeid_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0}
+
+/* No options: any node of the namespace "default". */
+#define FLAKEID_LEASE_CONFIG_INIT \
+    {sizeof(flakeid_lease_config), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+     NULL, NULL}
+
+#define FLAKEID_LEASE_STATUS_INIT {sizeof(flakeid_lease_status), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 #define FLAKEID_STATS_INIT {sizeof(flakeid_stats), 0, 0, 0, 0}
 
@@ -147,6 +155,61 @@
 #define FLAKEID_NO_TICK UINT64_MAX
 
 /**
+ * A node was granted.
+ */
+#define FLAKEID_LEASE_ACQUIRED 1
+
+/**
+ * The fence was moved up.
+ */
+#define FLAKEID_LEASE_RENEWED 2
+
+/**
+ * Another process has the node from the fence on; another one is taken.
+ */
+#define FLAKEID_LEASE_FENCED_OFF 3
+
+/**
+ * The store was asked and said no.
+ */
+#define FLAKEID_LEASE_REFUSED 4
+
+/**
+ * The store does not answer. IDs go on until the fence.
+ */
+#define FLAKEID_LEASE_STORE_LOST 5
+
+/**
+ * The store answers again.
+ */
+#define FLAKEID_LEASE_STORE_FOUND 6
+
+/**
+ * This host's clock and the store's are too far apart.
+ */
+#define FLAKEID_LEASE_CLOCK_SKEW 7
+
+/**
+ * The node was given back.
+ */
+#define FLAKEID_LEASE_RELEASED 8
+
+/**
+ * `has`: first_node and last_node are given.
+ */
+#define FLAKEID_HAS_NODES 256
+
+/**
+ * `has`: window_ms is given.
+ */
+#define FLAKEID_HAS_WINDOW_MS 512
+
+/**
+ * `has`: ttl_ms is given.
+ */
+#define FLAKEID_HAS_TTL 1024
+
+/**
  * Bytes that are always enough for a layout's canonical descriptor, with its final NUL.
  */
 #define FLAKEID_DESCRIPTOR_SIZE 128
@@ -171,7 +234,8 @@ typedef struct flakeid_manual_clock flakeid_manual_clock;
  * Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
  * one layout and node share their position within a process. Every function but
  * flakeid_generator_free() may be called by any number of threads at the same time. In a forked
- * child, generators of the parent are FLAKEID_FORKED; they may be freed there.
+ * child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
+ * which lease a node of their own there; all may be freed there.
  */
 typedef struct flakeid_generator flakeid_generator;
 
@@ -285,6 +349,203 @@ typedef struct flakeid_stats {
      */
     uint64_t largest_ahead;
 } flakeid_stats;
+
+/**
+ * What happened to a lease. It and its message live as long as the call that gets it.
+ */
+typedef struct flakeid_lease_event {
+    /**
+     * What the library's flakeid_lease_event has: later releases may add fields at its end.
+     */
+    uint32_t struct_size;
+    /**
+     * FLAKEID_LEASE_...; later releases may add kinds.
+     */
+    int32_t kind;
+    /**
+     * The node that was acquired, renewed, lost or released; otherwise 0.
+     */
+    uint64_t node;
+    /**
+     * The first tick that may be used, of a node that was acquired; otherwise 0.
+     */
+    uint64_t start;
+    /**
+     * The first tick that may not be used, of a node that was acquired or renewed; otherwise 0.
+     */
+    uint64_t fence;
+    /**
+     * What went wrong, or FLAKEID_OK.
+     */
+    flakeid_status status;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * What went wrong, as a sentence, or NULL.
+     */
+    const char *message;
+} flakeid_lease_event;
+
+/**
+ * A function that is called with each event, on the lease's own thread, and with user_data.
+ */
+typedef void (*flakeid_lease_callback)(const struct flakeid_lease_event *event, void *user_data);
+
+/**
+ * The options of a lease. Start from FLAKEID_LEASE_CONFIG_INIT, or from zero with struct_size set;
+ * then set the fields you need, and in `has` the flags of those that have one. A field that is
+ * set without its flag is FLAKEID_INVALID_OPTION. Without options any free node of the namespace
+ * "default" is leased.
+ */
+typedef struct flakeid_lease_config {
+    /**
+     * sizeof(flakeid_lease_config).
+     */
+    uint32_t struct_size;
+    /**
+     * FLAKEID_HAS_... flags.
+     */
+    uint32_t has;
+    /**
+     * A preset's name or a descriptor; NULL is "twitter". Each namespace has one.
+     */
+    const char *layout;
+    /**
+     * The namespace, 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default".
+     */
+    const char *namespace_name;
+    /**
+     * Prefer the node that this name had last, 1 to 128 bytes; NULL is no name.
+     */
+    const char *name;
+    /**
+     * Just this node, 0 to the layout's max_node, taken over even from a live holder, which is
+     * safe (FLAKEID_HAS_NODE).
+     */
+    uint64_t node;
+    /**
+     * The high part of that node in layouts that split it (FLAKEID_HAS_DATACENTER).
+     */
+    uint64_t datacenter;
+    /**
+     * The low part of that node in layouts that split it (FLAKEID_HAS_WORKER).
+     */
+    uint64_t worker;
+    /**
+     * Any node from this one (FLAKEID_HAS_NODES).
+     */
+    uint64_t first_node;
+    /**
+     * To this one, inclusive (FLAKEID_HAS_NODES).
+     */
+    uint64_t last_node;
+    /**
+     * Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+     */
+    int64_t epoch;
+    /**
+     * As in flakeid_config (FLAKEID_HAS_SEQUENCE_MASK).
+     */
+    uint64_t sequence_mask;
+    /**
+     * As in flakeid_config.
+     */
+    uint32_t sequence_start;
+    /**
+     * FLAKEID_OVERFLOW_...
+     */
+    int32_t overflow;
+    /**
+     * FLAKEID_ROLLBACK_..., but not FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
+     */
+    int32_t rollback;
+    /**
+     * 1 takes only nodes that were never leased; 0 any free one.
+     */
+    int32_t never_reuse;
+    /**
+     * How long IDs go on while the store is away, at least two ticks (FLAKEID_HAS_WINDOW_MS;
+     * otherwise 10 s).
+     */
+    uint64_t window_ms;
+    /**
+     * For how long the node is kept from others without a renewal (FLAKEID_HAS_TTL; otherwise
+     * 60 s). Uniqueness does not depend on it.
+     */
+    uint64_t ttl_ms;
+    /**
+     * How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
+     * ticks, whichever is longer).
+     */
+    uint64_t max_wait_ms;
+    /**
+     * Is called with whatever happens to the lease, or NULL: on a thread of the library's, one
+     * call at a time, should be quick, and must not free the generator, fork, or throw. A lease
+     * with a function is not shared with other generators.
+     */
+    flakeid_lease_callback on_event;
+    /**
+     * What on_event is called with. It must live until the generator is freed.
+     */
+    void *user_data;
+} flakeid_lease_config;
+
+/**
+ * How a lease stands. Start from FLAKEID_LEASE_STATUS_INIT.
+ */
+typedef struct flakeid_lease_status {
+    /**
+     * sizeof(flakeid_lease_status).
+     */
+    uint32_t struct_size;
+    /**
+     * 1 if the node is another process's from the fence on.
+     */
+    int32_t fenced_off;
+    /**
+     * The first tick of the present grant.
+     */
+    uint64_t start;
+    /**
+     * The first tick that may not be used; every renewal moves it up.
+     */
+    uint64_t fence;
+    /**
+     * When that tick begins, in Unix milliseconds. IDs go on until then while the store is away.
+     */
+    int64_t fence_unix_ms;
+    /**
+     * Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+     */
+    int64_t expires_unix_ms;
+    /**
+     * How long that is from now by this host's clock, negative if it is over.
+     */
+    int64_t expires_in_ms;
+    /**
+     * How many renewals the store confirmed.
+     */
+    uint64_t renewals;
+    /**
+     * How many nodes were granted so far. 0 in a forked child that has issued no ID yet: the other
+     * fields are 0 then too.
+     */
+    uint64_t grants;
+    /**
+     * How many attempts to acquire or renew had no success.
+     */
+    uint64_t failures;
+    /**
+     * Why the latest attempt had none; FLAKEID_OK once one has succeeded.
+     */
+    flakeid_status last_error;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} flakeid_lease_status;
 
 /**
  * The figures of a layout. Start from FLAKEID_LAYOUT_INFO_INIT.
@@ -624,7 +885,9 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
 
 /**
  * Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
- * node's position is kept for the process's next generator of that node.
+ * node's position is kept for the process's next generator of that node. A leased node is given
+ * back, unless another generator shares the lease, which takes at most a second; in a forked
+ * child, the child's own. Waits for a call of on_event that is under way; there is none later.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
@@ -633,7 +896,8 @@ void flakeid_generator_free(struct flakeid_generator *generator);
  *
  * FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
  * FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
- * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; in a forked child of a leased generator also those of
+ * flakeid_generator_open().
  */
 flakeid_status flakeid_generator_next(const struct flakeid_generator *generator, uint64_t *id);
 
@@ -666,7 +930,8 @@ flakeid_status flakeid_generator_try_fill(const struct flakeid_generator *genera
  * Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
  * changes nothing. Any thread.
  *
- * FLAKEID_INVALID_OPTION (no window), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ * FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED, FLAKEID_FORKED,
+ * FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_extend(const struct flakeid_generator *generator, uint64_t fence);
 
@@ -674,7 +939,8 @@ flakeid_status flakeid_generator_extend(const struct flakeid_generator *generato
  * Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
  * issued one, or FLAKEID_NO_TICK. It still has to be freed. Any thread.
  *
- * FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+ * FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased generator, which
+ * flakeid_generator_free() ends), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_retire(const struct flakeid_generator *generator,
                                         uint64_t *last_tick);
@@ -688,7 +954,8 @@ flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator
                                        struct flakeid_stats *stats);
 
 /**
- * The node in the IDs. Any thread.
+ * The node in the IDs. That of a leased generator changes if another process takes it, and in a
+ * forked child with the first ID. Any thread.
  *
  * FLAKEID_NULL_ARGUMENT.
  */
@@ -703,6 +970,36 @@ flakeid_status flakeid_generator_node(const struct flakeid_generator *generator,
 flakeid_status flakeid_generator_layout(const struct flakeid_generator *generator,
                                         char *buffer,
                                         size_t size);
+
+/**
+ * Leases a node from the store at `url` and makes a generator of it: unique among all processes
+ * that lease from the same namespace. `url` is sqlite:///path, postgresql://..., mysql://...,
+ * redis://... or etcd://...; NULL takes what the environment's FLAKEID_STORE and FLAKEID_NAMESPACE
+ * say, and otherwise the embedded store, a file for this user on this host. `config` may be NULL;
+ * it, its strings and `url` are not needed any more after the call.
+ *
+ * A thread of the library renews the lease. Generators of one process with the same options share
+ * one. In a forked child the generator leases a node of its own at its first ID there. The caller
+ * owns the generator, and flakeid_generator_free() gives the node back. What a process leaves
+ * behind that ends otherwise is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
+ *
+ * FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, no such namespace, another
+ * layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW,
+ * FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
+ * FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_open(const char *url,
+                                      const struct flakeid_lease_config *config,
+                                      struct flakeid_generator **generator);
+
+/**
+ * How the lease of a generator stands. Any thread.
+ *
+ * FLAKEID_INVALID_OPTION (a generator of flakeid_generator_new(), struct_size),
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator,
+                                       struct flakeid_lease_status *status);
 
 /**
  * Says whether a string names a layout: FLAKEID_OK or FLAKEID_INVALID_LAYOUT. Any thread.

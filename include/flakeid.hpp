@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -220,12 +221,109 @@ private:
     std::optional<std::string> layout_;
 };
 
+// The options of a lease: any node of the namespace "default", unless told otherwise.
+class lease_options {
+public:
+    using observer = std::function<void(const flakeid_lease_event &)>;
+
+    lease_options &namespace_name(std::string name) {
+        return keep(namespace_, std::move(name));
+    }
+    // Prefer the node that this name had last.
+    lease_options &name(std::string name) { return keep(name_, std::move(name)); }
+    lease_options &node(std::uint64_t node) { return set(FLAKEID_HAS_NODE, config_.node, node); }
+    lease_options &datacenter(std::uint64_t high) {
+        return set(FLAKEID_HAS_DATACENTER, config_.datacenter, high);
+    }
+    lease_options &worker(std::uint64_t low) { return set(FLAKEID_HAS_WORKER, config_.worker, low); }
+    // Both inclusive.
+    lease_options &nodes(std::uint64_t first, std::uint64_t last) {
+        config_.last_node = last;
+        return set(FLAKEID_HAS_NODES, config_.first_node, first);
+    }
+    lease_options &layout(std::string layout) { return keep(layout_, std::move(layout)); }
+    lease_options &epoch(time_point epoch) {
+        return set(FLAKEID_HAS_EPOCH, config_.epoch, epoch.time_since_epoch().count());
+    }
+    lease_options &sequence_mask(std::uint64_t mask) {
+        return set(FLAKEID_HAS_SEQUENCE_MASK, config_.sequence_mask, mask);
+    }
+    lease_options &sequence_start(std::uint32_t bits) {
+        return set(0, config_.sequence_start, bits);
+    }
+    lease_options &overflow(flakeid::overflow what) {
+        return set(0, config_.overflow, static_cast<std::int32_t>(what));
+    }
+    lease_options &rollback(flakeid::rollback what) {
+        return set(0, config_.rollback, static_cast<std::int32_t>(what));
+    }
+    // False takes only nodes that were never leased.
+    lease_options &reuse(bool reuse) { return set(0, config_.never_reuse, reuse ? 0 : 1); }
+    lease_options &window(milliseconds duration) {
+        return set(FLAKEID_HAS_WINDOW_MS, config_.window_ms, detail::count(duration));
+    }
+    lease_options &ttl(milliseconds duration) {
+        return set(FLAKEID_HAS_TTL, config_.ttl_ms, detail::count(duration));
+    }
+    lease_options &max_wait(milliseconds duration) {
+        return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(duration));
+    }
+    // Is called on a thread of the library's, and must not throw. The generator keeps a copy.
+    lease_options &on_event(observer function) {
+        on_event_ = std::move(function);
+        return *this;
+    }
+
+    // For flakeid_generator_open(), while these options live and are not changed; on_event is
+    // left out.
+    flakeid_lease_config config() const noexcept {
+        flakeid_lease_config config = config_;
+        config.layout = layout_ ? layout_->c_str() : nullptr;
+        config.namespace_name = namespace_ ? namespace_->c_str() : nullptr;
+        config.name = name_ ? name_->c_str() : nullptr;
+        return config;
+    }
+    const observer &on_event() const noexcept { return on_event_; }
+
+private:
+    lease_options &keep(std::optional<std::string> &place, std::string text) {
+        place = detail::whole(std::move(text));
+        return *this;
+    }
+    template <typename Value>
+    lease_options &set(std::uint32_t flag, Value &field, std::common_type_t<Value> value) {
+        config_.has |= flag;
+        field = value;
+        return *this;
+    }
+
+    flakeid_lease_config config_ = FLAKEID_LEASE_CONFIG_INIT;
+    std::optional<std::string> layout_, namespace_, name_;
+    observer on_event_;
+};
+
 // Makes the IDs of one node. Move-only; every call may be made by many threads at the same time.
 class generator {
 public:
     explicit generator(const options &options) {
         const flakeid_config config = options.config();
         handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_new, &config));
+    }
+    generator(generator &&) noexcept = default;
+    // The old handle first: until it is freed, the old observer is called.
+    generator &operator=(generator &&other) noexcept {
+        handle_ = std::move(other.handle_);
+        on_event_ = std::move(other.on_event_);
+        return *this;
+    }
+
+    // With a node that is leased from the store at that URL.
+    static generator open(const std::string &url, const lease_options &options = {}) {
+        return generator(detail::whole(url).c_str(), options);
+    }
+    // With a node that is leased from what FLAKEID_STORE names, or the embedded store.
+    static generator open_auto(const lease_options &options = {}) {
+        return generator(static_cast<const char *>(nullptr), options);
     }
 
     std::uint64_t next_id() const {
@@ -263,9 +361,30 @@ public:
     std::string layout() const {
         return detail::text<FLAKEID_DESCRIPTOR_SIZE>(flakeid_generator_layout, get());
     }
+    // How the lease stands; FLAKEID_INVALID_OPTION unless the node is leased.
+    flakeid_lease_status lease() const {
+        flakeid_lease_status status = FLAKEID_LEASE_STATUS_INIT;
+        detail::check(flakeid_generator_lease(get(), &status));
+        return status;
+    }
     const flakeid_generator *get() const noexcept { return handle_.get(); }
 
 private:
+    generator(const char *url, const lease_options &options) {
+        flakeid_lease_config config = options.config();
+        if (options.on_event()) {
+            on_event_ = std::make_unique<lease_options::observer>(options.on_event());
+            config.on_event = tell;
+            config.user_data = on_event_.get();
+        }
+        handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_open, url, &config));
+    }
+    static void tell(const flakeid_lease_event *event, void *observer) noexcept {
+        (*static_cast<lease_options::observer *>(observer))(*event);
+    }
+
+    // Outlives the handle, until which it is called.
+    std::unique_ptr<lease_options::observer> on_event_;
     std::unique_ptr<flakeid_generator, detail::free_generator> handle_;
 };
 

@@ -119,17 +119,28 @@ export class Generator implements Iterable<bigint> {
   nextIdAsync(): Promise<bigint>;
   /** The next `n` IDs, made off the event loop. */
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
-  /** Raises the end of the window to the tick `fence`, exclusive. */
+  /** Raises the end of the window to the tick `fence`, exclusive. Not for leased nodes. */
   extend(fence: number | bigint): void;
-  /** Ends this generator for good, and returns the last tick in which it issued an ID. */
+  /**
+   * Ends this generator for good, and returns the last tick in which it issued an ID. Not for leased
+   * nodes: `close` those.
+   */
   retire(): bigint | null;
   stats(): Stats;
   readonly layout: Layout;
   readonly node: number;
+  /**
+   * Ends this generator for good: `retire`, unless that was done already. If its node is leased,
+   * the node is given back once the calls under way are over, unless other generators of the
+   * process share the lease.
+   */
+  close(): Promise<void>;
   /** IDs without end. */
   [Symbol.iterator](): IterableIterator<bigint>;
-  /** `retire`, unless that was done already. */
+  /** `close`, without waiting until a leased node was given back. */
   [Symbol.dispose](): void;
+  /** `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** An ID's parts as plain numbers. */

@@ -32,6 +32,60 @@ export interface Figures {
   numbers: BigUint64Array
 }
 
+/** How a lease stands. */
+export interface LeaseFigures {
+  /** start, fence, renewals, grants, failures. */
+  numbers: BigUint64Array
+  /** When the fence is, in Unix milliseconds. */
+  fenceUnixMs: number
+  /** Until when nobody else gets the node, in Unix milliseconds. */
+  expiresUnixMs: number
+  /** Whether the node is another's from the fence on. */
+  fencedOff: boolean
+  /** Why the latest attempt had no success. */
+  lastError?: Error
+}
+
+/** The options of a lease, as text: numbers in decimal, whatever their size. */
+export interface LeaseTexts {
+  /** Where the store is; without it the environment says so, or the store is this host's own. */
+  url?: string
+  /** The namespace in the store. */
+  namespace?: string
+  /** The name that keeps its node. */
+  name?: string
+  /** The one node to lease. */
+  node?: string
+  /** The high part of the node. */
+  datacenter?: string
+  /** The low part of the node. */
+  worker?: string
+  /** The first of the nodes to choose from. */
+  nodesFrom?: string
+  /** The last of them. */
+  nodesTo?: string
+  /** A descriptor or a preset's name. */
+  layout?: string
+  /** Unix milliseconds of tick 0. */
+  epoch?: string
+  /** For how long the node is kept without a renewal. */
+  ttlMs?: string
+  /** How far a renewal reaches. */
+  windowMs?: string
+  /** How long to wait without progress. */
+  maxWaitMs?: string
+  /** What to do when a tick is full. */
+  overflow?: string
+  /** What to do when the clock goes back. */
+  rollback?: string
+  /** The largest sequence number to use. */
+  sequenceMask?: string
+  /** Random bits at the start of a tick. */
+  sequenceStart?: string
+  /** Whether to take nodes that were leased before. */
+  reuse?: boolean
+}
+
 /** The options of a generator, as text: numbers in decimal, whatever their size. */
 export interface OptionTexts {
   /** A descriptor or a preset's name. */
@@ -95,6 +149,15 @@ export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt
 /** The same without waiting. */
 export declare function bindTryNextId(owned: Owned): () => void
 
+/**
+ * Ends a generator's lease, and waits off the event loop until the calls under way are over and
+ * the node was given back.
+ */
+export declare function closeLease(owned: Owned): Promise<void>
+
+/** Ends all leases of this environment, and waits for that at most a second. */
+export declare function closeLeases(): void
+
 /** A manual clock. */
 export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
 
@@ -116,6 +179,9 @@ export declare function extend(owned: Owned, fence: string): void
 /** The canonical descriptor of its layout. */
 export declare function layoutOf(owned: Owned): string
 
+/** How a generator's lease stands, if it has one. */
+export declare function leaseOf(owned: Owned): LeaseFigures | null
+
 /** The smallest ID of the tick that contains the instant. */
 export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
 
@@ -133,6 +199,12 @@ export declare function nodeOf(owned: Owned): bigint
 
 /** Builds a generator. */
 export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
+
+/**
+ * Leases a node off the event loop, for a generator. The listener is given the kind of an event,
+ * its node, start, fence and error, and does not keep the event loop running.
+ */
+export declare function openLease(options: LeaseTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
 /** Throws the error for a value that its field cannot hold, or that a JavaScript number cannot. */
 export declare function outOfRange(name: string, value: string, most: bigint): never

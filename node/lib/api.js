@@ -54,6 +54,19 @@
 //     extend(fence: Text): void
 //     retire(): bigint | null
 //     stats(): BigUint64Array                  waits, rollbacks, largest ahead
+//     isLeased?: boolean                       if it is true, there are also
+//     close(): Promise<void>, lease(): LeaseFigures | undefined
+//
+// A backend with leases also has (see lease.js):
+//   openLease(options: LeaseTexts, listener?): Promise<Handle>
+//                                             the listener is called with kind, node, start, fence
+//                                             and error
+//   LeaseTexts: { url?: string, layout?: Descriptor, namespace?: string, name?: string,
+//     overflow?: string, rollback?: string, reuse?: boolean, and as Text: epoch?, node?,
+//     datacenter?, worker?, nodesFrom?, nodesTo?, ttlMs?, windowMs?, maxWaitMs?, sequenceMask?,
+//     sequenceStart? }
+//   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
+//     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
 //
 // nextId, fill and nextIds wait for at most a tick or 10 ms without progress, whichever is less
 // (and at most maxWaitMs); the others never block.
@@ -62,18 +75,23 @@ const { FlakeIdError, makeError } = require('./error.js');
 const { defineArguments } = require('./arguments.js');
 const { defineLayout } = require('./layout.js');
 const { defineManualClock } = require('./clock.js');
+const { defineOptions } = require('./options.js');
 const { defineGenerator } = require('./generator.js');
 const { defineDecode } = require('./decode.js');
 const { defineText } = require('./text.js');
 const { defineJson } = require('./json.js');
 
-function defineApi(backend) {
+// `extend` adds to the classes what only this backend has.
+function defineApi(backend, extend = () => {}) {
   backend.setup(makeError);
   const checks = defineArguments(backend);
   const { Layout, layoutOf } = defineLayout(backend, checks);
   const { ManualClock, clockOf } = defineManualClock(backend, checks);
+  const textsOf = defineOptions(checks, layoutOf);
+  const { Generator, ...inside } = defineGenerator(backend, checks, textsOf, layoutOf, clockOf);
+  extend({ backend, checks, textsOf, Generator, ...inside });
   return {
-    Generator: defineGenerator(backend, checks, layoutOf, clockOf),
+    Generator,
     Layout,
     ManualClock,
     FlakeIdError,

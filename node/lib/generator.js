@@ -2,9 +2,18 @@
 
 const { FlakeIdError } = require('./error.js');
 
-const NUMBERS = ['node', 'datacenter', 'worker', 'sequenceMask', 'sequenceStart', 'maxAheadMs', 'maxWaitMs'];
-const TEXTS = ['overflow', 'rollback'];
-const OTHERS = ['layout', 'epoch', 'clock', 'window'];
+const OPTIONS = {
+  numbers: ['node', 'datacenter', 'worker', 'sequenceMask', 'sequenceStart', 'maxAheadMs', 'maxWaitMs'],
+  texts: ['overflow', 'rollback'],
+  others: ['clock', 'window'],
+};
+
+// What a generator is made of that was opened elsewhere, instead of options. Users cannot make one.
+class Opened {
+  constructor(handle) {
+    this.handle = handle;
+  }
+}
 
 // Array.from goes through the iterator, which takes five times as long.
 function listOf(ids) {
@@ -13,28 +22,12 @@ function listOf(ids) {
   return list;
 }
 
-function defineGenerator(backend, checks, layoutOf, clockOf) {
+function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
+  let handleOf;
+
   function open(options) {
-    checks.record(options, 'options');
-    // A misspelt option that is passed over is an ID from the wrong node or layout.
-    for (const name of Object.keys(options)) {
-      if (!NUMBERS.includes(name) && !TEXTS.includes(name) && !OTHERS.includes(name)) {
-        const known = [...NUMBERS, ...TEXTS, ...OTHERS].join(', ');
-        throw new FlakeIdError('FLAKEID_INVALID_OPTION', `${name}: no such option; there are ${known}`);
-      }
-    }
-    const texts = {};
-    for (const name of NUMBERS) {
-      const value = options[name];
-      if (value !== undefined) texts[name] = `${checks.whole(value, name)}`;
-    }
-    for (const name of TEXTS) {
-      const value = options[name];
-      if (value !== undefined) texts[name] = checks.text(value, name);
-    }
-    const { layout, epoch, window, clock } = options;
-    if (layout !== undefined) texts.layout = layoutOf(layout).descriptor;
-    if (epoch !== undefined) texts.epoch = `${checks.instant(epoch, 'epoch')}`;
+    const texts = textsOf(options, OPTIONS);
+    const { window, clock } = options;
     if (window !== undefined) {
       checks.record(window, 'window');
       texts.windowStart = `${checks.whole(window.start, 'window.start')}`;
@@ -49,7 +42,7 @@ function defineGenerator(backend, checks, layoutOf, clockOf) {
     #isExact;
 
     constructor(options) {
-      this.#handle = open(options);
+      this.#handle = options instanceof Opened ? options.handle : open(options);
       this.#layout = layoutOf(this.#handle.layout);
       this.#isExact = this.#layout.fitsF64;
     }
@@ -114,27 +107,42 @@ function defineGenerator(backend, checks, layoutOf, clockOf) {
       return checks.exact(this.#handle.node, 'node');
     }
 
+    async close() {
+      if (this.#handle.isLeased) {
+        await this.#handle.close();
+        return;
+      }
+      try {
+        this.retire();
+      } catch (error) {
+        if (error.code !== 'FLAKEID_CLOSED') throw error;
+      }
+    }
+
     *[Symbol.iterator]() {
       for (;;) yield this.#handle.nextId();
+    }
+
+    static {
+      handleOf = (generator) => generator.#handle;
     }
   }
 
   // Not in every supported version of Node, nor in every browser.
-  if (Symbol.dispose !== undefined) {
-    Object.defineProperty(Generator.prototype, Symbol.dispose, {
-      value: function dispose() {
-        try {
-          this.retire();
-        } catch (error) {
-          if (error.code !== 'FLAKEID_CLOSED') throw error;
-        }
-      },
-      configurable: true,
-      writable: true,
-    });
+  function define(symbol, value) {
+    if (symbol === undefined) return;
+    Object.defineProperty(Generator.prototype, symbol, { value, configurable: true, writable: true });
   }
 
-  return Generator;
+  define(Symbol.asyncDispose, function asyncDispose() {
+    return this.close();
+  });
+  // All of a close but giving a node back happens at once; that it was given back is not waited for.
+  define(Symbol.dispose, function dispose() {
+    this.close();
+  });
+
+  return { Generator, generatorOf: (handle) => new Generator(new Opened(handle)), handleOf };
 }
 
 module.exports = { defineGenerator };

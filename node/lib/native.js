@@ -36,9 +36,11 @@ class NativeHandle {
   #tryNextId;
   #fill;
   #tryFill;
+  #closing;
 
-  constructor(options, clock) {
-    this.#owned = addon.open(options, clock);
+  constructor(owned, isLeased) {
+    this.#owned = owned;
+    this.isLeased = isLeased;
     this.#nextId = addon.bindNextId(this.#owned);
     this.#tryNextId = addon.bindTryNextId(this.#owned);
     this.#fill = addon.bindFill(this.#owned);
@@ -94,6 +96,16 @@ class NativeHandle {
   stats() {
     return addon.stats(this.#owned);
   }
+
+  lease() {
+    return addon.leaseOf(this.#owned) ?? undefined;
+  }
+
+  // Whoever closes again waits for the same end.
+  close() {
+    this.#closing ??= addon.closeLease(this.#owned);
+    return this.#closing;
+  }
 }
 
 function isShared(ids) {
@@ -108,10 +120,23 @@ function fillShared(fill, ids) {
   return count;
 }
 
+let endsWithProcess = false;
+
+async function openLease(options, listener) {
+  const owned = await addon.openLease(options, listener);
+  if (!endsWithProcess) {
+    // process.exit ends the main thread without the add-on being told.
+    process.once('exit', addon.closeLeases);
+    endsWithProcess = true;
+  }
+  return new NativeHandle(owned, true);
+}
+
 const backend = {
   ...addon,
   setup: (makeError) => addon.setup(makeError, register),
-  open: (options, clock) => new NativeHandle(options, clock),
+  open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
+  openLease,
 };
 
 // Node's own Buffers, which not every runtime has.

@@ -75,6 +75,12 @@ generator.node = filled;
 for (const id of generator) exactly<bigint, typeof id>(true);
 generator.extend(5n);
 generator[Symbol.dispose]();
+exactly<Promise<void>, ReturnType<typeof generator.close>>(true);
+export async function scoped(): Promise<bigint> {
+  await using closed = new Generator({ node: 1 });
+  using retired = new Generator({ node: 2 });
+  return closed.nextId() + retired.nextId();
+}
 
 // IDs
 exactly<bigint | string, IdInput>(true);

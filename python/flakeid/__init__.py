@@ -5,15 +5,20 @@
     910499571847892992
     >>> flakeid.decode(910499571847892992).node
     569
+    >>> flakeid.auto().next_id()  # no node to choose: it is leased
 """
 
+from . import _at_exit as _at_exit
 from ._flakeid import (
     Generator,
     Layout,
+    Lease,
+    LeaseEvent,
     ManualClock,
     Parts,
     Stats,
     __version__,
+    auto,
     decode,
     from_base32,
     from_base36,
@@ -22,6 +27,7 @@ from ._flakeid import (
     from_bytes,
     from_decimal,
     from_hex,
+    lease,
     lower_bound,
     to_base32,
     to_base36,
@@ -69,6 +75,8 @@ __all__ = [
     "InvalidLayoutError",
     "InvalidOptionError",
     "Layout",
+    "Lease",
+    "LeaseEvent",
     "LeaseExpiredError",
     "ManualClock",
     "NoFreeNodeError",
@@ -80,6 +88,7 @@ __all__ = [
     "StoreRejectedError",
     "StoreUnavailableError",
     "__version__",
+    "auto",
     "decode",
     "from_base32",
     "from_base36",
@@ -88,6 +97,7 @@ __all__ = [
     "from_bytes",
     "from_decimal",
     "from_hex",
+    "lease",
     "lower_bound",
     "to_base32",
     "to_base36",

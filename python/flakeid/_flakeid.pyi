@@ -1,15 +1,21 @@
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Literal, NoReturn, Self, SupportsIndex, final
 
 from typing_extensions import Buffer
 
+from .errors import FlakeIdError
+
 __all__ = [
     "Generator",
     "Layout",
+    "Lease",
+    "LeaseEvent",
     "ManualClock",
     "Parts",
     "Stats",
+    "auto",
     "decode",
     "from_base32",
     "from_base36",
@@ -18,6 +24,7 @@ __all__ = [
     "from_bytes",
     "from_decimal",
     "from_hex",
+    "lease",
     "lower_bound",
     "to_base32",
     "to_base36",
@@ -27,6 +34,9 @@ __all__ = [
     "to_decimal",
     "to_hex",
     "upper_bound",
+    "_after_fork",
+    "_close_leases",
+    "_end",
     "__version__",
 ]
 
@@ -64,6 +74,8 @@ class Generator:
     def layout(self) -> Layout: ...
     @property
     def node(self) -> int: ...
+    @property
+    def lease(self) -> Lease | None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> int: ...
     def __enter__(self) -> Self: ...
@@ -195,6 +207,42 @@ class Stats:
     __hash__: None  # type: ignore[assignment]
 
 @final
+class Lease:
+    @property
+    def start(self) -> int: ...
+    @property
+    def fence(self) -> int: ...
+    @property
+    def fence_time(self) -> datetime | None: ...
+    @property
+    def expires(self) -> datetime | None: ...
+    @property
+    def expires_in(self) -> timedelta | None: ...
+    @property
+    def renewals(self) -> int: ...
+    @property
+    def grants(self) -> int: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def fenced_off(self) -> bool: ...
+    @property
+    def last_error(self) -> FlakeIdError | None: ...
+
+@final
+class LeaseEvent:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def node(self) -> int | None: ...
+    @property
+    def start(self) -> int | None: ...
+    @property
+    def fence(self) -> int | None: ...
+    @property
+    def error(self) -> FlakeIdError | None: ...
+
+@final
 class ManualClock:
     def __new__(cls, unix_ms: SupportsIndex) -> Self: ...
     @property
@@ -219,3 +267,28 @@ def to_hex(id: SupportsIndex) -> str: ...
 def from_hex(text: str) -> int: ...
 def to_bytes(id: SupportsIndex) -> bytes: ...
 def from_bytes(data: Buffer) -> int: ...
+def lease(
+    url: str,
+    *,
+    namespace: str = "default",
+    name: str | None = None,
+    node: SupportsIndex | None = None,
+    datacenter: SupportsIndex | None = None,
+    worker: SupportsIndex | None = None,
+    nodes: tuple[SupportsIndex, SupportsIndex] | None = None,
+    layout: Layout | str = "twitter",
+    epoch: SupportsIndex | None = None,
+    ttl: float | timedelta | None = None,
+    window: float | timedelta | None = None,
+    max_wait: float | timedelta | None = None,
+    overflow: Literal["wait", "error", "borrow"] | None = None,
+    rollback: Literal["continue", "error", "wait"] | None = None,
+    sequence_mask: SupportsIndex | None = None,
+    sequence_start: SupportsIndex | None = None,
+    reuse: bool = True,
+    on_event: Callable[[LeaseEvent], object] | None = None,
+) -> Generator: ...
+def auto(layout: Layout | str = "twitter") -> Generator: ...
+def _close_leases() -> None: ...
+def _end() -> None: ...
+def _after_fork() -> None: ...

@@ -39,6 +39,7 @@ def test_everything_is_documented():
                 if not member.startswith("_"):
                     assert inspect.getdoc(what), f"{name}.{member}"
     assert "max_wait" in str(inspect.signature(flakeid.Generator))
+    assert "max_wait" in str(inspect.signature(flakeid.lease))
 
 
 def test_all_is_complete():
@@ -71,19 +72,25 @@ def test_the_example(root):
     assert "node=7," in parts
 
 
-def test_the_page(root):
+def test_the_page(root, tmp_path, monkeypatch):
+    url = f"sqlite://{tmp_path}/flakeid.db"
+    monkeypatch.setenv("FLAKEID_STORE", url)
     page = (root / "python" / "README.md").read_text()
     example = (root / "examples" / "quickstart.py").read_text()
     assert f"<!-- file: examples/quickstart.py -->\n```python\n{example}```\n" in page
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
+        block = block.replace("postgresql://db/app", url)
         if "array" in block:
             block = f"import numpy\narray = numpy.zeros(3, numpy.uint64)\n{block}"
         names = {"flakeid": flakeid, "__name__": "page"}
         exec("from datetime import datetime, timezone\n" + block, names)
 
 
-@pytest.mark.parametrize("option", inspect.signature(flakeid.Generator).parameters)
+@pytest.mark.parametrize(
+    "option",
+    [*inspect.signature(flakeid.Generator).parameters, *inspect.signature(flakeid.lease).parameters],
+)
 def test_the_page_has_every_option(root, option):
     assert f"`{option}`" in (root / "python" / "README.md").read_text()

@@ -28,6 +28,32 @@ assert_type(generator.stats().waits, int)
 with generator as same:
     assert_type(same, flakeid.Generator)
 
+
+def told(event: flakeid.LeaseEvent) -> None:
+    assert_type(event.kind, str)
+    assert_type(event.node, int | None)
+    assert_type(event.error, flakeid.FlakeIdError | None)
+
+
+leased = flakeid.lease(
+    "sqlite:///flakeid.db",
+    namespace="orders",
+    name="worker-1",
+    nodes=(0, 15),
+    ttl=timedelta(minutes=1),
+    window=5,
+    reuse=False,
+    on_event=told,
+)
+assert_type(leased, flakeid.Generator)
+assert_type(flakeid.auto(layout="plain"), flakeid.Generator)
+status = leased.lease
+assert_type(status, flakeid.Lease | None)
+if status is not None:
+    assert_type(status.fence_time, datetime | None)
+    assert_type(status.expires_in, timedelta | None)
+    assert_type(status.last_error, flakeid.FlakeIdError | None)
+
 parts = flakeid.decode(1)
 assert_type(parts, flakeid.Parts)
 assert_type(parts.timestamp, datetime | None)
@@ -52,6 +78,10 @@ flakeid.Generator(7)  # type: ignore[call-arg]
 flakeid.Generator(node=1.5)  # type: ignore[arg-type]
 flakeid.Generator(node=1, overflow="later")  # type: ignore[arg-type]
 flakeid.Generator(node=1, nodes=2)  # type: ignore[call-arg]
+flakeid.lease()  # type: ignore[call-arg]
+flakeid.lease("sqlite:///a", nodes=3)  # type: ignore[arg-type]
+flakeid.lease("sqlite:///a", on_event=print)
+flakeid.lease("sqlite:///a", on_event=lambda: None)  # type: ignore[arg-type,misc]
 flakeid.decode("1")  # type: ignore[arg-type]
 flakeid.from_bytes("12345678")  # type: ignore[arg-type]
 generator.fill([0])  # type: ignore[arg-type]

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -165,6 +167,54 @@ void a_manual_clock() {
     thrown([&] { second.extend(1); }, FLAKEID_INVALID_OPTION);
 }
 
+// A folder of the test's own, removed at its end.
+struct folder {
+    std::filesystem::path path;
+    folder() : path(std::filesystem::temp_directory_path() / "flakeid-cpp-XXXXXX") {
+        std::string name = path.string();
+        check(mkdtemp(name.data()) != nullptr, "a folder");
+        path = name;
+    }
+    folder(const folder &) = delete;
+    folder &operator=(const folder &) = delete;
+    ~folder() { std::filesystem::remove_all(path); }
+};
+
+void leases() {
+    using flakeid::generator;
+    using flakeid::lease_options;
+    const folder folder;
+    const std::string url = "sqlite://" + (folder.path / "flakeid.db").string();
+    std::mutex mutex;
+    std::vector<std::int32_t> kinds;
+    {
+        generator first = generator::open(
+            url, lease_options().nodes(3, 3).namespace_name("orders").ttl(milliseconds(5000)).on_event(
+                     [&](const flakeid_lease_event &event) {
+                         const std::lock_guard<std::mutex> lock(mutex);
+                         kinds.push_back(event.kind);
+                     }));
+        generator moved = std::move(first);
+        const std::uint64_t id = moved.next_id();
+        check(flakeid::layout().decode(id).node == 3 && moved.node() == 3, "the node");
+        const flakeid_lease_status lease = moved.lease();
+        check(lease.grants == 1 && lease.expires_in_ms > 0 && lease.expires_in_ms <= 5000, "ttl");
+        moved = generator::open(url, lease_options().name("a").window(milliseconds(2000)));
+        check(moved.next_ids(100).size() == 100, "another lease");
+    }
+    const std::vector<std::int32_t> both = {FLAKEID_LEASE_ACQUIRED, FLAKEID_LEASE_RELEASED};
+    check(kinds == both, "the events");
+    check(generator::open(url, lease_options().namespace_name("orders").nodes(3, 3)).node() == 3,
+          "the node was given back");
+    check(setenv("FLAKEID_STORE", url.c_str(), 1) == 0, "the environment");
+    check(generator::open_auto().next_id() > 0, "auto");
+    thrown([&] { generator::open(std::string("sqlite\0", 7)); }, FLAKEID_INVALID_OPTION);
+    thrown([&] { generator::open(url, lease_options().worker(1)); }, FLAKEID_INVALID_OPTION);
+    thrown([&] { generator::open(url, lease_options().layout("plain")); }, FLAKEID_STORE_REJECTED);
+    thrown([] { generator(flakeid::options().node(1)).lease(); }, FLAKEID_INVALID_OPTION);
+    refused([] { lease_options().ttl(milliseconds(-1)); }, "a negative duration");
+}
+
 void many_ids(std::size_t n) {
     constexpr std::size_t threads = 4;
     const flakeid::generator generator(
@@ -199,5 +249,6 @@ int main(int count, char **arguments) {
     errors();
     bad_input();
     a_manual_clock();
+    leases();
     many_ids(std::strtoull(arguments[1], nullptr, 10));
 }

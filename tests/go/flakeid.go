@@ -10,6 +10,10 @@ static flakeid_config no_options(void) {
     flakeid_config value = FLAKEID_CONFIG_INIT;
     return value;
 }
+static flakeid_lease_config no_lease_options(void) {
+    flakeid_lease_config value = FLAKEID_LEASE_CONFIG_INIT;
+    return value;
+}
 static flakeid_stats no_stats(void) {
     flakeid_stats value = FLAKEID_STATS_INIT;
     return value;
@@ -108,6 +112,18 @@ func NewGenerator(options Options) (*Generator, error) {
 	}
 	made := &Generator{}
 	err := call(func() C.flakeid_status { return C.flakeid_generator_new(&config, &made.handle) })
+	return made, err
+}
+
+// Open leases a node of that namespace, to be freed.
+func Open(url, namespace string) (*Generator, error) {
+	config := C.no_lease_options()
+	config.namespace_name = C.CString(namespace)
+	defer C.free(unsafe.Pointer(config.namespace_name))
+	store := C.CString(url)
+	defer C.free(unsafe.Pointer(store))
+	made := &Generator{}
+	err := call(func() C.flakeid_status { return C.flakeid_generator_open(store, &config, &made.handle) })
 	return made, err
 }
 

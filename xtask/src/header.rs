@@ -8,13 +8,15 @@ use crate::files;
 const PLACE: &str = "include/flakeid.h";
 
 /// In the order in which a reader wants to meet them.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     "version",
     "status",
     "last_error",
     "config",
     "clock",
     "generator",
+    "event",
+    "lease",
     "parts",
     "layout",
     "text",

@@ -112,32 +112,13 @@ unsafe impl Sized32 for Config {
 }
 
 impl Config {
-    /// A field that has a flag, if the flag is set.
     fn field<T: Default + PartialEq>(
         &self,
         flag: u32,
         name: &'static str,
         value: T,
     ) -> Result<Option<T>, Fault> {
-        if self.has & flag != 0 {
-            return Ok(Some(value));
-        }
-        if value == T::default() {
-            return Ok(None);
-        }
-        Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
-    }
-
-    fn check_flags(&self) -> Result<(), Fault> {
-        let known = FLAKEID_HAS_WINDOW * 2 - 1;
-        if self.has & !known != 0 {
-            let reason = format!("{:#x} has flags that are not known", self.has);
-            return Err(Error::invalid_option("has", &reason).into());
-        }
-        if self.reserved != 0 {
-            return Err(Error::invalid_option("reserved", "must be 0").into());
-        }
-        Ok(())
+        flagged(self.has, flag, name, value)
     }
 
     fn window(&self) -> Result<Option<Window>, Fault> {
@@ -154,7 +135,10 @@ impl Config {
     /// # Safety
     /// `layout` is NULL or ends in NUL; `clock` is NULL or a living handle.
     pub(crate) unsafe fn builder(&self) -> Result<GeneratorBuilder, Fault> {
-        self.check_flags()?;
+        check_flags(self.has, FLAKEID_HAS_WINDOW * 2 - 1)?;
+        if self.reserved != 0 {
+            return Err(Error::invalid_option("reserved", "must be 0").into());
+        }
         // SAFETY: as promised by the caller.
         let (mut layout, clock) =
             unsafe { (layout::parse(border::text(self.layout))?, self.clock.as_ref()) };
@@ -195,8 +179,35 @@ impl Config {
     }
 }
 
+/// A field that has a flag, if the flag is set.
+pub(crate) fn flagged<T: Default + PartialEq>(
+    has: u32,
+    flag: u32,
+    name: &'static str,
+    value: T,
+) -> Result<Option<T>, Fault> {
+    if has & flag != 0 {
+        return Ok(Some(value));
+    }
+    if value == T::default() {
+        return Ok(None);
+    }
+    Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
+}
+
+pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {
+    if has & !known == 0 {
+        return Ok(());
+    }
+    let reason = format!("{has:#x} has flags that are not known here");
+    Err(Error::invalid_option("has", &reason).into())
+}
+
 /// The behaviour with this number; the core says what is wrong with a number that has none.
-fn choice<T: Copy + std::str::FromStr<Err = Error>>(all: &[T], number: i32) -> Result<T, Error> {
+pub(crate) fn choice<T: Copy + std::str::FromStr<Err = Error>>(
+    all: &[T],
+    number: i32,
+) -> Result<T, Error> {
     match usize::try_from(number).ok().and_then(|index| all.get(index)) {
         Some(known) => Ok(*known),
         None => number.to_string().parse(),

@@ -3,12 +3,13 @@
 use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
 
-use flakeid_core::{Error, Generator, Id};
+use flakeid_core::{Error, Id};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
 use crate::fault::Fault;
 use crate::guard::guard;
+use crate::maker::Maker;
 use crate::status::Status;
 
 /// What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
@@ -17,8 +18,9 @@ pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 /// Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
 /// one layout and node share their position within a process. Every function but
 /// flakeid_generator_free() may be called by any number of threads at the same time. In a forked
-/// child, generators of the parent are FLAKEID_FORKED; they may be freed there.
-pub struct GeneratorHandle(Generator);
+/// child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
+/// which lease a node of their own there; all may be freed there.
+pub struct GeneratorHandle(pub(crate) Maker);
 
 /// What happened to a generator besides issuing IDs. Start from FLAKEID_STATS_INIT.
 #[repr(C)]
@@ -56,13 +58,15 @@ pub unsafe extern "C" fn flakeid_generator_new(
         let generator = given(generator, "generator")?;
         // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
-        generator.write(Box::new(GeneratorHandle(built)));
+        generator.write(Box::new(GeneratorHandle(Maker::Fixed(built))));
         Ok(())
     })
 }
 
 /// Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
-/// node's position is kept for the process's next generator of that node.
+/// node's position is kept for the process's next generator of that node. A leased node is given
+/// back, unless another generator shares the lease, which takes at most a second; in a forked
+/// child, the child's own. Waits for a call of on_event that is under way; there is none later.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     let _ = guard(|| {
@@ -75,7 +79,8 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 ///
 /// FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
-/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; in a forked child of a leased generator also those of
+/// flakeid_generator_open().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_next(
     generator: Option<&GeneratorHandle>,
@@ -108,7 +113,7 @@ fn fill_by(
     generator: Option<&GeneratorHandle>,
     ids: Result<&mut [u64], Fault>,
     count: Option<&mut MaybeUninit<usize>>,
-    fill: impl FnOnce(&Generator, &mut [Id]) -> Result<usize, Error>,
+    fill: impl FnOnce(&Maker, &mut [Id]) -> Result<usize, Error>,
 ) -> Result<(), Fault> {
     let count = given(count, "count")?.write(0);
     let generator = given(generator, "generator")?;
@@ -128,7 +133,7 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Generator::fill))
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Maker::fill))
 }
 
 /// As flakeid_generator_fill(), without ever waiting. Any thread.
@@ -140,13 +145,14 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Generator::try_fill))
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Maker::try_fill))
 }
 
 /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
 /// changes nothing. Any thread.
 ///
-/// FLAKEID_INVALID_OPTION (no window), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+/// FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED, FLAKEID_FORKED,
+/// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_extend(
     generator: Option<&GeneratorHandle>,
@@ -158,7 +164,8 @@ pub extern "C" fn flakeid_generator_extend(
 /// Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
 /// issued one, or FLAKEID_NO_TICK. It still has to be freed. Any thread.
 ///
-/// FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
+/// FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased generator, which
+/// flakeid_generator_free() ends), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_retire(
     generator: Option<&GeneratorHandle>,
@@ -194,7 +201,8 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     })
 }
 
-/// The node in the IDs. Any thread.
+/// The node in the IDs. That of a leased generator changes if another process takes it, and in a
+/// forked child with the first ID. Any thread.
 ///
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

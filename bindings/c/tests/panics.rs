@@ -8,6 +8,8 @@
 mod border;
 #[path = "../src/config.rs"]
 mod config;
+#[path = "../src/event.rs"]
+mod event;
 #[path = "../src/fault.rs"]
 mod fault;
 #[path = "../src/generator.rs"]
@@ -18,6 +20,10 @@ mod guard;
 mod last_error;
 #[path = "../src/layout.rs"]
 mod layout;
+#[path = "../src/leased.rs"]
+mod leased;
+#[path = "../src/maker.rs"]
+mod maker;
 #[path = "../src/parts.rs"]
 mod parts;
 #[path = "../src/status.rs"]

@@ -1,11 +1,14 @@
 //! What belongs to one JavaScript environment: the main thread's and each worker's.
 
+use std::rc::Rc;
+
 use flakeid_core::Error;
 use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRef};
 use napi::{Env, Status, Unknown};
 use napi_derive::napi;
 
 use crate::function::Register;
+use crate::leases::Leases;
 
 /// code, message, retryAfterMs, byMs, horizon, field.
 pub(crate) type FailureArguments =
@@ -14,6 +17,7 @@ pub(crate) type FailureArguments =
 pub(crate) struct Environment {
     make_error: FunctionRef<FailureArguments, Unknown<'static>>,
     pub(crate) register: Register,
+    pub(crate) leases: Rc<Leases>,
 }
 
 impl Environment {
@@ -24,7 +28,10 @@ impl Environment {
     ) -> napi::Result<()> {
         let missing = || napi::Error::new(Status::InvalidArg, "the array is empty");
         let register = Register::new(register).ok_or_else(missing)?;
-        let made = Self { make_error: make_error.create_ref()?, register };
+        let leases = Rc::<Leases>::default();
+        // Before finalizers drop the generators one after the other.
+        env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
+        let made = Self { make_error: make_error.create_ref()?, register, leases };
         env.set_instance_data(made, (), |_| {})
     }
 

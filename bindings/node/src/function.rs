@@ -14,7 +14,6 @@ use napi::bindgen_prelude::{BigUint64Array, FromNapiValue, Function};
 use napi::{Env, JsValue, Result, check_status, sys};
 
 use crate::environment::Environment;
-use crate::handle::Handle;
 
 /// Where single IDs are handed over: the only number of an array.
 #[derive(Clone, Copy)]
@@ -46,85 +45,94 @@ impl Register {
     }
 }
 
+/// What makes IDs for the functions bound to it.
+pub(crate) trait Maker: 'static {
+    /// Where `next_id` and `try_next_id` are to put their IDs.
+    fn place(&self) -> Place;
+    fn next_id(&self) -> std::result::Result<Id, Error>;
+    fn try_next_id(&self) -> std::result::Result<Id, Error>;
+    fn fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
+    fn try_fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
+}
+
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
 /// Makes a function whose data pointer is the generator, which it keeps alive.
-pub(crate) fn bind<'env>(
+pub(crate) fn bind<'env, M: Maker>(
     env: &'env Env,
     name: &CStr,
     callback: Callback,
-    handle: Arc<Handle>,
+    maker: &Arc<M>,
 ) -> Result<Function<'env, (), ()>> {
-    let handle: *mut c_void = Arc::into_raw(handle).cast_mut().cast();
+    let maker: *mut c_void = Arc::into_raw(Arc::clone(maker)).cast_mut().cast();
     let (raw, mut function) = (env.raw(), ptr::null_mut());
     let length = name.count_bytes().cast_signed();
     // SAFETY: the environment is the one of this call, and the out pointer is a local. When the
-    // finalizer was accepted, it is what drops the handle; otherwise it leaks, which is sound.
+    // finalizer was accepted, it is what drops the maker; otherwise it leaks, which is sound.
     unsafe {
         let (name, callback) = (name.as_ptr(), Some(callback));
-        let made =
-            sys::napi_create_function(raw, name, length, callback, handle, &raw mut function);
+        let made = sys::napi_create_function(raw, name, length, callback, maker, &raw mut function);
         check_status!(made)?;
-        let (free, none) = (Some(free as Finalize), ptr::null_mut());
-        check_status!(sys::napi_add_finalizer(raw, function, handle, free, none, ptr::null_mut()))?;
+        let (free, none) = (Some(free::<M> as Finalize), ptr::null_mut());
+        check_status!(sys::napi_add_finalizer(raw, function, maker, free, none, ptr::null_mut()))?;
         Function::from_napi_value(raw, function)
     }
 }
 
 type Finalize = unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void);
 
-unsafe extern "C" fn free(_env: sys::napi_env, handle: *mut c_void, _hint: *mut c_void) {
+unsafe extern "C" fn free<M>(_env: sys::napi_env, maker: *mut c_void, _hint: *mut c_void) {
     // SAFETY: `bind` made it with `Arc::into_raw`, and a finalizer runs once, after the function.
-    drop(unsafe { Arc::from_raw(handle.cast::<Handle>()) });
+    drop(unsafe { Arc::from_raw(maker.cast::<M>()) });
 }
 
 /// The generator of a call.
 ///
 /// # Safety
-/// `info` is that of a call under way of a function made by [`bind`].
+/// `info` is that of a call under way of a function made by [`bind`] for a maker of this type.
 #[inline]
-unsafe fn handle_of<'call>(env: sys::napi_env, info: sys::napi_callback_info) -> &'call Handle {
+unsafe fn maker_of<'call, M>(env: sys::napi_env, info: sys::napi_callback_info) -> &'call M {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: as promised by the caller; the call keeps its function, and so the handle, alive.
+    // SAFETY: as promised by the caller; the call keeps its function, and so the maker, alive.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
-        &*data.cast::<Handle>()
+        &*data.cast::<M>()
     }
 }
 
-pub(crate) unsafe extern "C" fn next_id(
+pub(crate) unsafe extern "C" fn next_id<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { hand_over(env, info, Handle::next_id) }
+    unsafe { hand_over(env, info, M::next_id) }
 }
 
-pub(crate) unsafe extern "C" fn try_next_id(
+pub(crate) unsafe extern "C" fn try_next_id<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { hand_over(env, info, Handle::try_next_id) }
+    unsafe { hand_over(env, info, M::try_next_id) }
 }
 
 /// # Safety
-/// As [`handle_of`].
+/// As [`maker_of`].
 #[inline]
-unsafe fn hand_over(
+unsafe fn hand_over<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
-    make: impl FnOnce(&Handle) -> std::result::Result<Id, Error>,
+    make: impl FnOnce(&M) -> std::result::Result<Id, Error>,
 ) -> sys::napi_value {
     // SAFETY: as promised by the caller.
-    let handle = unsafe { handle_of(env, info) };
+    let maker = unsafe { maker_of::<M>(env, info) };
     // The result is looked at inside: handed out, it would be copied, on the hot path too.
-    let call = || match make(handle) {
-        // SAFETY: the place lives as long as the environment, in whose thread this is: handles are
+    let call = || match make(maker) {
+        // SAFETY: the place lives as long as the environment, in whose thread this is: makers are
         // not shared with other environments.
-        Ok(id) => unsafe { *handle.place.0 = id.to_u64() },
+        Ok(id) => unsafe { *maker.place().0 = id.to_u64() },
         Err(error) => fail(env, &error),
     };
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
@@ -133,36 +141,36 @@ unsafe fn hand_over(
     ptr::null_mut()
 }
 
-pub(crate) unsafe extern "C" fn fill(
+pub(crate) unsafe extern "C" fn fill<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { fill_by(env, info, Handle::fill) }
+    unsafe { fill_by(env, info, M::fill) }
 }
 
-pub(crate) unsafe extern "C" fn try_fill(
+pub(crate) unsafe extern "C" fn try_fill<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { fill_by(env, info, Handle::try_fill) }
+    unsafe { fill_by(env, info, M::try_fill) }
 }
 
 /// # Safety
-/// As [`handle_of`].
-unsafe fn fill_by(
+/// As [`maker_of`].
+unsafe fn fill_by<M: Maker>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
-    make: impl FnOnce(&Handle, &mut [Id]) -> std::result::Result<usize, Error>,
+    make: impl FnOnce(&M, &mut [Id]) -> std::result::Result<usize, Error>,
 ) -> sys::napi_value {
     let (mut data, mut array, mut count) = (ptr::null_mut(), ptr::null_mut(), 1);
     let this = ptr::null_mut();
     let (count, values) = (&raw mut count, &raw mut array);
     // SAFETY: as promised by the caller; there is room for the one argument that is asked for.
-    let handle = unsafe {
+    let maker = unsafe {
         sys::napi_get_cb_info(env, info, count, values, this, &raw mut data);
-        &*data.cast::<Handle>()
+        &*data.cast::<M>()
     };
     // SAFETY: the argument is of this call, during which no JavaScript runs.
     let Some(numbers) = (unsafe { numbers_of(env, array) }) else {
@@ -176,7 +184,7 @@ unsafe fn fill_by(
     };
     let ids = Id::from_u64_slice_mut(numbers);
     let mut result = ptr::null_mut();
-    match catch_unwind(AssertUnwindSafe(|| make(handle, ids))) {
+    match catch_unwind(AssertUnwindSafe(|| make(maker, ids))) {
         // SAFETY: the environment is the one of this call.
         Ok(Ok(count)) => unsafe {
             sys::napi_create_double(env, count as f64, &raw mut result);

@@ -1,19 +1,17 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-
 use flakeid_core::{Error, Id, ManualClock};
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Function};
-use napi::{Env, Result, Status, Task};
+use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
 use crate::function;
-use crate::handle::Handle;
+use crate::handle::{Fixed, Handle, Leased, OffLoop};
 use crate::number::field;
+use crate::once::Once;
 use crate::options::OptionTexts;
 
 /// A generator in its own right. Functions bound to it keep it alive too.
-pub(crate) type Owned = External<Arc<Handle>>;
+pub(crate) type Owned = External<Handle>;
 
 /// Builds a generator.
 #[napi(catch_unwind)]
@@ -24,13 +22,17 @@ pub(crate) fn open(
 ) -> Result<Owned> {
     let place = Environment::of(&env)?.register.place();
     let handle = Handle::open(&options, clock.map(|clock| &**clock), place);
-    handle.map(|handle| External::new(Arc::new(handle))).map_err(|error| thrown(&env, &error))
+    handle.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
 /// A function of a generator that writes the next ID into the array given to `setup`.
 #[napi(catch_unwind, ts_return_type = "() => void")]
 pub(crate) fn bind_next_id<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    function::bind(env, c"nextId", function::next_id, Arc::clone(owned))
+    let name = c"nextId";
+    match &**owned {
+        Handle::Fixed(fixed) => function::bind(env, name, function::next_id::<Fixed>, fixed),
+        Handle::Leased(leased) => function::bind(env, name, function::next_id::<Leased>, leased),
+    }
 }
 
 /// The same without waiting.
@@ -39,19 +41,33 @@ pub(crate) fn bind_try_next_id<'env>(
     env: &'env Env,
     owned: &Owned,
 ) -> Result<Function<'env, (), ()>> {
-    function::bind(env, c"tryNextId", function::try_next_id, Arc::clone(owned))
+    let name = c"tryNextId";
+    match &**owned {
+        Handle::Fixed(fixed) => function::bind(env, name, function::try_next_id::<Fixed>, fixed),
+        Handle::Leased(leased) => {
+            function::bind(env, name, function::try_next_id::<Leased>, leased)
+        }
+    }
 }
 
 /// A function of a generator that fills an array and returns how many IDs it wrote.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    function::bind(env, c"fill", function::fill, Arc::clone(owned))
+    let name = c"fill";
+    match &**owned {
+        Handle::Fixed(fixed) => function::bind(env, name, function::fill::<Fixed>, fixed),
+        Handle::Leased(leased) => function::bind(env, name, function::fill::<Leased>, leased),
+    }
 }
 
 /// The same without waiting.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    function::bind(env, c"tryFill", function::try_fill, Arc::clone(owned))
+    let name = c"tryFill";
+    match &**owned {
+        Handle::Fixed(fixed) => function::bind(env, name, function::try_fill::<Fixed>, fixed),
+        Handle::Leased(leased) => function::bind(env, name, function::try_fill::<Leased>, leased),
+    }
 }
 
 /// The next IDs.
@@ -64,21 +80,15 @@ fn array(ids: Vec<Id>) -> BigUint64Array {
     BigUint64Array::new(ids.into_iter().map(Id::to_u64).collect())
 }
 
-/// What a task does in a thread of the pool, which would end the process if a panic came out.
-fn caught<T>(work: impl FnOnce() -> T) -> Result<T> {
-    let defect = |_| napi::Error::new(Status::GenericFailure, function::DEFECT);
-    catch_unwind(AssertUnwindSafe(work)).map_err(defect)
-}
-
 /// One ID, made in a thread of the pool.
-pub(crate) struct NextId(Arc<Handle>);
+pub(crate) struct NextId(Once<OffLoop>);
 
 impl Task for NextId {
     type Output = std::result::Result<Id, Error>;
     type JsValue = BigInt;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        caught(|| self.0.generator.next_id())
+        self.0.caught(OffLoop::next_id)
     }
 
     fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigInt> {
@@ -87,14 +97,15 @@ impl Task for NextId {
 }
 
 /// Many IDs, made in a thread of the pool.
-pub(crate) struct NextIds(Arc<Handle>, usize);
+pub(crate) struct NextIds(Once<OffLoop>, usize);
 
 impl Task for NextIds {
     type Output = std::result::Result<Vec<Id>, Error>;
     type JsValue = BigUint64Array;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        caught(|| self.0.generator.next_ids(self.1))
+        let n = self.1;
+        self.0.caught(|generator| generator.next_ids(n))
     }
 
     fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigUint64Array> {
@@ -104,45 +115,47 @@ impl Task for NextIds {
 
 /// The next ID, made off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<bigint>")]
-pub(crate) fn next_id_async(owned: &Owned) -> AsyncTask<NextId> {
-    AsyncTask::new(NextId(Arc::clone(owned)))
+pub(crate) fn next_id_async(env: Env, owned: &Owned) -> Result<AsyncTask<NextId>> {
+    let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
+    Ok(AsyncTask::new(NextId(Once::new(generator))))
 }
 
 /// The next IDs, made off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<BigUint64Array>")]
-pub(crate) fn next_ids_async(owned: &Owned, n: u32) -> AsyncTask<NextIds> {
-    AsyncTask::new(NextIds(Arc::clone(owned), n as usize))
+pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTask<NextIds>> {
+    let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
+    Ok(AsyncTask::new(NextIds(Once::new(generator), n as usize)))
 }
 
 /// Raises the end of the window.
 #[napi(catch_unwind)]
 pub(crate) fn extend(env: Env, owned: &Owned, fence: String) -> Result<()> {
-    let extended = field("fence", &fence, u64::MAX).and_then(|fence| owned.generator.extend(fence));
+    let extended = field("fence", &fence, u64::MAX).and_then(|fence| owned.extend(fence));
     extended.map_err(|error| thrown(&env, &error))
 }
 
 /// Ends the generator and returns the last tick it issued in.
 #[napi(catch_unwind)]
 pub(crate) fn retire(env: Env, owned: &Owned) -> Result<Option<BigInt>> {
-    let last = owned.generator.retire().map_err(|error| thrown(&env, &error))?;
+    let last = owned.retire().map_err(|error| thrown(&env, &error))?;
     Ok(last.map(BigInt::from))
 }
 
 /// waits, rollbacks, largest ahead.
 #[napi(catch_unwind)]
 pub(crate) fn stats(owned: &Owned) -> BigUint64Array {
-    let stats = owned.generator.stats();
+    let stats = owned.stats();
     BigUint64Array::new(vec![stats.waits, stats.rollbacks, stats.largest_ahead])
 }
 
 /// The canonical descriptor of its layout.
 #[napi(catch_unwind)]
 pub(crate) fn layout_of(owned: &Owned) -> String {
-    owned.generator.layout().to_string()
+    owned.layout().to_string()
 }
 
 /// Its node.
 #[napi(catch_unwind)]
 pub(crate) fn node_of(owned: &Owned) -> BigInt {
-    owned.generator.node().into()
+    owned.node().into()
 }

@@ -1,20 +1,40 @@
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, Id, ManualClock};
+use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
+use flakeid_lease::LeasedGenerator;
 
-use crate::function::Place;
+use crate::function::{Maker, Place};
+use crate::lease::{Lease, Tenant};
+use crate::leases::Leases;
 use crate::options::OptionTexts;
 
 /// No call on the event loop waits longer, without progress, than this or a tick.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
-/// A generator, and what the JavaScript around it needs.
-pub(crate) struct Handle {
-    pub(crate) generator: Generator,
+/// A generator, and what the JavaScript around it needs. It stays in its environment's thread.
+pub(crate) enum Handle {
+    Fixed(Arc<Fixed>),
+    Leased(Arc<Leased>),
+}
+
+/// A generator of a fixed node.
+pub(crate) struct Fixed {
+    generator: Generator,
     /// The longest wait on the event loop. None for manual clocks, where waiting takes no time.
     on_loop: Option<Duration>,
     /// Where `nextId` and `tryNextId` put their IDs.
-    pub(crate) place: Place,
+    place: Place,
+}
+
+/// A generator of a leased node.
+pub(crate) struct Leased {
+    lease: Lease,
+    /// The longest wait on the event loop.
+    on_loop: Duration,
+    /// Where `nextId` and `tryNextId` put their IDs.
+    place: Place,
 }
 
 impl Handle {
@@ -29,14 +49,107 @@ impl Handle {
             builder = builder.clock(clock.clone());
             None
         } else {
-            let longest = LONGEST_ON_LOOP.min(Duration::from_millis(layout.unit_ms()));
-            Some(options.max_wait()?.map_or(longest, |max_wait| max_wait.min(longest)))
+            Some(longest_on_loop(&layout, options.max_wait()?))
         };
-        Ok(Self { generator: builder.build()?, on_loop, place })
+        Ok(Self::Fixed(Arc::new(Fixed { generator: builder.build()?, on_loop, place })))
+    }
+
+    pub(crate) fn leased(
+        generator: LeasedGenerator,
+        max_wait: Option<Duration>,
+        leases: &Rc<Leases>,
+        place: Place,
+    ) -> Self {
+        let on_loop = longest_on_loop(generator.layout(), max_wait);
+        let lease = Lease::new(generator, Rc::clone(leases));
+        #[expect(
+            clippy::arc_with_non_send_sync,
+            reason = "functions are bound to both kinds alike"
+        )]
+        let made = Arc::new(Leased { lease, on_loop, place });
+        leases.add(&made);
+        Self::Leased(made)
+    }
+
+    pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+        match self {
+            Self::Fixed(fixed) => match fixed.on_loop {
+                Some(longest) => fixed.generator.next_ids_within(n, longest),
+                None => fixed.generator.next_ids(n),
+            },
+            Self::Leased(leased) => {
+                leased.lease.ask(|generator| generator.next_ids_within(n, leased.on_loop))
+            }
+        }
+    }
+
+    /// The same generator for a thread of the pool.
+    pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
+        match self {
+            Self::Fixed(fixed) => Ok(OffLoop::Fixed(Arc::clone(fixed))),
+            Self::Leased(leased) => leased.lease.tenant().map(OffLoop::Leased),
+        }
+    }
+
+    pub(crate) fn extend(&self, fence: u64) -> Result<(), Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.extend(fence),
+            Self::Leased(_) => Err(Error::invalid_option("extend", "a lease is renewed by itself")),
+        }
+    }
+
+    pub(crate) fn retire(&self) -> Result<Option<u64>, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.retire(),
+            Self::Leased(_) => {
+                Err(Error::invalid_option("retire", "a leased node is given back by close"))
+            }
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.stats(),
+            Self::Leased(leased) => leased.lease.stats(),
+        }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.layout(),
+            Self::Leased(leased) => leased.lease.layout(),
+        }
+    }
+
+    pub(crate) fn node(&self) -> u64 {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.node(),
+            Self::Leased(leased) => leased.lease.node(),
+        }
+    }
+
+    /// The lease, if there is one.
+    pub(crate) fn lease(&self) -> Option<&Lease> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Leased(leased) => Some(&leased.lease),
+        }
+    }
+}
+
+impl Leased {
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+}
+
+impl Maker for Fixed {
+    fn place(&self) -> Place {
+        self.place
     }
 
     #[inline]
-    pub(crate) fn next_id(&self) -> Result<Id, Error> {
+    fn next_id(&self) -> Result<Id, Error> {
         match self.on_loop {
             Some(longest) => self.generator.next_id_within(longest),
             None => self.generator.next_id(),
@@ -44,25 +157,70 @@ impl Handle {
     }
 
     #[inline]
-    pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
+    fn try_next_id(&self) -> Result<Id, Error> {
         self.generator.try_next_id()
     }
 
-    pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+    fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         match self.on_loop {
             Some(longest) => self.generator.fill_within(ids, longest),
             None => self.generator.fill(ids),
         }
     }
 
-    pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
-        match self.on_loop {
-            Some(longest) => self.generator.next_ids_within(n, longest),
-            None => self.generator.next_ids(n),
+    fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.generator.try_fill(ids)
+    }
+}
+
+impl Maker for Leased {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    #[inline]
+    fn next_id(&self) -> Result<Id, Error> {
+        self.lease.ask(|generator| generator.next_id_within(self.on_loop))
+    }
+
+    #[inline]
+    fn try_next_id(&self) -> Result<Id, Error> {
+        self.lease.ask(LeasedGenerator::try_next_id)
+    }
+
+    fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.lease.ask(|generator| generator.fill_within(ids, self.on_loop))
+    }
+
+    fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.lease.ask(|generator| generator.try_fill(ids))
+    }
+}
+
+fn longest_on_loop(layout: &Layout, max_wait: Option<Duration>) -> Duration {
+    let longest = LONGEST_ON_LOOP.min(Duration::from_millis(layout.unit_ms()));
+    max_wait.map_or(longest, |max_wait| max_wait.min(longest))
+}
+
+/// A generator in a thread of the pool, where it may wait for as long as its options say. Used up
+/// there too: the last to use a lease gives it back, which takes time.
+pub(crate) enum OffLoop {
+    Fixed(Arc<Fixed>),
+    Leased(Arc<Tenant>),
+}
+
+impl OffLoop {
+    pub(crate) fn next_id(self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.next_id(),
+            Self::Leased(tenant) => tenant.generator.next_id(),
         }
     }
 
-    pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.generator.try_fill(ids)
+    pub(crate) fn next_ids(self, n: usize) -> Result<Vec<Id>, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.generator.next_ids(n),
+            Self::Leased(tenant) => tenant.generator.next_ids(n),
+        }
     }
 }

@@ -39,13 +39,11 @@ pub struct OptionTexts {
 
 impl OptionTexts {
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
-        let layout = self.layout.as_deref().map_or(Ok(Layout::default()), str::parse)?;
-        self.epoch.as_deref().map_or(Ok(layout), |epoch| layout.with_epoch(instant(epoch)))
+        layout(self.layout.as_ref(), self.epoch.as_ref())
     }
 
     pub(crate) fn max_wait(&self) -> Result<Option<Duration>, Error> {
-        let ms = optional("max_wait_ms", self.max_wait_ms.as_ref(), u64::MAX)?;
-        Ok(ms.map(Duration::from_millis))
+        milliseconds("max_wait_ms", self.max_wait_ms.as_ref())
     }
 
     pub(crate) fn window(&self) -> Result<Option<Window>, Error> {
@@ -64,11 +62,7 @@ impl OptionTexts {
         {
             builder = builder.sequence_mask(mask);
         }
-        if let Some(text) = &self.sequence_start {
-            let bits = text.parse().map_err(|_| {
-                let most = u64::from(layout.max_sequence().count_ones());
-                Error::field_out_of_range("sequence_start", text, 0, most)
-            })?;
+        if let Some(bits) = sequence_start(self.sequence_start.as_ref(), &layout)? {
             builder = builder.sequence_start(bits);
         }
         if let Some(overflow) = &self.overflow {
@@ -77,8 +71,8 @@ impl OptionTexts {
         if let Some(rollback) = &self.rollback {
             builder = builder.rollback(rollback.parse::<Rollback>()?);
         }
-        if let Some(ms) = optional("max_ahead_ms", self.max_ahead_ms.as_ref(), u64::MAX)? {
-            builder = builder.max_ahead(Duration::from_millis(ms));
+        if let Some(max_ahead) = milliseconds("max_ahead_ms", self.max_ahead_ms.as_ref())? {
+            builder = builder.max_ahead(max_ahead);
         }
         if let Some(max_wait) = self.max_wait()? {
             builder = builder.max_wait(max_wait);
@@ -88,6 +82,28 @@ impl OptionTexts {
         }
         Ok(builder)
     }
+}
+
+/// The layout of a descriptor, the default one unless given, with an epoch.
+pub(crate) fn layout(descriptor: Option<&String>, epoch: Option<&String>) -> Result<Layout, Error> {
+    let layout = descriptor.map_or(Ok(Layout::default()), |text| text.parse())?;
+    epoch.map_or(Ok(layout), |epoch| layout.with_epoch(instant(epoch)))
+}
+
+pub(crate) fn milliseconds(
+    name: &'static str,
+    text: Option<&String>,
+) -> Result<Option<Duration>, Error> {
+    Ok(optional(name, text, u64::MAX)?.map(Duration::from_millis))
+}
+
+pub(crate) fn sequence_start(text: Option<&String>, layout: &Layout) -> Result<Option<u32>, Error> {
+    let bits = |text: &String| {
+        let most = u64::from(layout.max_sequence().count_ones());
+        let refused = |_| Error::field_out_of_range("sequence_start", text, 0, most);
+        text.parse().map_err(refused)
+    };
+    text.map(bits).transpose()
 }
 
 fn layout_builder(layout: Layout, options: &OptionTexts) -> Result<GeneratorBuilder, Error> {

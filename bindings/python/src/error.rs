@@ -16,7 +16,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
     })
 }
 
-fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+/// The exception as a value.
+pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let classes = CLASSES.get_or_try_init(py, || {
         py.import("flakeid.errors")?
             .getattr("CLASSES")?

@@ -1,4 +1,4 @@
-use flakeid_core::{Error, ErrorKind, Field, Generator as Core, Id, Window};
+use flakeid_core::{Error, Generator as Core, Id, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -7,10 +7,12 @@ use crate::buffer::Target;
 use crate::clock::ManualClock;
 use crate::duration::duration;
 use crate::error::raise;
-use crate::integer::{count, field, unix_ms, wrong_type};
+use crate::integer::{count, field, wrong_type};
 use crate::layout::{Chosen, Layout};
+use crate::maker::Maker;
+use crate::policy;
 use crate::stats::Stats;
-use crate::string::string;
+use crate::status::Lease;
 
 /// IDs that are made before other Python threads get a turn: some tens of microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
@@ -20,7 +22,8 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// `node`, or `datacenter` and `worker`, has no default: it must be different for every generator
 /// of this layout that may run at the same time anywhere. Generators of one node in one process
 /// share their position. In a forked child every call is ForkedError: build one with a node of its
-/// own there. Durations are seconds (int or float) or timedeltas.
+/// own there. flakeid.lease and flakeid.auto return Generators that need no node and may be used in
+/// a forked child. Durations are seconds (int or float) or timedeltas.
 ///
 /// layout: a Layout, a preset's name or a descriptor. epoch: Unix milliseconds, instead of the
 /// layout's. overflow: 'wait', 'error', or 'borrow' (with a window). rollback: 'continue',
@@ -30,7 +33,7 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// issuing an ID; 1 s or two ticks, whichever is longer, unless given. clock: a ManualClock.
 /// window: (start, fence), the ticks that may be used.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
-pub(crate) struct Generator(Core);
+pub(crate) struct Generator(pub(crate) Maker);
 
 #[pymethods]
 impl Generator {
@@ -61,10 +64,7 @@ impl Generator {
         clock: Option<&Bound<'_, PyAny>>,
         window: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let Layout(mut layout) = Layout::of(layout);
-        if let Some(epoch) = epoch {
-            layout = layout.with_epoch(unix_ms("epoch", epoch)?).map_err(raise)?;
-        }
+        let layout = Layout::from_epoch(layout, epoch)?;
         let (most_datacenter, most_worker) = Layout::split_limits(&layout);
         let mut builder = Core::builder(layout);
         if let Some(node) = node {
@@ -77,22 +77,16 @@ impl Generator {
             builder = builder.worker(field("worker", worker, most_worker)?);
         }
         if let Some(mask) = sequence_mask {
-            builder = builder.sequence_mask(field("sequence_mask", mask, layout.max_sequence())?);
+            builder = builder.sequence_mask(policy::sequence_mask(&layout, mask)?);
         }
         if let Some(bits) = sequence_start {
-            let mut fields = layout.fields();
-            let sequence = fields.find(|span| span.field == Field::Sequence);
-            let most = sequence.map_or(0, |span| span.width.into());
-            let bits = field("sequence_start", bits, most)?;
-            let bits = u32::try_from(bits)
-                .map_err(|_| raise(Error::field_out_of_range("sequence_start", &bits, 0, most)))?;
-            builder = builder.sequence_start(bits);
+            builder = builder.sequence_start(policy::sequence_start(&layout, bits)?);
         }
         if let Some(overflow) = overflow {
-            builder = builder.overflow(string("overflow", overflow)?.parse().map_err(raise)?);
+            builder = builder.overflow(policy::overflow(overflow)?);
         }
         if let Some(rollback) = rollback {
-            builder = builder.rollback(string("rollback", rollback)?.parse().map_err(raise)?);
+            builder = builder.rollback(policy::rollback(rollback)?);
         }
         if let Some(max_ahead) = max_ahead {
             builder = builder.max_ahead(duration("max_ahead", max_ahead)?);
@@ -109,7 +103,7 @@ impl Generator {
         if let Some(window) = window {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
-        builder.build().map(Self).map_err(raise)
+        builder.build().map(Maker::Fixed).map(Self).map_err(raise)
     }
 
     /// The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is
@@ -157,32 +151,30 @@ impl Generator {
         let mut target = Target::of(buffer)?;
         let ids = target.ids();
         if ids.len() > MOST_AT_ONCE {
-            py.detach(|| self.0.try_fill(ids)).map_err(raise)
+            self.0.try_fill_detached(py, ids).map_err(raise)
         } else {
             self.0.try_fill(ids).map_err(raise)
         }
     }
 
     /// Raise the end of the window to the tick `fence`, exclusive. Only after the store that hands
-    /// out windows has confirmed it.
+    /// out windows has confirmed it. A leased generator does this itself: InvalidOptionError.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
     /// End this generator: every later call is ClosedError. Returns the last tick in which it
-    /// issued an ID, or None if it issued none.
+    /// issued an ID, or None if it issued none. For leased generators there is close() instead:
+    /// InvalidOptionError.
     fn retire(&self) -> PyResult<Option<u64>> {
         self.0.retire().map_err(raise)
     }
 
-    /// Retire the generator; nothing if it was retired already, or in a forked child.
-    fn close(&self) -> PyResult<()> {
-        match self.0.retire() {
-            Err(error) if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::Forked) => {
-                Err(raise(error))
-            }
-            _ => Ok(()),
-        }
+    /// Retire the generator; nothing if it was retired already, or in a forked child. A leased one
+    /// gives its node back, if no other shares the lease, and waits at most 1 s for that, without
+    /// the GIL; in a forked child, the child's own node.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.close(py).map_err(raise)
     }
 
     /// What happened besides issuing IDs.
@@ -196,10 +188,20 @@ impl Generator {
         Layout(*self.0.layout())
     }
 
-    /// The node in the IDs.
+    /// The node in the IDs. That of a leased generator changes if another process takes it, and in
+    /// a forked child with the first ID.
     #[getter]
     fn node(&self) -> u64 {
         self.0.node()
+    }
+
+    /// How the lease stands, or, after close(), stood; None if the node is not leased.
+    #[getter]
+    fn lease(&self) -> Option<Lease> {
+        match &self.0 {
+            Maker::Fixed(_) => None,
+            Maker::Leased(leased) => Some(Lease::of(leased.status())),
+        }
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -214,9 +216,9 @@ impl Generator {
         this
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close()
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(exception.py())
     }
 
     #[expect(clippy::unused_self, reason = "Python passes it")]
@@ -228,7 +230,11 @@ impl Generator {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Generator node={} layout={}>", self.0.node(), self.layout().short_name())
+        let (node, layout) = (self.0.node(), self.layout().short_name());
+        match self.0 {
+            Maker::Fixed(_) => format!("<Generator node={node} layout={layout}>"),
+            Maker::Leased(_) => format!("<Generator node={node} layout={layout} leased>"),
+        }
     }
 }
 
@@ -236,10 +242,10 @@ impl Generator {
     /// What stopped `try_next_id` may pass, and the core knows how long to wait for it.
     #[cold]
     fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
-        if !passes(&error) {
+        if !self.0.passes(&error) {
             return Err(raise(error));
         }
-        py.detach(|| self.0.next_id()).map(Id::to_u64).map_err(raise)
+        self.0.next_id(py).map(Id::to_u64).map_err(raise)
     }
 
     /// Fills with the GIL as far as that takes no time, and goes on without it; between pieces,
@@ -250,12 +256,12 @@ impl Generator {
             match self.0.try_fill(ids) {
                 Ok(filled) if filled == ids.len() => return Ok(filled),
                 Ok(filled) => have = filled,
-                Err(error) if passes(&error) => {}
+                Err(error) if self.0.passes(&error) => {}
                 Err(error) => return Err(raise(error)),
             }
         }
         for piece in ids[have..].chunks_mut(MOST_AT_ONCE) {
-            match py.detach(|| self.0.fill(piece)) {
+            match self.0.fill(py, piece) {
                 Ok(filled) => {
                     have += filled;
                     if filled < piece.len() {
@@ -269,11 +275,6 @@ impl Generator {
         }
         Ok(have)
     }
-}
-
-/// Whether a waiting call may get past what stopped one that does not wait.
-fn passes(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
 }
 
 fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {

@@ -43,6 +43,18 @@ impl Layout {
         Self(chosen.map_or_else(Core::default, |chosen| chosen.0))
     }
 
+    /// The layout that these two arguments make.
+    pub(crate) fn from_epoch(
+        chosen: Option<Chosen>,
+        epoch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Core> {
+        let Self(layout) = Self::of(chosen);
+        match epoch {
+            Some(epoch) => layout.with_epoch(unix_ms_of("epoch", epoch)?).map_err(raise),
+            None => Ok(layout),
+        }
+    }
+
     /// The name of the preset that it equals, or else the descriptor.
     pub(crate) fn short_name(&self) -> String {
         self.0.preset_name().map_or_else(|| self.0.to_string(), str::to_owned)

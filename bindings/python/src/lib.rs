@@ -7,12 +7,19 @@ mod buffer;
 mod clock;
 mod duration;
 mod error;
+mod event;
+mod exit;
 mod generator;
 mod instant;
 mod integer;
 mod layout;
+mod lease;
+mod leased;
+mod maker;
 mod parts;
+mod policy;
 mod stats;
+mod status;
 mod string;
 mod text;
 
@@ -28,13 +35,21 @@ mod _flakeid {
     #[pymodule_export]
     use crate::clock::ManualClock;
     #[pymodule_export]
+    use crate::event::{LeaseEvent, after_fork};
+    #[pymodule_export]
+    use crate::exit::{close_leases, end};
+    #[pymodule_export]
     use crate::generator::Generator;
     #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]
+    use crate::lease::{auto, lease};
+    #[pymodule_export]
     use crate::parts::Parts;
     #[pymodule_export]
     use crate::stats::Stats;
+    #[pymodule_export]
+    use crate::status::Lease;
     #[pymodule_export]
     use crate::text::{
         from_base32, from_base36, from_base58, from_base62, from_bytes, from_decimal, from_hex,

@@ -46,6 +46,39 @@ final class Library {
         }
     }
 
+    @FieldOrder({
+        "struct_size", "has", "layout", "namespace_name", "name", "node", "datacenter", "worker",
+        "first_node", "last_node", "epoch", "sequence_mask", "sequence_start", "overflow",
+        "rollback", "never_reuse", "window_ms", "ttl_ms", "max_wait_ms", "on_event", "user_data"
+    })
+    public static final class LeaseConfig extends Structure {
+        public int struct_size;
+        public int has;
+        public String layout;
+        public String namespace_name;
+        public String name;
+        public long node;
+        public long datacenter;
+        public long worker;
+        public long first_node;
+        public long last_node;
+        public long epoch;
+        public long sequence_mask;
+        public int sequence_start;
+        public int overflow;
+        public int rollback;
+        public int never_reuse;
+        public long window_ms;
+        public long ttl_ms;
+        public long max_wait_ms;
+        public Pointer on_event;
+        public Pointer user_data;
+
+        public LeaseConfig() {
+            struct_size = size();
+        }
+    }
+
     @FieldOrder({"struct_size", "reserved", "waits", "rollbacks", "largest_ahead"})
     public static final class Stats extends Structure {
         public int struct_size;
@@ -136,6 +169,9 @@ final class Library {
     static native void flakeid_manual_clock_free(Pointer clock);
 
     static native int flakeid_generator_new(Config config, PointerByReference generator);
+
+    static native int flakeid_generator_open(
+            String url, LeaseConfig config, PointerByReference generator);
 
     static native void flakeid_generator_free(Pointer generator);
 

@@ -23,6 +23,7 @@ public final class Main {
         Vectors.run(vectors);
         Schedules.run(vectors);
         Refusals.run();
+        Leases.run();
         threads(Integer.parseInt(arguments[1]));
     }
 

@@ -7,6 +7,8 @@ use crate::node::npm;
 
 pub(crate) const DIST: &str = "target/dist/wasm";
 const PACKAGE: &str = "target/wasm/package";
+/// The files of `node/lib` that are for the add-on alone.
+const NATIVE: [&str; 2] = ["native.js", "lease.js"];
 
 /// An npm tarball in `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
@@ -22,7 +24,7 @@ pub(crate) fn build() -> Outcome {
         files::copy(name, format!("{PACKAGE}/{name}"))?;
     }
     for folder in ["node/lib", "node/wasm/lib"] {
-        for name in files::names(folder)?.iter().filter(|name| *name != "native.js") {
+        for name in files::names(folder)?.iter().filter(|name| !NATIVE.contains(&name.as_str())) {
             let source = files::text(format!("{folder}/{name}"))?;
             let module = as_es_module(&source).map_err(|why| Failed(format!("{name}: {why}")))?;
             files::write(format!("{PACKAGE}/lib/{name}"), &source)?;

@@ -20,8 +20,20 @@ mod generator;
 mod handle;
 #[path = "../../src/layout.rs"]
 mod layout;
+#[path = "../../src/lease.rs"]
+mod lease;
+#[path = "../../src/lease_event.rs"]
+mod lease_event;
+#[path = "../../src/lease_options.rs"]
+mod lease_options;
+#[path = "../../src/leases.rs"]
+mod leases;
 #[path = "../../src/number.rs"]
 mod number;
+#[path = "../../src/once.rs"]
+mod once;
+#[path = "../../src/opening.rs"]
+mod opening;
 #[path = "../../src/options.rs"]
 mod options;
 #[path = "../../src/text.rs"]

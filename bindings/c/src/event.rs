@@ -1,0 +1,142 @@
+//! What happens to leases, told to the program on the keepers' threads.
+
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use flakeid_core::Error;
+use flakeid_lease::LeaseEvent as Core;
+
+use crate::status::{FLAKEID_OK, Status};
+
+/// A node was granted.
+pub const FLAKEID_LEASE_ACQUIRED: i32 = 1;
+/// The fence was moved up.
+pub const FLAKEID_LEASE_RENEWED: i32 = 2;
+/// Another process has the node from the fence on; another one is taken.
+pub const FLAKEID_LEASE_FENCED_OFF: i32 = 3;
+/// The store was asked and said no.
+pub const FLAKEID_LEASE_REFUSED: i32 = 4;
+/// The store does not answer. IDs go on until the fence.
+pub const FLAKEID_LEASE_STORE_LOST: i32 = 5;
+/// The store answers again.
+pub const FLAKEID_LEASE_STORE_FOUND: i32 = 6;
+/// This host's clock and the store's are too far apart.
+pub const FLAKEID_LEASE_CLOCK_SKEW: i32 = 7;
+/// The node was given back.
+pub const FLAKEID_LEASE_RELEASED: i32 = 8;
+
+/// What happened to a lease. It and its message live as long as the call that gets it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LeaseEvent {
+    /// What the library's flakeid_lease_event has: later releases may add fields at its end.
+    pub struct_size: u32,
+    /// FLAKEID_LEASE_...; later releases may add kinds.
+    pub kind: i32,
+    /// The node that was acquired, renewed, lost or released; otherwise 0.
+    pub node: u64,
+    /// The first tick that may be used, of a node that was acquired; otherwise 0.
+    pub start: u64,
+    /// The first tick that may not be used, of a node that was acquired or renewed; otherwise 0.
+    pub fence: u64,
+    /// What went wrong, or FLAKEID_OK.
+    pub status: Status,
+    /// 0.
+    pub reserved: u32,
+    /// What went wrong, as a sentence, or NULL.
+    pub message: *const c_char,
+}
+
+/// A function that is called with each event, on the lease's own thread, and with user_data.
+pub type LeaseCallback =
+    Option<unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void)>;
+
+/// A program's function, which is not called any more once [`silence`](Self::silence) has returned.
+pub(crate) struct Listener {
+    function: unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void),
+    user_data: *mut c_void,
+    is_silent: AtomicBool,
+    /// Process and number of the calls that are under way: `pid << 32 | calls`. A forked child
+    /// has none of its parent's.
+    calls: AtomicU64,
+}
+
+// SAFETY: the header demands a function and data that may be used from another thread.
+unsafe impl Send for Listener {}
+// SAFETY: as above; only one thread at a time calls it.
+unsafe impl Sync for Listener {}
+
+impl Listener {
+    pub(crate) fn new(
+        function: unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void),
+        user_data: *mut c_void,
+    ) -> Self {
+        let (is_silent, calls) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { function, user_data, is_silent, calls }
+    }
+
+    pub(crate) fn tell(&self, event: &Core) {
+        self.count(|calls| calls + 1);
+        if !self.is_silent.load(Ordering::SeqCst) {
+            self.call(event);
+        }
+        self.count(|calls| calls.saturating_sub(1));
+    }
+
+    fn count(&self, change: impl Fn(u64) -> u64) {
+        let pid = u64::from(std::process::id());
+        let next = |word: u64| {
+            let calls = if word >> 32 == pid { word & u64::from(u32::MAX) } else { 0 };
+            Some(pid << 32 | change(calls))
+        };
+        // It always has a next value.
+        let _ = self.calls.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
+    }
+
+    fn is_calling(&self) -> bool {
+        let word = self.calls.load(Ordering::SeqCst);
+        word >> 32 == u64::from(std::process::id()) && word & u64::from(u32::MAX) > 0
+    }
+
+    fn call(&self, event: &Core) {
+        let (kind, node, start, fence, error) = match event {
+            Core::Acquired { node, start, fence } => {
+                (FLAKEID_LEASE_ACQUIRED, *node, *start, *fence, None)
+            }
+            Core::Renewed { node, fence } => (FLAKEID_LEASE_RENEWED, *node, 0, *fence, None),
+            Core::FencedOff { node, error } => (FLAKEID_LEASE_FENCED_OFF, *node, 0, 0, Some(error)),
+            Core::Refused { error } => (FLAKEID_LEASE_REFUSED, 0, 0, 0, Some(error)),
+            Core::StoreLost { error } => (FLAKEID_LEASE_STORE_LOST, 0, 0, 0, Some(error)),
+            Core::StoreFound => (FLAKEID_LEASE_STORE_FOUND, 0, 0, 0, None),
+            Core::ClockSkew { error } => (FLAKEID_LEASE_CLOCK_SKEW, 0, 0, 0, Some(error)),
+            Core::Released { node } => (FLAKEID_LEASE_RELEASED, *node, 0, 0, None),
+            // A kind that this border has no number for yet.
+            _ => return,
+        };
+        // No text of the core has a NUL inside.
+        let message = error.map(|error| CString::new(error.to_string()).unwrap_or_default());
+        let event = LeaseEvent {
+            struct_size: size_of::<LeaseEvent>() as u32,
+            kind,
+            node,
+            start,
+            fence,
+            status: error.map_or(FLAKEID_OK, |error: &Error| error.kind().status()),
+            reserved: 0,
+            message: message.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+        };
+        // SAFETY: the program said that it may be called like this until the generator is freed.
+        unsafe { (self.function)(&raw const event, self.user_data) };
+    }
+
+    /// Returns once no call is under way; there will be no other.
+    pub(crate) fn silence(&self) {
+        self.is_silent.store(true, Ordering::SeqCst);
+        while self.is_calling() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

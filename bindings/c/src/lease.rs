@@ -1,0 +1,347 @@
+//! Nodes that are leased from a store.
+
+use std::ffi::{c_char, c_void};
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use flakeid_core::{Error, Layout, Overflow, Rollback};
+use flakeid_lease::protocol::Identity;
+use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+
+use crate::border::{self, Sized32, given};
+use crate::config::{
+    FLAKEID_HAS_DATACENTER, FLAKEID_HAS_EPOCH, FLAKEID_HAS_MAX_WAIT, FLAKEID_HAS_NODE,
+    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER, check_flags, choice, flagged,
+};
+use crate::event::{LeaseCallback, Listener};
+use crate::fault::Fault;
+use crate::generator::GeneratorHandle;
+use crate::guard::guard;
+use crate::layout;
+use crate::leased::Leased;
+use crate::maker::Maker;
+use crate::status::{FLAKEID_OK, Status};
+
+/// `has`: first_node and last_node are given.
+pub const FLAKEID_HAS_NODES: u32 = 256;
+/// `has`: window_ms is given.
+pub const FLAKEID_HAS_WINDOW_MS: u32 = 512;
+/// `has`: ttl_ms is given.
+pub const FLAKEID_HAS_TTL: u32 = 1024;
+
+const KNOWN: u32 = FLAKEID_HAS_NODE
+    | FLAKEID_HAS_DATACENTER
+    | FLAKEID_HAS_WORKER
+    | FLAKEID_HAS_EPOCH
+    | FLAKEID_HAS_SEQUENCE_MASK
+    | FLAKEID_HAS_MAX_WAIT
+    | FLAKEID_HAS_NODES
+    | FLAKEID_HAS_WINDOW_MS
+    | FLAKEID_HAS_TTL;
+
+/// The options of a lease. Start from FLAKEID_LEASE_CONFIG_INIT, or from zero with struct_size set;
+/// then set the fields you need, and in `has` the flags of those that have one. A field that is
+/// set without its flag is FLAKEID_INVALID_OPTION. Without options any free node of the namespace
+/// "default" is leased.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LeaseConfig {
+    /// sizeof(flakeid_lease_config).
+    pub struct_size: u32,
+    /// FLAKEID_HAS_... flags.
+    pub has: u32,
+    /// A preset's name or a descriptor; NULL is "twitter". Each namespace has one.
+    pub layout: *const c_char,
+    /// The namespace, 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default".
+    pub namespace_name: *const c_char,
+    /// Prefer the node that this name had last, 1 to 128 bytes; NULL is no name.
+    pub name: *const c_char,
+    /// Just this node, 0 to the layout's max_node, taken over even from a live holder, which is
+    /// safe (FLAKEID_HAS_NODE).
+    pub node: u64,
+    /// The high part of that node in layouts that split it (FLAKEID_HAS_DATACENTER).
+    pub datacenter: u64,
+    /// The low part of that node in layouts that split it (FLAKEID_HAS_WORKER).
+    pub worker: u64,
+    /// Any node from this one (FLAKEID_HAS_NODES).
+    pub first_node: u64,
+    /// To this one, inclusive (FLAKEID_HAS_NODES).
+    pub last_node: u64,
+    /// Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+    pub epoch: i64,
+    /// As in flakeid_config (FLAKEID_HAS_SEQUENCE_MASK).
+    pub sequence_mask: u64,
+    /// As in flakeid_config.
+    pub sequence_start: u32,
+    /// FLAKEID_OVERFLOW_...
+    pub overflow: i32,
+    /// FLAKEID_ROLLBACK_..., but not FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
+    pub rollback: i32,
+    /// 1 takes only nodes that were never leased; 0 any free one.
+    pub never_reuse: i32,
+    /// How long IDs go on while the store is away, at least two ticks (FLAKEID_HAS_WINDOW_MS;
+    /// otherwise 10 s).
+    pub window_ms: u64,
+    /// For how long the node is kept from others without a renewal (FLAKEID_HAS_TTL; otherwise
+    /// 60 s). Uniqueness does not depend on it.
+    pub ttl_ms: u64,
+    /// How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
+    /// ticks, whichever is longer).
+    pub max_wait_ms: u64,
+    /// Is called with whatever happens to the lease, or NULL: on a thread of the library's, one
+    /// call at a time, should be quick, and must not free the generator, fork, or throw. A lease
+    /// with a function is not shared with other generators.
+    pub on_event: LeaseCallback,
+    /// What on_event is called with. It must live until the generator is freed.
+    pub user_data: *mut c_void,
+}
+
+// SAFETY: numbers, raw pointers, and a function that may be NULL.
+unsafe impl Sized32 for LeaseConfig {
+    const FIRST: usize = offset_of!(LeaseConfig, user_data) + size_of::<*mut c_void>();
+}
+
+/// How a lease stands. Start from FLAKEID_LEASE_STATUS_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LeaseStatus {
+    /// sizeof(flakeid_lease_status).
+    pub struct_size: u32,
+    /// 1 if the node is another process's from the fence on.
+    pub fenced_off: i32,
+    /// The first tick of the present grant.
+    pub start: u64,
+    /// The first tick that may not be used; every renewal moves it up.
+    pub fence: u64,
+    /// When that tick begins, in Unix milliseconds. IDs go on until then while the store is away.
+    pub fence_unix_ms: i64,
+    /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+    pub expires_unix_ms: i64,
+    /// How long that is from now by this host's clock, negative if it is over.
+    pub expires_in_ms: i64,
+    /// How many renewals the store confirmed.
+    pub renewals: u64,
+    /// How many nodes were granted so far. 0 in a forked child that has issued no ID yet: the other
+    /// fields are 0 then too.
+    pub grants: u64,
+    /// How many attempts to acquire or renew had no success.
+    pub failures: u64,
+    /// Why the latest attempt had none; FLAKEID_OK once one has succeeded.
+    pub last_error: Status,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: numbers only.
+unsafe impl Sized32 for LeaseStatus {
+    const FIRST: usize = offset_of!(LeaseStatus, reserved) + size_of::<u32>();
+}
+
+impl LeaseConfig {
+    /// Any free node, with every default.
+    const NONE: Self = Self {
+        struct_size: 0,
+        has: 0,
+        layout: ptr::null(),
+        namespace_name: ptr::null(),
+        name: ptr::null(),
+        node: 0,
+        datacenter: 0,
+        worker: 0,
+        first_node: 0,
+        last_node: 0,
+        epoch: 0,
+        sequence_mask: 0,
+        sequence_start: 0,
+        overflow: 0,
+        rollback: 0,
+        never_reuse: 0,
+        window_ms: 0,
+        ttl_ms: 0,
+        max_wait_ms: 0,
+        on_event: None,
+        user_data: ptr::null_mut(),
+    };
+
+    fn given<T: Default + PartialEq>(
+        &self,
+        flag: u32,
+        name: &'static str,
+        value: T,
+    ) -> Result<Option<T>, Fault> {
+        flagged(self.has, flag, name, value)
+    }
+
+    fn identity(&self, layout: &Layout, name: Option<String>) -> Result<Identity, Fault> {
+        let node = self.given(FLAKEID_HAS_NODE, "node", self.node)?;
+        let high = self.given(FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
+        let low = self.given(FLAKEID_HAS_WORKER, "worker", self.worker)?;
+        match (name, node, high, low) {
+            (None, None, None, None) => Ok(Identity::Any),
+            (Some(name), None, None, None) => Ok(Identity::Name(name)),
+            (None, Some(node), None, None) => Ok(Identity::Node(node)),
+            (None, None, Some(high), Some(low)) => Ok(Identity::Node(layout.join_node(high, low)?)),
+            (None, None, Some(_), None) => {
+                Err(Error::invalid_option("datacenter", "needs worker").into())
+            }
+            (None, None, None, Some(_)) => {
+                Err(Error::invalid_option("worker", "needs datacenter").into())
+            }
+            _ => {
+                let reason = "give only one of: name, node, datacenter with worker";
+                Err(Error::invalid_option("node", reason).into())
+            }
+        }
+    }
+
+    fn milliseconds(
+        &self,
+        flag: u32,
+        name: &'static str,
+        ms: u64,
+    ) -> Result<Option<Duration>, Fault> {
+        Ok(self.given(flag, name, ms)?.map(Duration::from_millis))
+    }
+
+    /// # Safety
+    /// `url` and the strings are NULL or end in NUL.
+    unsafe fn builder(&self, url: *const c_char) -> Result<LeaseBuilder, Fault> {
+        check_flags(self.has, KNOWN)?;
+        // SAFETY: as promised by the caller.
+        let [url, layout, namespace, name] = unsafe {
+            [url, self.layout, self.namespace_name, self.name].map(|text| border::text(text))
+        };
+        let mut layout = layout::parse(layout)?;
+        if let Some(epoch) = self.given(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
+            layout = layout.with_epoch(epoch)?;
+        }
+        let builder = match url {
+            Some(url) => LeasedGenerator::builder(&url, layout)?,
+            None => LeaseBuilder::auto(layout)?,
+        };
+        let mut builder = builder
+            .identity(self.identity(&layout, name)?)
+            .sequence_start(self.sequence_start)
+            .overflow(choice(&Overflow::ALL, self.overflow)?)
+            .rollback(choice(&Rollback::ALL, self.rollback)?);
+        match self.never_reuse {
+            0 => {}
+            1 => builder = builder.reuse(false),
+            other => {
+                let reason = format!("{other} is neither 0 nor 1");
+                return Err(Error::invalid_option("never_reuse", &reason).into());
+            }
+        }
+        if let Some(namespace) = namespace {
+            builder = builder.namespace(&namespace);
+        }
+        let first = self.given(FLAKEID_HAS_NODES, "first_node", self.first_node)?;
+        let last = self.given(FLAKEID_HAS_NODES, "last_node", self.last_node)?;
+        if let (Some(first), Some(last)) = (first, last) {
+            builder = builder.nodes(first, last);
+        }
+        let mask = self.given(FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
+        if let Some(mask) = mask {
+            builder = builder.sequence_mask(mask);
+        }
+        if let Some(window) =
+            self.milliseconds(FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms)?
+        {
+            builder = builder.window(window);
+        }
+        if let Some(ttl) = self.milliseconds(FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms)? {
+            builder = builder.ttl(ttl);
+        }
+        if let Some(max_wait) =
+            self.milliseconds(FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?
+        {
+            builder = builder.max_wait(max_wait);
+        }
+        Ok(builder)
+    }
+
+    fn listener(&self) -> Result<Option<Listener>, Fault> {
+        match self.on_event {
+            Some(function) => Ok(Some(Listener::new(function, self.user_data))),
+            None if self.user_data.is_null() => Ok(None),
+            None => Err(Error::invalid_option("user_data", "set, but on_event is NULL").into()),
+        }
+    }
+}
+
+/// Leases a node from the store at `url` and makes a generator of it: unique among all processes
+/// that lease from the same namespace. `url` is sqlite:///path, postgresql://..., mysql://...,
+/// redis://... or etcd://...; NULL takes what the environment's FLAKEID_STORE and FLAKEID_NAMESPACE
+/// say, and otherwise the embedded store, a file for this user on this host. `config` may be NULL;
+/// it, its strings and `url` are not needed any more after the call.
+///
+/// A thread of the library renews the lease. Generators of one process with the same options share
+/// one. In a forked child the generator leases a node of its own at its first ID there. The caller
+/// owns the generator, and flakeid_generator_free() gives the node back. What a process leaves
+/// behind that ends otherwise is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
+///
+/// FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, no such namespace, another
+/// layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW,
+/// FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
+/// FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_open(
+    url: *const c_char,
+    config: *const LeaseConfig,
+    generator: Option<&mut MaybeUninit<Box<GeneratorHandle>>>,
+) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        let config = if config.is_null() {
+            LeaseConfig::NONE
+        } else {
+            // SAFETY: C promises that `config` is as large as it says.
+            unsafe { border::read_sized(config)? }
+        };
+        // SAFETY: C promises that strings end in NUL.
+        let builder = unsafe { config.builder(url)? };
+        let leased = Leased::open(builder, config.listener()?)?;
+        generator.write(Box::new(GeneratorHandle(Maker::Leased(leased))));
+        Ok(())
+    })
+}
+
+/// How the lease of a generator stands. Any thread.
+///
+/// FLAKEID_INVALID_OPTION (a generator of flakeid_generator_new(), struct_size),
+/// FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_lease(
+    generator: Option<&GeneratorHandle>,
+    status: *mut LeaseStatus,
+) -> Status {
+    guard(|| {
+        let Maker::Leased(leased) = &given(generator, "generator")?.0 else {
+            let reason = "this generator has a fixed node, which no store knows of";
+            return Err(Error::invalid_option("lease", reason).into());
+        };
+        let now = leased.generator().lease();
+        let status_now = LeaseStatus {
+            struct_size: 0,
+            fenced_off: now.fenced_off.into(),
+            start: now.start,
+            fence: now.fence,
+            fence_unix_ms: now.fence_unix_ms,
+            expires_unix_ms: now.expires_unix_ms,
+            expires_in_ms: if now.grants == 0 { 0 } else { until(now.expires_unix_ms) },
+            renewals: now.renewals,
+            grants: now.grants,
+            failures: now.failures,
+            last_error: now.last_error.map_or(FLAKEID_OK, |error| error.kind().status()),
+            reserved: 0,
+        };
+        // SAFETY: C promises that `status` is as large as it says.
+        unsafe { border::write_sized(&status_now, status) }
+    })
+}
+
+fn until(unix_ms: i64) -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    unix_ms.saturating_sub(i64::try_from(now).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,122 @@
+use std::time::Duration;
+
+use flakeid_core::Error;
+use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+use napi::bindgen_prelude::{AsyncTask, BigUint64Array, ExternalRef, Function};
+use napi::{Env, Result, Task, Unknown};
+use napi_derive::napi;
+
+use crate::environment::{Environment, thrown};
+use crate::generator::Owned;
+use crate::handle::Handle;
+use crate::lease::{Ending, Lease};
+use crate::lease_event::{EventArguments, observer};
+use crate::lease_options::LeaseTexts;
+use crate::once::Once;
+
+/// Leasing a node, in a thread of the pool.
+pub(crate) struct Opening {
+    builder: Once<LeaseBuilder>,
+    max_wait: Option<Duration>,
+}
+
+impl Task for Opening {
+    type Output = std::result::Result<LeasedGenerator, Error>;
+    type JsValue = ExternalRef<Handle>;
+
+    fn compute(&mut self) -> Result<Self::Output> {
+        self.builder.caught(LeaseBuilder::open)
+    }
+
+    fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
+        let generator = opened.map_err(|error| thrown(&env, &error))?;
+        let Environment { register, leases, .. } = Environment::of(&env)?;
+        ExternalRef::new(&env, Handle::leased(generator, self.max_wait, leases, register.place()))
+    }
+}
+
+/// Leases a node off the event loop, for a generator. The listener is given the kind of an event,
+/// its node, start, fence and error, and does not keep the event loop running.
+#[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
+pub(crate) fn open_lease(
+    env: Env,
+    options: LeaseTexts,
+    #[napi(
+        ts_arg_type = "((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined"
+    )]
+    listener: Option<Function<EventArguments, Unknown<'static>>>,
+) -> Result<AsyncTask<Opening>> {
+    let refused = |error: Error| thrown(&env, &error);
+    let max_wait = options.max_wait().map_err(refused)?;
+    let mut builder = options.builder().map_err(refused)?;
+    if let Some(listener) = listener {
+        builder = builder.observer(observer(&listener)?);
+    }
+    Ok(AsyncTask::new(Opening { builder: Once::new(builder), max_wait }))
+}
+
+/// How a lease stands.
+#[napi(object, object_from_js = false)]
+pub struct LeaseFigures {
+    /// start, fence, renewals, grants, failures.
+    pub numbers: BigUint64Array,
+    /// When the fence is, in Unix milliseconds.
+    pub fence_unix_ms: f64,
+    /// Until when nobody else gets the node, in Unix milliseconds.
+    pub expires_unix_ms: f64,
+    /// Whether the node is another's from the fence on.
+    pub fenced_off: bool,
+    /// Why the latest attempt had no success.
+    #[napi(ts_type = "Error")]
+    pub last_error: Option<Unknown<'static>>,
+}
+
+/// How a generator's lease stands, if it has one.
+#[napi(catch_unwind)]
+pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> {
+    let Some(status) = owned.lease().map(Lease::status) else { return Ok(None) };
+    let last_error = status.last_error.as_ref().map(|error| Environment::error(&env, error));
+    Ok(Some(LeaseFigures {
+        numbers: BigUint64Array::new(vec![
+            status.start,
+            status.fence,
+            status.renewals,
+            status.grants,
+            status.failures,
+        ]),
+        fence_unix_ms: status.fence_unix_ms as f64,
+        expires_unix_ms: status.expires_unix_ms as f64,
+        fenced_off: status.fenced_off,
+        last_error: last_error.transpose()?,
+    }))
+}
+
+/// Giving a node back, in a thread of the pool.
+pub(crate) struct Closing(Once<Option<Ending>>);
+
+impl Task for Closing {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> Result<()> {
+        self.0.caught(|ending| ending.map_or((), Ending::finish))
+    }
+
+    fn resolve(&mut self, _env: Env, (): ()) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Ends a generator's lease, and waits off the event loop until the calls under way are over and
+/// the node was given back.
+#[napi(catch_unwind, ts_return_type = "Promise<void>")]
+pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
+    AsyncTask::new(Closing(Once::new(owned.lease().and_then(Lease::close))))
+}
+
+/// Ends all leases of this environment, and waits for that at most a second.
+#[napi(catch_unwind)]
+pub(crate) fn close_leases(env: Env) -> Result<()> {
+    Environment::of(&env)?.leases.end_all();
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! Opening leased generators.
+
+use std::sync::{Mutex, PoisonError};
+
+use flakeid_core::{Error, Layout as CoreLayout};
+use flakeid_lease::protocol::Identity;
+use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+
+use crate::duration::duration;
+use crate::error::raise;
+use crate::event::observer;
+use crate::exit;
+use crate::generator::Generator;
+use crate::integer::{field, wrong_type};
+use crate::layout::{Chosen, Layout};
+use crate::leased::Leased;
+use crate::maker::Maker;
+use crate::policy;
+use crate::string::string;
+
+/// Lease a node from a store and make its IDs: unique among all processes that lease from this
+/// namespace, whatever their clocks, forks and restarts do.
+///
+/// Returns a Generator, whose close(), or the end of a with block, gives the node back; so does the
+/// end of the interpreter. A thread renews the lease. Generators of one process with the same
+/// options share one. A forked child leases a node of its own at its first ID. Durations are
+/// seconds (int or float) or timedeltas. Takes at most max_wait plus 2 s, without the GIL.
+///
+/// url: the store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://…. namespace: 1 to
+/// 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own. name: prefer the node that this
+/// name had last; 1 to 128 bytes. node, or datacenter and worker: just this node, taken over even
+/// from a live holder, which is safe. nodes: (from, to), both inclusive, to choose from. layout: a
+/// Layout, a preset's name or a descriptor. epoch: Unix milliseconds, instead of the layout's. ttl:
+/// for how long the node is kept from others without a renewal, 60 s unless given. window: how long
+/// IDs go on while the store is away, 10 s unless given, at least two ticks. max_wait: how long a
+/// call waits without issuing an ID; 1 s or two ticks, whichever is longer, unless given. overflow,
+/// rollback, sequence_mask, sequence_start: as in Generator. reuse: False takes only nodes that were
+/// never leased. on_event: called with a LeaseEvent for whatever happens, on the lease's thread;
+/// such a lease is not shared.
+///
+/// StoreUnavailableError, StoreRejectedError (a wrong password, no such namespace, another layout),
+/// NoFreeNodeError, ClockSkewError, FenceInFutureError, InvalidLayoutError, FieldOutOfRangeError,
+/// InvalidOptionError.
+#[pyfunction]
+#[pyo3(
+    signature = (
+        url, *, namespace = None, name = None, node = None, datacenter = None, worker = None,
+        nodes = None, layout = None, epoch = None, ttl = None, window = None, max_wait = None,
+        overflow = None, rollback = None, sequence_mask = None, sequence_start = None,
+        reuse = None, on_event = None,
+    ),
+    text_signature = "(url, *, namespace='default', name=None, node=None, datacenter=None, \
+                      worker=None, nodes=None, layout='twitter', epoch=None, ttl=None, \
+                      window=None, max_wait=None, overflow=None, rollback=None, \
+                      sequence_mask=None, sequence_start=None, reuse=True, on_event=None)"
+)]
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn lease(
+    py: Python<'_>,
+    url: &Bound<'_, PyAny>,
+    namespace: Option<&Bound<'_, PyAny>>,
+    name: Option<&Bound<'_, PyAny>>,
+    node: Option<&Bound<'_, PyAny>>,
+    datacenter: Option<&Bound<'_, PyAny>>,
+    worker: Option<&Bound<'_, PyAny>>,
+    nodes: Option<&Bound<'_, PyAny>>,
+    layout: Option<Chosen>,
+    epoch: Option<&Bound<'_, PyAny>>,
+    ttl: Option<&Bound<'_, PyAny>>,
+    window: Option<&Bound<'_, PyAny>>,
+    max_wait: Option<&Bound<'_, PyAny>>,
+    overflow: Option<&Bound<'_, PyAny>>,
+    rollback: Option<&Bound<'_, PyAny>>,
+    sequence_mask: Option<&Bound<'_, PyAny>>,
+    sequence_start: Option<&Bound<'_, PyAny>>,
+    reuse: Option<&Bound<'_, PyAny>>,
+    on_event: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Generator> {
+    let layout = Layout::from_epoch(layout, epoch)?;
+    let builder = LeasedGenerator::builder(&string("url", url)?, layout).map_err(raise)?;
+    let mut builder = builder.identity(identity(&layout, name, node, datacenter, worker)?);
+    if let Some(namespace) = namespace {
+        builder = builder.namespace(&string("namespace", namespace)?);
+    }
+    if let Some(nodes) = nodes {
+        let (from, to) = range_of(nodes, layout.max_node())?;
+        builder = builder.nodes(from, to);
+    }
+    if let Some(ttl) = ttl {
+        builder = builder.ttl(duration("ttl", ttl)?);
+    }
+    if let Some(window) = window {
+        builder = builder.window(duration("window", window)?);
+    }
+    if let Some(max_wait) = max_wait {
+        builder = builder.max_wait(duration("max_wait", max_wait)?);
+    }
+    if let Some(overflow) = overflow {
+        builder = builder.overflow(policy::overflow(overflow)?);
+    }
+    if let Some(rollback) = rollback {
+        builder = builder.rollback(policy::rollback(rollback)?);
+    }
+    if let Some(mask) = sequence_mask {
+        builder = builder.sequence_mask(policy::sequence_mask(&layout, mask)?);
+    }
+    if let Some(bits) = sequence_start {
+        builder = builder.sequence_start(policy::sequence_start(&layout, bits)?);
+    }
+    if let Some(reuse) = reuse {
+        let flag = reuse.cast::<PyBool>().map_err(|_| wrong_type("reuse", "a bool", reuse))?;
+        builder = builder.reuse(flag.is_true());
+    }
+    if let Some(on_event) = on_event {
+        if !on_event.is_callable() {
+            return Err(wrong_type("on_event", "callable", on_event));
+        }
+        builder = builder.observer(observer(on_event.clone().unbind()));
+    }
+    open(py, builder).map(|leased| Generator(Maker::Leased(leased)))
+}
+
+/// The leases of `auto`, which last as long as the process.
+static KEPT: Mutex<Vec<(CoreLayout, Leased)>> = Mutex::new(Vec::new());
+
+/// A Generator with no configuration: all that this returns in one process share one lease, which
+/// lasts until the interpreter ends.
+///
+/// The environment's FLAKEID_STORE names the store and FLAKEID_NAMESPACE the namespace; without
+/// them it is the embedded store, a file for this user on this host (for the whole host if
+/// /var/lib/flakeid can be written). In a container, where such a file neither lasts nor is shared,
+/// that is an error which names the three ways out. Otherwise as lease.
+#[pyfunction]
+#[pyo3(signature = (layout = None), text_signature = "(layout='twitter')")]
+pub(crate) fn auto(py: Python<'_>, layout: Option<Chosen>) -> PyResult<Generator> {
+    let Layout(layout) = Layout::of(layout);
+    let leased = open(py, LeaseBuilder::auto(layout).map_err(raise)?)?;
+    if !is_kept(&layout) {
+        let kept = open(py, LeaseBuilder::auto(layout).map_err(raise)?)?;
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, kept));
+    }
+    Ok(Generator(Maker::Leased(leased)))
+}
+
+fn is_kept(layout: &CoreLayout) -> bool {
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.iter().any(|(of, _)| of == layout)
+}
+
+fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Leased> {
+    let leased = Leased::new(py.detach(|| builder.open()).map_err(raise)?);
+    exit::note(leased.slot());
+    Ok(leased)
+}
+
+fn identity(
+    layout: &CoreLayout,
+    name: Option<&Bound<'_, PyAny>>,
+    node: Option<&Bound<'_, PyAny>>,
+    datacenter: Option<&Bound<'_, PyAny>>,
+    worker: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Identity> {
+    let (most_datacenter, most_worker) = Layout::split_limits(layout);
+    match (name, node, datacenter, worker) {
+        (None, None, None, None) => Ok(Identity::Any),
+        (Some(name), None, None, None) => Ok(Identity::Name(string("name", name)?)),
+        (None, Some(node), None, None) => {
+            Ok(Identity::Node(field("node", node, layout.max_node())?))
+        }
+        (None, None, Some(high), Some(low)) => {
+            let high = field("datacenter", high, most_datacenter)?;
+            let low = field("worker", low, most_worker)?;
+            layout.join_node(high, low).map(Identity::Node).map_err(raise)
+        }
+        (None, None, Some(_), None) => {
+            Err(raise(Error::invalid_option("datacenter", "needs worker")))
+        }
+        (None, None, None, Some(_)) => {
+            Err(raise(Error::invalid_option("worker", "needs datacenter")))
+        }
+        _ => Err(raise(Error::invalid_option(
+            "node",
+            "give only one of: name, node, datacenter with worker",
+        ))),
+    }
+}
+
+fn range_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<(u64, u64)> {
+    let refused = || wrong_type("nodes", "a tuple (from, to) of two ints", nodes);
+    let pair = nodes.cast::<PyTuple>().map_err(|_| refused())?;
+    let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract().map_err(|_| refused())?;
+    Ok((field("nodes from", &from, max_node)?, field("nodes to", &to, max_node)?))
+}

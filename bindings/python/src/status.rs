@@ -1,0 +1,111 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flakeid_lease::LeaseStatus;
+use pyo3::prelude::*;
+use pyo3::types::PyDelta;
+
+use crate::error::exception;
+use crate::instant::to_datetime;
+
+/// How the lease of a generator stood when it was asked for: what Generator.lease returns.
+///
+/// Instants are aware datetimes in UTC. In a forked child that has made no ID yet nothing is
+/// leased: instants are None then and counts 0.
+#[pyclass(frozen, module = "flakeid", name = "Lease")]
+pub(crate) struct Lease {
+    status: LeaseStatus,
+    /// When it was asked for, in Unix milliseconds.
+    now: i64,
+}
+
+impl Lease {
+    pub(crate) fn of(status: LeaseStatus) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        Self { status, now: i64::try_from(now).unwrap_or(i64::MAX) }
+    }
+
+    fn is_leased(&self) -> bool {
+        self.status.grants > 0
+    }
+}
+
+#[pymethods]
+impl Lease {
+    /// The first tick of the present grant.
+    #[getter]
+    fn start(&self) -> u64 {
+        self.status.start
+    }
+
+    /// The first tick that may not be used. Every renewal moves it up.
+    #[getter]
+    fn fence(&self) -> u64 {
+        self.status.fence
+    }
+
+    /// When the fence's tick begins; None after the year 9999, where datetimes end. IDs go on until
+    /// then while the store is away.
+    #[getter]
+    fn fence_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
+    }
+
+    /// Until when nobody else gets the node, by the store's clock.
+    #[getter]
+    fn expires<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
+    }
+
+    /// How long that was from when the lease was asked for, by this host's clock: a timedelta,
+    /// negative if it was over.
+    #[getter]
+    fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
+        const DAY: i64 = 86_400_000;
+        if !self.is_leased() {
+            return Ok(None);
+        }
+        let left = self.status.expires_unix_ms.saturating_sub(self.now);
+        let (days, ms) = (left.div_euclid(DAY), left.rem_euclid(DAY));
+        let (seconds, micros) = ((ms / 1000) as i32, (ms % 1000 * 1000) as i32);
+        PyDelta::new(py, days as i32, seconds, micros, false).map(Some)
+    }
+
+    /// How many renewals the store confirmed.
+    #[getter]
+    fn renewals(&self) -> u64 {
+        self.status.renewals
+    }
+
+    /// How many nodes were granted so far: one, and another whenever a node was lost.
+    #[getter]
+    fn grants(&self) -> u64 {
+        self.status.grants
+    }
+
+    /// How many attempts to acquire or renew had no success.
+    #[getter]
+    fn failures(&self) -> u64 {
+        self.status.failures
+    }
+
+    /// Whether the node is another process's from the fence on.
+    #[getter]
+    fn fenced_off(&self) -> bool {
+        self.status.fenced_off
+    }
+
+    /// The FlakeIdError of the latest attempt; None once one has succeeded.
+    #[getter]
+    fn last_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.status.last_error.as_ref().map(|error| exception(py, error)).transpose()
+    }
+
+    fn __repr__(&self) -> String {
+        let LeaseStatus { start, fence, renewals, grants, failures, fenced_off, .. } = self.status;
+        format!(
+            "Lease(start={start}, fence={fence}, renewals={renewals}, grants={grants}, \
+             failures={failures}, fenced_off={})",
+            if fenced_off { "True" } else { "False" }
+        )
+    }
+}

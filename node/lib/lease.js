@@ -1,0 +1,79 @@
+'use strict';
+
+const { wrongType } = require('./error.js');
+
+const OPTIONS = {
+  numbers: ['node', 'datacenter', 'worker', 'ttlMs', 'windowMs', 'maxWaitMs', 'sequenceMask', 'sequenceStart'],
+  texts: ['namespace', 'name', 'overflow', 'rollback'],
+  others: ['nodes', 'reuse', 'onEvent'],
+};
+
+// What only backends with leases have: Generator.lease, Generator.auto and the property `lease`.
+function defineLease({ backend, checks, textsOf, Generator, generatorOf, handleOf }) {
+  function listenerOf(onEvent) {
+    if (onEvent === undefined) return undefined;
+    if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent);
+    return (kind, node, start, fence, error) => {
+      const event = { kind };
+      if (node !== null) event.node = checks.exact(node, 'node');
+      if (start !== null) event.start = start;
+      if (fence !== null) event.fence = fence;
+      if (error !== null) event.error = error;
+      onEvent(event);
+    };
+  }
+
+  async function open(url, options) {
+    const texts = textsOf(options, OPTIONS);
+    const { nodes, reuse, onEvent } = options;
+    if (url !== undefined) texts.url = url;
+    if (nodes !== undefined) {
+      if (!Array.isArray(nodes) || nodes.length !== 2) {
+        throw wrongType('nodes', 'an array of the first and the last node', nodes);
+      }
+      texts.nodesFrom = `${checks.whole(nodes[0], 'nodes[0]')}`;
+      texts.nodesTo = `${checks.whole(nodes[1], 'nodes[1]')}`;
+    }
+    if (reuse !== undefined) {
+      if (typeof reuse !== 'boolean') throw wrongType('reuse', 'a boolean', reuse);
+      texts.reuse = reuse;
+    }
+    return generatorOf(await backend.openLease(texts, listenerOf(onEvent)));
+  }
+
+  async function lease(url, options = {}) {
+    return open(checks.text(url, 'url'), options);
+  }
+
+  async function auto(options = {}) {
+    return open(undefined, options);
+  }
+
+  for (const value of [lease, auto]) {
+    Object.defineProperty(Generator, value.name, { value, configurable: true, writable: true });
+  }
+
+  Object.defineProperty(Generator.prototype, 'lease', {
+    get() {
+      const figures = handleOf(this).lease();
+      if (figures === undefined) return undefined;
+      const { numbers, fenceUnixMs, expiresUnixMs, fencedOff, lastError } = figures;
+      const [start, fence, renewals, grants, failures] = numbers;
+      return Object.freeze({
+        start,
+        fence,
+        fenceTime: new Date(fenceUnixMs),
+        expires: new Date(expiresUnixMs),
+        expiresInMs: expiresUnixMs - Date.now(),
+        renewals: Number(renewals),
+        grants: Number(grants),
+        failures: Number(failures),
+        fencedOff,
+        lastError,
+      });
+    },
+    configurable: true,
+  });
+}
+
+module.exports = { defineLease };

@@ -1,0 +1,26 @@
+"""Gives leased nodes back when the interpreter ends, and in its forked children when they end."""
+
+import atexit
+import os
+import sys
+
+from ._flakeid import _after_fork, _close_leases, _end
+
+
+def _in_child() -> None:
+    _after_fork()
+    # Its children end without atexit, but run finalizers of its own, which it forgets between the
+    # fork and the calls that are registered here.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(_close_leases, _finalize)
+
+
+def _finalize(close: object) -> None:
+    util = sys.modules["multiprocessing.util"]
+    util.Finalize(None, close, exitpriority=0)
+
+
+atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

@@ -1,0 +1,282 @@
+"""One leased generator, made before the fork, in many processes: each has a node of its own."""
+
+import http.client
+import importlib.util
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+import pytest
+
+import flakeid
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
+    # Python warns of forking where there are threads; that is what these tests are about.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+MANY = 5_000_000
+PIECE = 65_536
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite://{tmp_path}/flakeid.db"
+
+
+def nodes_of(ids):
+    return set(numpy.unique((ids >> 12) & 1023).tolist())
+
+
+def check(of_process, others):
+    """The IDs of each process are of one node, which is no other's, and none is there twice."""
+    seen = nodes_of(others)
+    for ids in of_process.values():
+        (node,) = nodes_of(ids)
+        assert node not in seen
+        seen.add(node)
+    everything = numpy.concatenate([others, *of_process.values()])
+    everything.sort()
+    assert (everything[1:] != everything[:-1]).all()
+    return len(everything)
+
+
+def numbers(generator, count):
+    ids = numpy.zeros(count, numpy.uint64)
+    assert generator.fill(ids) == count
+    return ids
+
+
+def in_child(body):
+    """What `body` returns in a forked child, as bytes; the child ends like an interpreter does."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(reading)
+            with open(writing, "wb") as pipe:
+                pipe.write(body())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    return numpy.frombuffer(told, numpy.uint64)
+
+
+def test_a_forked_child(url):
+    generator = flakeid.lease(url)
+    before = numbers(generator, 1000)
+    renewals = generator.lease.renewals
+
+    def child():
+        unknown = generator.lease
+        assert (unknown.grants, unknown.fence_time, unknown.expires_in) == (0, None, None)
+        ids = [generator.next_id(), *generator.next_ids(10), next(generator)]
+        assert generator.lease.grants == 1
+        assert flakeid.decode(ids[0]).node == generator.node
+        ids += numbers(generator, 100_000).tolist()
+        generator.close()
+        with pytest.raises(flakeid.ClosedError):
+            generator.next_id()
+        return numpy.array(ids, numpy.uint64).tobytes()
+
+    of_child = in_child(child)
+    mine = numpy.concatenate([before, numbers(generator, 100_000)])
+    check({"child": of_child}, mine)
+    assert generator.lease.grants == 1
+    assert generator.lease.renewals >= renewals
+
+
+def test_what_a_child_closes_is_its_own(url):
+    generator = flakeid.lease(url, nodes=(0, 1))
+    generator.next_id()
+
+    def child():
+        generator.next_id()
+        generator.close()
+        return b""
+
+    in_child(child)
+    assert generator.next_id()
+    with flakeid.lease(url, nodes=(0, 1), name="other") as other:
+        assert other.node != generator.node
+        with pytest.raises(flakeid.NoFreeNodeError):
+            flakeid.lease(url, nodes=(0, 1), name="third", max_wait=0)
+
+
+def test_a_child_that_never_makes_an_id(url):
+    generator = flakeid.lease(url, nodes=(0, 0))
+    in_child(lambda: generator.close() or b"")
+    assert flakeid.decode(generator.next_id()).node == 0
+
+
+def test_grandchildren(url):
+    generator = flakeid.lease(url)
+    mine = numbers(generator, 10)
+
+    def child():
+        ids = numbers(generator, 10)
+        grandchild = in_child(lambda: numbers(generator, 10).tobytes())
+        check({"grandchild": grandchild}, ids)
+        return numpy.concatenate([ids, grandchild]).tobytes()
+
+    both = in_child(child)
+    assert nodes_of(both).isdisjoint(nodes_of(mine))
+    assert len(nodes_of(both)) == 2
+
+
+def test_forking_while_threads_work(url):
+    events = []
+    generator = flakeid.lease(url, window=0.1, max_wait=30, on_event=events.append)
+    stop, mine = threading.Event(), []
+
+    def work():
+        while not stop.is_set():
+            mine.append(numbers(generator, 500))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        children = {turn: in_child(lambda: numbers(generator, 500).tobytes()) for turn in range(10)}
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    everything = numpy.concatenate([*mine, *children.values()])
+    assert len(numpy.unique(everything)) == len(everything)
+    assert all(nodes_of(ids).isdisjoint(nodes_of(mine[0])) for ids in children.values())
+
+
+inherited = None
+
+
+def make(count):
+    ids = numpy.concatenate([numbers(inherited, PIECE) for _ in range(count)])
+    return os.getpid(), ids.tobytes()
+
+
+def gathered(answers):
+    of_process = {}
+    for pid, told in answers:
+        of_process.setdefault(pid, []).append(numpy.frombuffer(told, numpy.uint64))
+    return {pid: numpy.concatenate(lists) for pid, lists in of_process.items()}
+
+
+def test_multiprocessing_fork(url):
+    global inherited
+    inherited = flakeid.lease(url, nodes=(0, 4), max_wait=30)
+    mine = numbers(inherited, PIECE)
+    pieces = -(-MANY // PIECE)
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        answers = pool.map(make, [1] * pieces, chunksize=1)
+        pool.close()
+        pool.join()
+    mine = numpy.concatenate([mine, numbers(inherited, PIECE)])
+    assert check(gathered(answers), mine) >= MANY
+    # What ended gave its node back: all but this process's are free.
+    others = [flakeid.lease(url, nodes=(0, 4), name=f"{n}", max_wait=0) for n in range(4)]
+    assert inherited.node not in {other.node for other in others}
+
+
+SPAWN = """
+import multiprocessing, sys
+import flakeid
+
+def make(url):
+    return flakeid.lease(url, max_wait=30).next_ids(1000)
+
+if __name__ == "__main__":
+    url = sys.argv[1]
+    generator = flakeid.lease(url)
+    ids = generator.next_ids(1000)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        try:
+            pool.apply(make, (generator,))
+        except TypeError as error:
+            assert "cannot be copied or pickled" in str(error)
+        else:
+            raise AssertionError("a generator travelled")
+        for list in pool.map(make, [url] * 6, chunksize=1):
+            assert flakeid.decode(list[0]).node != generator.node
+            ids += list
+    assert len(set(ids)) == 7000
+"""
+
+
+def test_multiprocessing_spawn(url, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(SPAWN)
+    subprocess.run([sys.executable, "-P", str(program), url], check=True, timeout=60)
+
+
+class Gunicorn:
+    """With --preload and eight workers, on a socket of this process's."""
+
+    def __init__(self, url, folder):
+        if importlib.util.find_spec("gunicorn") is None:
+            pytest.fail("gunicorn is missing: pip install -r python/tests/requirements.txt")
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.socket.getsockname()[1]
+        number = self.socket.fileno()
+        run = [sys.executable, "-P", "-m", "gunicorn", "--preload", "--workers", "8"]
+        run += ["--bind", f"fd://{number}", "--pythonpath", os.path.dirname(__file__)]
+        run += ["--worker-tmp-dir", str(folder), "--no-control-socket", "prefork_app:application"]
+        self.log = open(folder / "gunicorn.log", "w+")
+        environment = {**os.environ, "FLAKEID_STORE": url}
+        self.process = subprocess.Popen(
+            run, pass_fds=(number,), stderr=self.log, env=environment, cwd=folder
+        )
+
+    def fetch(self, count):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", f"/?{count}")
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        assert answer.status == 200, self.said()
+        return int(answer.headers["X-Pid"]), body, int(answer.headers["X-First"])
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+        self.socket.close()
+        self.log.close()
+
+
+def test_gunicorn(url, tmp_path):
+    answers, firsts, deadline = [], set(), time.monotonic() + 60
+    with Gunicorn(url, tmp_path) as server, ThreadPoolExecutor(12) as threads:
+        while len(answers) * PIECE < MANY or len({pid for pid, _ in answers}) < 8:
+            assert time.monotonic() < deadline and server.process.poll() is None, server.said()
+            for pid, body, first in threads.map(server.fetch, [PIECE] * 24):
+                answers.append((pid, body))
+                firsts.add(first)
+    assert len(firsts) == 1
+    of_process = gathered(answers)
+    assert len(of_process) == 8
+    assert check(of_process, numpy.array(list(firsts), numpy.uint64)) >= MANY
+    # Master and workers gave their nodes back.
+    again = [flakeid.lease(url, nodes=(0, 8), name=f"{n}", max_wait=0) for n in range(9)]
+    assert len({generator.node for generator in again}) == 9

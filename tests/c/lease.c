@@ -1,0 +1,188 @@
+/* A node that is leased from an SQLite store. */
+#define _XOPEN_SOURCE 700
+
+#include "store.h"
+
+static flakeid_lease_config options(void) {
+    flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
+    return config;
+}
+
+static flakeid_lease_config of_node(uint64_t first, uint64_t last) {
+    flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
+    config.has = FLAKEID_HAS_NODES | FLAKEID_HAS_MAX_WAIT;
+    config.first_node = first;
+    config.last_node = last;
+    return config;
+}
+
+static flakeid_generator *opened(flakeid_lease_config config) {
+    flakeid_generator *generator = NULL;
+    EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &generator));
+    return generator;
+}
+
+static void every_call(void) {
+    flakeid_lease_config config = options();
+    flakeid_generator *generator;
+    flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
+    flakeid_stats stats = FLAKEID_STATS_INIT;
+    char layout[FLAKEID_DESCRIPTOR_SIZE];
+    uint64_t ids[1000], node = 0, index;
+    size_t count = 0;
+    config.namespace_name = "orders";
+    generator = opened(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_node(generator, &node));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &ids[0]));
+    EXPECT(FLAKEID_OK, flakeid_generator_try_next(generator, &ids[1]));
+    EXPECT(FLAKEID_OK, flakeid_generator_try_fill(generator, ids + 2, 8, &count));
+    CHECK(count == 8, "try_fill");
+    EXPECT(FLAKEID_OK, flakeid_generator_fill(generator, ids + 10, 990, &count));
+    CHECK(count == 990, "fill");
+    for (index = 0; index < 1000; index++) {
+        CHECK(index == 0 || ids[index - 1] < ids[index], "the order");
+        CHECK(node_of(ids[index]) == node, "the node");
+    }
+    EXPECT(FLAKEID_OK, flakeid_generator_stats(generator, &stats));
+    EXPECT(FLAKEID_OK, flakeid_generator_layout(generator, layout, sizeof layout));
+    CHECK(strcmp(layout, "t41.d5.w5.s12@1288834974657/1ms") == 0, layout);
+    EXPECT(FLAKEID_OK, flakeid_generator_lease(generator, &lease));
+    CHECK(lease.start < lease.fence && lease.grants == 1 && !lease.fenced_off, "the lease");
+    CHECK(lease.expires_in_ms > 0 && lease.expires_in_ms <= 60000, "when it expires");
+    CHECK(lease.last_error == FLAKEID_OK && lease.failures == 0, "no errors");
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(generator, UINT64_MAX));
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_retire(generator, &node));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_lease(generator, NULL));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_lease(NULL, &lease));
+    flakeid_generator_free(generator);
+}
+
+static void sharing_and_the_end(void) {
+    flakeid_lease_config config = of_node(3, 3), other = of_node(3, 3);
+    flakeid_generator *first = opened(config), *second = opened(config), *third = NULL;
+    uint64_t id = 0, later = 0;
+    other.name = "other";
+    EXPECT(FLAKEID_NO_FREE_NODE, flakeid_generator_open(store_url, &other, &third));
+    CHECK(third == NULL && flakeid_retry_after_ms() > 0, "a refusal");
+    EXPECT(FLAKEID_OK, flakeid_generator_next(first, &id));
+    flakeid_generator_free(first);
+    EXPECT(FLAKEID_OK, flakeid_generator_next(second, &later));
+    CHECK(later > id, "the lease that was shared goes on");
+    flakeid_generator_free(second);
+    third = opened(other);
+    EXPECT(FLAKEID_OK, flakeid_generator_next(third, &id));
+    CHECK(id > later && node_of(id) == 3, "the node was given back");
+    flakeid_generator_free(third);
+}
+
+static void a_fixed_node(void) {
+    flakeid_lease_config config = options();
+    flakeid_generator *generator;
+    flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
+    flakeid_config fixed = FLAKEID_CONFIG_INIT;
+    uint64_t id = 0;
+    config.has = FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER | FLAKEID_HAS_TTL;
+    config.datacenter = 2;
+    config.worker = 1;
+    config.ttl_ms = 5000;
+    generator = opened(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    CHECK(node_of(id) == 65, "the node");
+    EXPECT(FLAKEID_OK, flakeid_generator_lease(generator, &lease));
+    CHECK(lease.expires_in_ms <= 5000, "ttl_ms");
+    flakeid_generator_free(generator);
+    fixed.has = FLAKEID_HAS_NODE;
+    EXPECT(FLAKEID_OK, flakeid_generator_new(&fixed, &generator));
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_lease(generator, &lease));
+    flakeid_generator_free(generator);
+}
+
+struct log {
+    int kinds[8];
+    size_t count;
+    uint64_t node;
+};
+
+static void told(const flakeid_lease_event *event, void *user_data) {
+    struct log *log = user_data;
+    if (log->count < 8) {
+        log->kinds[log->count++] = event->kind;
+    }
+    log->node = event->node;
+    CHECK(event->struct_size == sizeof *event && event->reserved == 0, "the struct");
+    CHECK((event->message != NULL) == (event->status != FLAKEID_OK), "the message");
+}
+
+static void events(void) {
+    struct log log = {{0}, 0, 0};
+    flakeid_lease_config config = of_node(9, 9);
+    flakeid_generator *generator;
+    config.on_event = told;
+    config.user_data = &log;
+    generator = opened(config);
+    flakeid_generator_free(generator);
+    CHECK(log.count == 2 && log.node == 9, "two events");
+    CHECK(log.kinds[0] == FLAKEID_LEASE_ACQUIRED && log.kinds[1] == FLAKEID_LEASE_RELEASED, "both");
+}
+
+static void refused(const char *url, const flakeid_lease_config *config, flakeid_status status) {
+    flakeid_generator *generator = NULL;
+    EXPECT(status, flakeid_generator_open(url, config, &generator));
+    CHECK(generator == NULL, "a generator although it failed");
+    CHECK(strlen(flakeid_last_error()) > 10, "the message");
+}
+
+static void refusals(void) {
+    flakeid_lease_config config = options();
+    CHECK(flakeid_generator_open(store_url, &config, NULL) == FLAKEID_NULL_ARGUMENT, "generator");
+    refused("", NULL, FLAKEID_INVALID_OPTION);
+    refused("nonsense", NULL, FLAKEID_INVALID_OPTION);
+    refused("ftp://host", NULL, FLAKEID_INVALID_OPTION);
+#define REFUSED(status, change)              \
+    do {                                     \
+        config = options();                  \
+        change;                              \
+        refused(store_url, &config, status); \
+    } while (0)
+    REFUSED(FLAKEID_INVALID_OPTION, config.struct_size = 3);
+    REFUSED(FLAKEID_INVALID_OPTION, config.node = 1);
+    REFUSED(FLAKEID_INVALID_OPTION, config.ttl_ms = 1);
+    REFUSED(FLAKEID_INVALID_OPTION, config.has = FLAKEID_HAS_WINDOW);
+    REFUSED(FLAKEID_INVALID_OPTION, config.has = FLAKEID_HAS_WORKER);
+    REFUSED(FLAKEID_INVALID_OPTION, config.has = FLAKEID_HAS_DATACENTER);
+    REFUSED(FLAKEID_INVALID_OPTION, config.has = FLAKEID_HAS_NODE; config.name = "a");
+    REFUSED(FLAKEID_INVALID_OPTION, config.name = "");
+    REFUSED(FLAKEID_INVALID_OPTION, config.namespace_name = "a b");
+    REFUSED(FLAKEID_INVALID_OPTION, config.never_reuse = 2);
+    REFUSED(FLAKEID_INVALID_OPTION, config.overflow = 3);
+    REFUSED(FLAKEID_INVALID_OPTION, config.rollback = FLAKEID_ROLLBACK_CLOCK_SEQUENCE);
+    REFUSED(FLAKEID_INVALID_OPTION, config.user_data = &config);
+    REFUSED(FLAKEID_INVALID_LAYOUT, config.layout = "nonsense");
+    REFUSED(FLAKEID_FIELD_OUT_OF_RANGE, config.has = FLAKEID_HAS_NODE; config.node = 1024);
+    REFUSED(FLAKEID_FIELD_OUT_OF_RANGE, config.has = FLAKEID_HAS_NODES; config.last_node = 1024);
+    REFUSED(FLAKEID_FIELD_OUT_OF_RANGE, config.has = FLAKEID_HAS_WINDOW_MS);
+    REFUSED(FLAKEID_STORE_REJECTED, config.layout = "plain");
+}
+
+/* No URL: what the environment says. */
+static void auto_store(void) {
+    flakeid_generator *generator = NULL;
+    uint64_t id = 0;
+    CHECK(setenv("FLAKEID_STORE", store_url, 1) == 0, "the environment");
+    EXPECT(FLAKEID_OK, flakeid_generator_open(NULL, NULL, &generator));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    flakeid_generator_free(generator);
+}
+
+int main(void) {
+    make_store();
+    every_call();
+    sharing_and_the_end();
+    a_fixed_node();
+    events();
+    refusals();
+    auto_store();
+    remove_store();
+    puts("lease: passed");
+    return 0;
+}
