@@ -7,6 +7,7 @@ mod clock;
 mod cost;
 mod floor;
 mod host;
+mod lease;
 mod report;
 mod rivals;
 mod sample;
@@ -49,14 +50,16 @@ enum Table {
     Cap,
     /// `fill` against a bare loop
     Batch,
+    /// What a lease costs
+    Lease,
     /// Duplicates among ten million IDs
     Correctness,
 }
 
 /// `cost` comes last, because ferroid's ticker is a background thread that never ends and would
 /// share the processors with whatever is measured after it.
-const ORDER: [Table; 5] =
-    [Table::Correctness, Table::Batch, Table::Threads, Table::Cap, Table::Cost];
+const ORDER: [Table; 6] =
+    [Table::Correctness, Table::Batch, Table::Threads, Table::Cap, Table::Lease, Table::Cost];
 
 /// How much to measure: in full, or just enough to see that it works.
 struct Effort {
@@ -121,6 +124,7 @@ fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
         Table::Threads => threads::measure(effort.plan),
         Table::Cap => cap::measure(effort.cap),
         Table::Batch => batch::measure(effort.plan),
+        Table::Lease => lease::measure(effort.plan),
         Table::Correctness => uniqueness::measure(effort.ids),
     }
 }

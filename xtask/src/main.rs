@@ -2,6 +2,7 @@
 
 mod bench;
 mod c;
+mod campaign;
 mod command;
 mod files;
 mod header;
@@ -106,6 +107,18 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Processes that lease nodes while everything around them fails; every ID is checked. The
+    /// rest of the line goes to it.
+    Campaign {
+        /// Two of the processes are Python, with the wheel as it is now.
+        #[arg(long)]
+        with_python: bool,
+        /// For example `--store sqlite --seconds 600`; `-- --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Start a private server of every kind of store and keep it until Ctrl-C.
+    Stores,
 }
 
 fn run(task: Task) -> Outcome {
@@ -135,6 +148,8 @@ fn run(task: Task) -> Outcome {
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { arguments } => bench::run(&arguments),
+        Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
+        Task::Stores => campaign::stores(),
     }
 }
 

@@ -76,6 +76,14 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
         .run()
 }
 
+/// Builds the wheel, installs it into a clean environment of that name, and returns the interpreter.
+pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
+    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    let clean = Venv::clean(name, PYTHON, None)?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
+    clean.program("python")
+}
+
 /// Measures the wheel next to the packages it competes with, and next to the floor.
 pub(crate) fn bench() -> Outcome {
     build(&Wheel { target: Target::new(None)?, free_threaded: None })?;

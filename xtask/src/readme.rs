@@ -6,7 +6,8 @@ use crate::files;
 /// A quoted file stands between this marker, with its path, and the end of the code block.
 const MARKER: &str = "<!-- file: ";
 
-const FIVE_IDS: &str = "cargo run --release -p flakeid-cli -- next -n 5 --node 1";
+const FIVE_IDS: &str =
+    "cargo run --release -p flakeid-cli -- next -n 5 --store sqlite://flakeid.db";
 const TESTS: &str = "cargo xtask test";
 
 pub(crate) fn check() -> Outcome {

@@ -1,9 +1,20 @@
 use crate::command::{Outcome, Step};
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, header, lint, node, python, readme, wasm};
+use crate::{c, campaign, header, lint, node, packages, python, readme, wasm};
+
+/// The servers of the lease stores, and what their tests start beside them.
+const SERVERS: [(&str, &str); 6] = [
+    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    ("mariadbd", "mariadb-server"),
+    ("mariadb-dump", "mariadb-client"),
+    ("redis-server", "redis-server"),
+    ("etcd", "etcd-server"),
+    ("etcdctl", "etcd-client"),
+];
 
 pub(crate) fn run() -> Outcome {
+    packages::ensure(&SERVERS)?;
     lint::run()?;
     Step::new("python3", &["tests/vectors/reference.py", "--check"])
         .or_install("apt-get install python3 (3.11 or later)")
@@ -17,9 +28,14 @@ pub(crate) fn run() -> Outcome {
     Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--release", "--lib", "loom"])
         .configured("loom")
         .run()?;
+    Step::cargo(&["test", "-p", "flakeid-lease", "--no-default-features", "--locked", "--release"])
+        .args(&["--lib", "loom"])
+        .configured("loom")
+        .run()?;
     Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--test", "fork"])
         .configured("flakeid_atfork")
         .run()?;
+    campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))?;
     header::check()?;
     let here = Target::new(None)?;
     c::test(&here)?;

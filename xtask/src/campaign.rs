@@ -1,0 +1,30 @@
+use std::path::Path;
+
+use crate::command::{Outcome, Step, target_folder};
+use crate::{files, python};
+
+/// The fault campaign, on private servers; the arguments go to it. With Python some of the workers
+/// use the wheel, which is built for that.
+pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
+    let folder = files::shown(&target_folder().join("campaign"))?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut step = start(&["run", "--folder", &folder]).args(&arguments);
+    if with_python {
+        step = step.args(&["--python", &python::with_wheel("campaign")?]);
+    }
+    step.run()
+}
+
+/// A private server of every kind, for trying things by hand.
+pub(crate) fn stores() -> Outcome {
+    start(&["stores"]).run()
+}
+
+fn start(arguments: &[&str]) -> Step {
+    let step = Step::cargo(&["run", "--release", "--locked", "-p", "flakeid-campaign", "--"]);
+    let step = step.args(arguments);
+    // Killing a process loses nothing that a file has, so servers may keep theirs in memory. On a
+    // disk that is busy with the notes of IDs they take seconds to start again.
+    let memory = "/dev/shm";
+    if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step }
+}
