@@ -15,6 +15,9 @@ use crate::{subject, uniqueness};
 const FLOOR: &str = "F: clock to ms, then one CAS";
 const LEAST: &str = "G: the same, the counter never behind the clock";
 const NEXT: &str = "flakeid `next_id`";
+const COARSE: &str = "flakeid `next_id`, `CoarseClock`";
+const LOCAL: &str = "flakeid `local()` (a few ms late at most)";
+const TICKER: &str = "ferroid Atomic, ticker (reads no clock)";
 const FERROID: &str = "ferroid Atomic, real clock";
 
 /// Enough that none is asked for 4096 IDs in a millisecond, even at 4 ns an ID.
@@ -26,6 +29,9 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
     let (floor, least) = (Floor::new(), Floor::new());
     let next = subject::wide(0)?;
     let try_next = subject::wide(1)?;
+    let coarse = subject::coarse(2)?;
+    let shared = subject::wide(3)?;
+    let mut local = shared.local();
     let atomic = rivals::ferroid_atomic::<FerroidWide>();
     let atomic_ticker = rivals::ferroid_atomic_ticker::<FerroidWide>();
     let basic_ticker = rivals::ferroid_basic_ticker::<FerroidWide>();
@@ -42,6 +48,8 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
         Row::new(LEAST, || black_box(&least).position()),
         Row::new(NEXT, || subject::next(black_box(&next))),
         Row::new("flakeid `try_next_id`", || subject::try_next(black_box(&try_next))),
+        Row::new(COARSE, || subject::next(black_box(&coarse))),
+        Row::new(LOCAL, || subject::issued(black_box(&mut local).next_id()).to_u64()),
         Row::new(FERROID, || rivals::ferroid_next(black_box(&atomic), Wait::Yield)),
         Row::new("snowdon, lock-free", || rivals::snowdon_next(black_box(&snowdon))),
         Row::batched("snowflaked `sync` [^turn]", 1, calls, move |n| {
@@ -61,7 +69,7 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
             calls,
             move |n| generate.run(n, |generator| generator.generate().cast_unsigned()),
         ),
-        Row::new("ferroid Atomic, ticker (reads no clock)", || {
+        Row::new(TICKER, || {
             rivals::ferroid_next(black_box(&atomic_ticker), Wait::Yield)
         }),
         Row::new("ferroid Basic, ticker (unshared; reads no clock)", || {
@@ -75,6 +83,7 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
     let of = |name: &'static str| {
         &samples[names.iter().position(|&row| row == name).unwrap_or_default()]
     };
+    let over = |row: &'static str, other: &'static str| of(row).over(of(other)).median();
     let next_over = |name: &'static str| of(NEXT).over(of(name)).median();
     let targets = vec![
         Target {
@@ -88,6 +97,24 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
             what: "`next_id` / ferroid Atomic over a real clock".into(),
             bound: Bound::AtMost(1.0),
             measured: next_over(FERROID),
+        },
+        Target {
+            id: "R4",
+            what: "`local()` / F".into(),
+            bound: Bound::AtMost(0.25),
+            measured: over(LOCAL, FLOOR),
+        },
+        Target {
+            id: "R4",
+            what: "`local()` / ferroid Atomic, ticker".into(),
+            bound: Bound::AtMost(0.6),
+            measured: over(LOCAL, TICKER),
+        },
+        Target {
+            id: "R4",
+            what: "`next_id` with `CoarseClock` / ferroid Atomic, ticker".into(),
+            bound: Bound::AtMost(1.0),
+            measured: over(COARSE, TICKER),
         },
     ];
     let ahead = rivals::scru64_ahead_ms(scru64_last.get());

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt::Display;
 
-use flakeid_core::{Generator, Id, Layout};
+use flakeid_core::{CoarseClock, Generator, Id, Layout};
 
 use crate::clock;
 
@@ -14,6 +14,12 @@ use crate::clock;
 pub(crate) fn wide(epoch: u64) -> Result<Generator, Box<dyn Error>> {
     let layout: Layout = format!("t41.s22@{epoch}/1ms").parse()?;
     Ok(Generator::new(layout, 0)?)
+}
+
+/// The same on the coarse clock.
+pub(crate) fn coarse(epoch: u64) -> Result<Generator, Box<dyn Error>> {
+    let layout: Layout = format!("t41.s22@{epoch}/1ms").parse()?;
+    Ok(Generator::builder(layout).node(0).clock(CoarseClock).build()?)
 }
 
 /// 27 sequence bits: `fill` writes four million IDs a millisecond, so 22 bits would hold it up.

@@ -43,6 +43,8 @@ mod sync;
 mod text;
 
 pub use calendar::Rfc3339;
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+pub use clock::CoarseClock;
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock};
@@ -51,7 +53,9 @@ pub use clock::{set_host_time, take_host_wait};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "std")]
 pub use fork::ProcessMark;
-pub use generator::{Generator, GeneratorBuilder, Overflow, Policy, Rollback, Stats, Window};
+pub use generator::{
+    Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
+};
 pub use id::Id;
 pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
 pub use parts::Parts;

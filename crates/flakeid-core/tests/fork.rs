@@ -121,7 +121,12 @@ mod unix {
         let windowed = windowed();
         fixed.next_id().unwrap();
         windowed.next_id().unwrap();
+        let shared = Generator::new(Layout::TWITTER, 5).unwrap();
+        let mut local = shared.local();
+        local.next_id().unwrap();
         in_child(fork, |_| {
+            // A block that was reserved before the fork is the parent's, too.
+            is_forked(local.next_id());
             for generator in [&fixed, &unused, &windowed] {
                 every_call_is_refused(generator);
             }

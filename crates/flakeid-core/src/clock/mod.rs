@@ -1,5 +1,7 @@
 //! Where the time comes from.
 
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+mod coarse;
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 mod host;
 mod manual;
@@ -7,6 +9,8 @@ mod source;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod system;
 
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+pub use coarse::CoarseClock;
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 pub use host::{SystemClock, set_host_time, take_host_wait};
 pub use manual::ManualClock;

@@ -9,6 +9,8 @@ use super::{Clock, ManualClock};
 pub(crate) enum ClockSource {
     #[cfg(feature = "std")]
     System,
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    Coarse,
     Manual(ManualClock),
     Custom(Box<dyn Clock>),
 }
@@ -19,6 +21,10 @@ impl ClockSource {
         #[cfg(feature = "std")]
         if known.is::<super::SystemClock>() {
             return Self::System;
+        }
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        if known.is::<super::CoarseClock>() {
+            return Self::Coarse;
         }
         match known.downcast_ref::<ManualClock>() {
             Some(manual) => Self::Manual(manual.clone()),
@@ -31,8 +37,29 @@ impl ClockSource {
         match self {
             #[cfg(feature = "std")]
             Self::System => super::SystemClock::now_ms(),
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::Coarse => super::CoarseClock::now().0,
             Self::Manual(clock) => clock.unix_ms(),
             Self::Custom(clock) => clock.unix_ms(),
+        }
+    }
+
+    /// A number that changes a few hundred times a second at least, or whenever the clock does.
+    #[inline]
+    pub(crate) fn mark(&self) -> u64 {
+        match self {
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::System | Self::Coarse => super::CoarseClock::now().1,
+            other => other.unix_ms().cast_unsigned(),
+        }
+    }
+
+    /// The time as exactly as this clock can tell, for whatever is not a plain call.
+    pub(crate) fn exact_unix_ms(&self) -> i64 {
+        match self {
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::Coarse => super::SystemClock::now_ms(),
+            other => other.unix_ms(),
         }
     }
 
@@ -40,6 +67,8 @@ impl ClockSource {
         match self {
             #[cfg(feature = "std")]
             Self::System => super::SystemClock.wait_until(unix_ms, at_most),
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::Coarse => super::SystemClock.wait_until(unix_ms, at_most),
             Self::Manual(clock) => clock.wait_until(unix_ms, at_most),
             Self::Custom(clock) => clock.wait_until(unix_ms, at_most),
         }
@@ -52,7 +81,12 @@ impl ClockSource {
 
     #[cfg(feature = "std")]
     pub(crate) const fn is_system(&self) -> bool {
-        matches!(self, Self::System)
+        match self {
+            Self::System => true,
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::Coarse => true,
+            Self::Manual(_) | Self::Custom(_) => false,
+        }
     }
 
     #[cfg(not(feature = "std"))]

@@ -116,7 +116,7 @@ impl Generator {
     }
 
     fn now(&self) -> Result<Now, Error> {
-        let unix_ms = self.clock.unix_ms();
+        let unix_ms = self.clock.exact_unix_ms();
         Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
     }
 

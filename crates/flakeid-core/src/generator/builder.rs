@@ -151,7 +151,7 @@ impl GeneratorBuilder {
         let start_mask = self.resolve_start_mask(sequence_mask)?;
         self.check_policy()?;
         let clock = self.resolve_clock()?;
-        let now = match layout.tick_at(clock.unix_ms()) {
+        let now = match layout.tick_at(clock.exact_unix_ms()) {
             Ok(tick) => Some(tick),
             Err(error) if error.kind() == ErrorKind::BeforeEpoch => None,
             Err(error) => return Err(error),

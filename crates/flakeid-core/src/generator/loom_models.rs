@@ -399,3 +399,46 @@ fn entries_added_by_plain_stores() {
         assert_eq!(bucket.load(Ordering::Acquire), 3, "the entry was lost");
     });
 }
+
+/// A handle for one thread that may skip looking at the limit.
+fn local_against_retire(looks: bool) {
+    // On tick 11, so that a block of several positions is reserved at once.
+    let layout = Layout::builder().time(8).sequence(5).build_const();
+    let generator = Generator::builder(layout)
+        .clock(ManualClock::new(11))
+        .window(Window::new(10, 12).unwrap())
+        .build()
+        .unwrap();
+    let generator = Arc::new(generator);
+    let ended = Arc::new(AtomicU64::new(0));
+    let user = {
+        let (generator, ended) = (Arc::clone(&generator), Arc::clone(&ended));
+        thread::spawn(move || {
+            let mut local = generator.local();
+            let mut ids = Vec::new();
+            for _ in 0..2 {
+                let over = ended.load(Ordering::Acquire) == 1;
+                let id = if looks { local.next_id() } else { local.next_id_unchecked() };
+                if let Ok(id) = id {
+                    assert!(!over, "issued after it was retired");
+                    ids.push(id.to_u64());
+                }
+            }
+            ids
+        })
+    };
+    let bound = generator.retire().unwrap().map_or(0, |tick| (tick + 1) << 5);
+    ended.store(1, Ordering::Release);
+    assert!(user.join().unwrap().iter().all(|id| *id < bound), "beyond what was reported");
+}
+
+#[test]
+fn local_against_retire_holds() {
+    model(|| local_against_retire(true));
+}
+
+#[test]
+#[should_panic(expected = "issued after it was retired")]
+fn local_that_does_not_look_at_the_limit() {
+    model(|| local_against_retire(false));
+}

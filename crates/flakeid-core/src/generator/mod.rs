@@ -5,6 +5,7 @@
 mod attempt;
 mod builder;
 mod cell;
+mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod policy;
@@ -16,6 +17,7 @@ mod steps;
 mod window;
 
 pub use builder::GeneratorBuilder;
+pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
 pub use stats::Stats;
 pub use window::Window;
@@ -226,6 +228,13 @@ impl Generator {
             }
         }
         Ok(ids)
+    }
+
+    /// This generator for one thread: several times faster, in exchange for order across threads
+    /// and for times that may be a few milliseconds late.
+    #[must_use]
+    pub fn local(&self) -> LocalGenerator<'_> {
+        LocalGenerator::of(self)
     }
 
     /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present

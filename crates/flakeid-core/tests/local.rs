@@ -1,0 +1,107 @@
+//! Handles for one thread, and the coarse clock: unique, rising, never ahead of the clock.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::thread;
+
+use flakeid_core::{
+    Clock, CoarseClock, ErrorKind, Generator, Id, Layout, ManualClock, SystemClock, Window,
+};
+
+fn assert_distinct(ids: &[Id]) {
+    let distinct: HashSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len(), "I1");
+}
+
+#[test]
+fn handles_and_their_generator_share_nothing_twice() {
+    let generator = Generator::new(Layout::TWITTER, 901).unwrap();
+    let ids: Vec<Vec<Id>> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut local = generator.local();
+                    (0..30_000).map(|_| local.next_id().unwrap()).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let strict = (0..10_000).map(|_| generator.next_id().unwrap()).collect();
+        let mut all: Vec<_> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
+        all.push(strict);
+        all
+    });
+    for ids in &ids {
+        assert!(ids.is_sorted_by(|a, b| a < b), "the IDs of one handle must rise");
+    }
+    assert_distinct(&ids.concat());
+}
+
+#[test]
+fn times_are_never_ahead_of_the_clock() {
+    let generator = Generator::new(Layout::TWITTER, 902).unwrap();
+    let mut local = generator.local();
+    for _ in 0..50_000 {
+        let id = local.next_id().unwrap();
+        let now = SystemClock.unix_ms();
+        assert!(Layout::TWITTER.unpack(id).unwrap().unix_ms <= now);
+    }
+}
+
+#[test]
+fn a_block_ends_with_the_reading_it_was_reserved_at() {
+    let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
+    let generator =
+        Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
+    let mut local = generator.local();
+    let first = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
+    assert_eq!((first.tick, first.sequence), (1_000, 0));
+    let second = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
+    assert_eq!((second.tick, second.sequence), (1_000, 1));
+    // What the generator itself issues lies after the block.
+    let strict = Layout::TWITTER.unpack(generator.next_id().unwrap()).unwrap();
+    assert_eq!((strict.tick, strict.sequence), (1_000, 256));
+    clock.set(Layout::TWITTER.epoch() + 1_001);
+    let third = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
+    assert_eq!((third.tick, third.sequence), (1_001, 0), "the rest of the block is not used");
+}
+
+#[test]
+fn a_block_ends_with_its_generator() {
+    let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
+    let generator = Generator::builder(Layout::TWITTER)
+        .node(1)
+        .clock(clock)
+        .window(Window::new(1_000, 1_010).unwrap())
+        .build()
+        .unwrap();
+    let mut local = generator.local();
+    local.next_id().unwrap();
+    assert_eq!(generator.retire().unwrap(), Some(1_000));
+    assert_eq!(local.next_id().unwrap_err().kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn a_block_stays_within_small_sequences() {
+    let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
+    let generator = Generator::new(layout, 3).unwrap();
+    let mut local = generator.local();
+    let ids: Vec<_> = (0..50).map(|_| local.next_id().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn the_coarse_clock_is_late_and_its_generators_share_the_exact_ones_position() {
+    let (coarse, exact) = (CoarseClock.unix_ms(), SystemClock.unix_ms());
+    assert!(coarse <= exact, "late, never early: {coarse} against {exact}");
+    let on_coarse =
+        Generator::builder(Layout::TWITTER).node(903).clock(CoarseClock).build().unwrap();
+    let on_exact = Generator::new(Layout::TWITTER, 903).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..20_000 {
+        ids.push(on_coarse.next_id().unwrap());
+        ids.push(on_exact.next_id().unwrap());
+    }
+    assert!(ids.is_sorted_by(|a, b| a < b), "one position for both");
+    assert_eq!(on_exact.stats().rollbacks, 0, "being late is no rollback");
+}
