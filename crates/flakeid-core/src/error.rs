@@ -121,19 +121,61 @@ pub struct Error(Repr);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Repr {
-    Field { field: &'static str, value: Box<str>, min: u64, max: u64 },
-    Layout { text: Option<Box<str>>, fault: LayoutFault },
-    IdText { form: &'static str, text: Box<str>, fault: TextFault },
-    IdBits { id: u64, stray: u64, layout: Box<str> },
-    Option { option: &'static str, reason: Box<str> },
-    ClockRollback { by: Duration, retry_after: Duration },
-    SequenceExhausted { retry_after: Duration },
-    Horizon { horizon: i64 },
-    BeforeEpoch { by: Duration, epoch: i64 },
+    Field {
+        field: &'static str,
+        value: Box<str>,
+        min: u64,
+        max: u64,
+    },
+    Layout {
+        text: Option<Box<str>>,
+        fault: LayoutFault,
+    },
+    IdText {
+        form: &'static str,
+        text: Box<str>,
+        fault: TextFault,
+    },
+    IdBits {
+        id: u64,
+        stray: u64,
+        layout: Box<str>,
+    },
+    Option {
+        option: &'static str,
+        reason: Box<str>,
+    },
+    ClockRollback {
+        by: Duration,
+        retry_after: Duration,
+    },
+    SequenceExhausted {
+        retry_after: Duration,
+    },
+    Horizon {
+        horizon: i64,
+    },
+    BeforeEpoch {
+        by: Duration,
+        epoch: i64,
+    },
     Closed,
     Forked,
-    LeaseExpired { retry_after: Duration },
-    Other { kind: ErrorKind, message: Box<str>, retry_after: Option<Duration> },
+    #[cfg_attr(
+        any(not(feature = "std"), all(target_family = "wasm", target_os = "unknown")),
+        expect(dead_code, reason = "the ring needs threads")
+    )]
+    RingEmpty {
+        retry_after: Duration,
+    },
+    LeaseExpired {
+        retry_after: Duration,
+    },
+    Other {
+        kind: ErrorKind,
+        message: Box<str>,
+        retry_after: Option<Duration>,
+    },
 }
 
 impl Error {
@@ -197,6 +239,11 @@ impl Error {
         Self(Repr::Forked)
     }
 
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    pub(crate) const fn ring_empty(retry_after: Duration) -> Self {
+        Self(Repr::RingEmpty { retry_after })
+    }
+
     pub(crate) const fn lease_expired(retry_after: Duration) -> Self {
         Self(Repr::LeaseExpired { retry_after })
     }
@@ -215,6 +262,7 @@ impl Error {
             Repr::BeforeEpoch { .. } => ErrorKind::BeforeEpoch,
             Repr::Closed => ErrorKind::Closed,
             Repr::Forked => ErrorKind::Forked,
+            Repr::RingEmpty { .. } => ErrorKind::RingEmpty,
             Repr::LeaseExpired { .. } => ErrorKind::LeaseExpired,
             Repr::Other { kind, .. } => *kind,
         }
@@ -232,6 +280,7 @@ impl Error {
         match &self.0 {
             Repr::ClockRollback { retry_after, .. }
             | Repr::SequenceExhausted { retry_after }
+            | Repr::RingEmpty { retry_after }
             | Repr::LeaseExpired { retry_after } => Some(*retry_after),
             Repr::BeforeEpoch { by, .. } => Some(*by),
             Repr::Other { retry_after, .. } => *retry_after,
@@ -327,6 +376,9 @@ impl fmt::Display for Error {
                 "this node belongs to the parent process, which may still use it; after fork, \
                  build a generator with a node of its own",
             ),
+            Repr::RingEmpty { .. } => {
+                f.write_str("the ring of pre-built IDs is empty; it is being refilled")
+            }
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }

@@ -39,6 +39,8 @@ mod generator;
 mod id;
 mod layout;
 mod parts;
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+mod ring;
 mod sync;
 mod text;
 
@@ -59,4 +61,6 @@ pub use generator::{
 pub use id::Id;
 pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
 pub use parts::Parts;
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+pub use ring::{CachedGenerator, CachedGeneratorBuilder, RingStats};
 pub use text::{Text, TextForm};

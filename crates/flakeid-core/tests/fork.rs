@@ -23,7 +23,9 @@ mod unix {
     use std::os::fd::FromRawFd;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, ManualClock, Window};
+    use flakeid_core::{
+        CachedGenerator, Error, ErrorKind, Generator, Id, Layout, ManualClock, Window,
+    };
 
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
 
@@ -45,7 +47,9 @@ mod unix {
         }
         forking_while_other_threads_build();
         println!("test forking_while_other_threads_build ... ok");
-        println!("{} passed, 0 failed", passed + 1);
+        a_ring_stays_with_its_parent();
+        println!("test a_ring_stays_with_its_parent ... ok");
+        println!("{} passed, 0 failed", passed + 2);
     }
 
     /// The system call itself: no handler that a library registered is run.
@@ -200,6 +204,26 @@ mod unix {
             expected += 2 * EACH;
         }
         assert_eq!(all.len(), expected);
+    }
+
+    /// IDs made before the fork are the parent's; the child waits for no thread that it has not.
+    fn a_ring_stays_with_its_parent() {
+        let cached = CachedGenerator::builder(Generator::new(Layout::TWITTER, 20).unwrap())
+            .on_rejected_take(|error| panic!("the child must not get here: {error}"))
+            .build()
+            .unwrap();
+        cached.next_id().unwrap();
+        let mut ours = Some(cached);
+        in_child(libc::fork, |_| {
+            let cached = ours.take().unwrap();
+            assert!(cached.stats().size > 0, "there was something to hand out");
+            is_forked(cached.take());
+            is_forked(cached.next_id());
+            drop(cached);
+            let own = Generator::new(Layout::TWITTER, 21).unwrap();
+            CachedGenerator::builder(own).build().unwrap().next_id().unwrap();
+        });
+        ours.unwrap().next_id().unwrap();
     }
 
     /// The registry and the slots hold no lock that a child could inherit locked.

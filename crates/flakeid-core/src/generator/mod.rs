@@ -50,8 +50,8 @@ use shape::Shape;
 /// Two copies of this library in one process do not share anything: give them different nodes.
 pub struct Generator {
     cell: Arc<Cell>,
-    limit: Limit,
-    clock: ClockSource,
+    pub(crate) limit: Limit,
+    pub(crate) clock: ClockSource,
     shape: Shape,
     epoch: i64,
     unit: u64,
@@ -62,9 +62,9 @@ pub struct Generator {
     start_seed: u64,
     has_clock_sequences: bool,
     shared: bool,
-    policy: Policy,
+    pub(crate) policy: Policy,
     max_ahead: u64,
-    max_wait: Duration,
+    pub(crate) max_wait: Duration,
     layout: Layout,
     node: u64,
 }
@@ -291,6 +291,12 @@ impl Generator {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.cell.stats()
+    }
+
+    /// How far ahead of the clock IDs may be, in ticks: only a window allows any.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    pub(crate) fn most_ticks_ahead(&self) -> u64 {
+        if self.cell.is_windowed() { self.max_ahead } else { 0 }
     }
 
     /// The layout of the IDs.

@@ -1,0 +1,154 @@
+use alloc::boxed::Box;
+use alloc::format;
+use core::time::Duration;
+
+use super::refill::{Handlers, Limits, Shared};
+use super::stock::Stock;
+use super::{CachedGenerator, Handler};
+use crate::{Error, ErrorKind, Generator, Rollback};
+
+/// The options of a [`CachedGenerator`]; all have defaults.
+#[must_use = "a builder does nothing until it is built"]
+pub struct CachedGeneratorBuilder {
+    generator: Generator,
+    boost_power: u32,
+    padding_factor: u32,
+    refill_interval: Option<Duration>,
+    max_age: Option<Duration>,
+    on_rejected_put: Option<Handler>,
+    on_rejected_take: Option<Handler>,
+}
+
+impl CachedGeneratorBuilder {
+    /// 8 MiB of IDs.
+    const MOST_IDS: u64 = 1 << 20;
+    const MOST_BOOST: u32 = 20;
+
+    pub(super) fn new(generator: Generator) -> Self {
+        Self {
+            generator,
+            boost_power: 3,
+            padding_factor: 50,
+            refill_interval: None,
+            max_age: None,
+            on_rejected_put: None,
+            on_rejected_take: None,
+        }
+    }
+
+    /// The ring holds the IDs of 2^`power` full ticks, 0 to 20, 3 unless set; but at least 2 IDs
+    /// and at most 2^20.
+    pub const fn boost_power(mut self, power: u32) -> Self {
+        self.boost_power = power;
+        self
+    }
+
+    /// Refill when fewer than this many percent are left, 1 to 99, 50 unless set.
+    pub const fn padding_factor(mut self, percent: u32) -> Self {
+        self.padding_factor = percent;
+        self
+    }
+
+    /// Also refill this often, which keeps a ring fresh that nobody takes from; at least 1 ms.
+    /// `None`, the default: only when too few are left.
+    pub const fn refill_interval(mut self, interval: Option<Duration>) -> Self {
+        self.refill_interval = interval;
+        self
+    }
+
+    /// How long after the beginning of its tick an ID may be handed out, in whole milliseconds and
+    /// at least two ticks. Unless set, 1 s or two ticks, whichever is longer. What is older is
+    /// dropped and counted.
+    ///
+    /// On the system clock bounds of 40 ms and more are judged by the coarse clock and 10 ms early,
+    /// because that clock may be late by so much.
+    pub const fn max_age(mut self, max_age: Duration) -> Self {
+        self.max_age = Some(max_age);
+        self
+    }
+
+    /// Called, on the refilling thread, with the error each time the generator refuses to fill the
+    /// ring, except for a full tick, which is what stops every refill sooner or later. Must not
+    /// block. A full ring is no rejection: no ID is made for it. A panic in it is reported as any
+    /// thread's is, and refilling goes on.
+    pub fn on_rejected_put(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.on_rejected_put = Some(Box::new(handler));
+        self
+    }
+
+    /// Called, on the taker's thread, with the error each time a call is refused
+    /// an ID, other than because the generator was retired.
+    pub fn on_rejected_take(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        self.on_rejected_take = Some(Box::new(handler));
+        self
+    }
+
+    /// Checks everything, fills the ring and starts the refilling thread. Waits as
+    /// [`Generator::fill`] does for the first IDs: a node's first tick begins after its creation.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for `boost_power` and `padding_factor`;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) for a `max_age` or `refill_interval` that is too
+    /// short, for a generator with [`Rollback::ClockSequence`] (its IDs do not rise), and if the
+    /// system has no thread left; as [`Generator::fill`] for the first IDs.
+    pub fn build(self) -> Result<CachedGenerator, Error> {
+        let capacity = self.resolve_capacity()?;
+        let max_age = self.resolve_max_age()?;
+        if self.refill_interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
+            return Err(Error::invalid_option(
+                "refill_interval",
+                &format!("{:?} must be at least 1 ms", self.refill_interval.unwrap_or_default()),
+            ));
+        }
+        if !(1..=99).contains(&self.padding_factor) {
+            return Err(Error::field_out_of_range("padding_factor", &self.padding_factor, 1, 99));
+        }
+        if self.generator.policy.rollback == Rollback::ClockSequence {
+            return Err(Error::invalid_option(
+                "rollback",
+                "clock-sequence does not go with a ring, whose IDs rise; use continue, error or wait",
+            ));
+        }
+        let low = (capacity * u64::from(self.padding_factor)).div_ceil(100).max(1);
+        let (stock, mut producer) = Stock::new(self.generator, capacity, max_age);
+        stock.put_one_waiting(&mut producer)?;
+        loop {
+            match stock.put(&mut producer) {
+                Ok(0) => break,
+                Ok(_) => {}
+                // The tick is full; the thread goes on with the next.
+                Err(error) if error.kind() == ErrorKind::SequenceExhausted => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let limits = Limits { low, interval: self.refill_interval };
+        let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };
+        CachedGenerator::start(Shared::new(stock, limits, handlers), producer)
+    }
+
+    fn resolve_capacity(&self) -> Result<u64, Error> {
+        if self.boost_power > Self::MOST_BOOST {
+            return Err(Error::field_out_of_range(
+                "boost_power",
+                &self.boost_power,
+                0,
+                u64::from(Self::MOST_BOOST),
+            ));
+        }
+        // A layout that generates has fewer than 63 sequence bits; the bound comes before the shift.
+        let tick = (self.generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
+        Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
+    }
+
+    fn resolve_max_age(&self) -> Result<Duration, Error> {
+        let shortest = Duration::from_millis(self.generator.layout().unit_ms()).saturating_mul(2);
+        match self.max_age {
+            None => Ok(shortest.max(Duration::from_secs(1))),
+            Some(max_age) if max_age >= shortest => Ok(max_age),
+            Some(max_age) => Err(Error::invalid_option(
+                "max_age",
+                &format!("{max_age:?} must be at least two ticks of the layout, {shortest:?}"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Every interleaving of a few calls on the real ring, and the same models on twins with one flaw
+//! each, which loom has to refute.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+use super::buffer::{Buffer, Producer};
+use super::loom_twin::{Flaw, Twin};
+use super::stock::Stock;
+use crate::{Generator, Layout, ManualClock, Window};
+
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
+pub(super) const CAPACITY: u64 = 2;
+
+/// What the models ask of a ring; IDs are 1, 2, 3 … in the order in which they are put.
+pub(super) trait Subject: Send + Sync + 'static {
+    type Producer: Send + 'static;
+    fn take(&self) -> Option<u64>;
+    /// Takes away IDs up to `bound`.
+    fn skip(&self, bound: u64);
+    /// Puts what there is room for, at most up to `last`, and returns the last ID put so far.
+    fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
+}
+
+impl Subject for Buffer {
+    type Producer = (Producer, u64);
+
+    fn take(&self) -> Option<u64> {
+        loop {
+            let front = self.front()?;
+            if Buffer::take(self, &front) {
+                return Some(front.id);
+            }
+        }
+    }
+
+    fn skip(&self, bound: u64) {
+        if let Some(front) = self.front() {
+            let _too_late = Buffer::skip(self, &front, |id| id <= bound);
+        }
+    }
+
+    fn put(&self, (producer, put): &mut Self::Producer, last: u64) -> u64 {
+        let end = last.min(*put + producer.room(self));
+        let ids: Vec<u64> = (*put + 1..=end).collect();
+        producer.put(self, ids.into_iter());
+        *put = end;
+        end
+    }
+}
+
+fn real() -> (Buffer, (Producer, u64)) {
+    let (buffer, producer) = Buffer::new(CAPACITY);
+    (buffer, (producer, 0))
+}
+
+/// Two threads take `each`, while a third puts up to `then` after `first` were put. What a taker
+/// gets rises, nobody gets what was not put, nobody gets what another got, and whatever nobody got
+/// is still there.
+///
+/// A taker runs on the model's own thread, which loom runs first: it remembers one access to each
+/// word only, and would never let the producer see a moved cursor if the producer ran first.
+fn takers_and_producer<S: Subject>(
+    (subject, mut producer): (S, S::Producer),
+    first: u64,
+    each: [usize; 2],
+    then: u64,
+) {
+    let mut put = subject.put(&mut producer, first);
+    let subject = Arc::new(subject);
+    let take = |count: usize| {
+        let subject = Arc::clone(&subject);
+        move || {
+            let ids: Vec<u64> = (0..count).filter_map(|_| subject.take()).collect();
+            assert!(ids.is_sorted_by(|a, b| a < b), "wrong: out of order {ids:?}");
+            ids
+        }
+    };
+    let putter = (then > first).then(|| {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || subject.put(&mut producer, then))
+    });
+    let other = (each[1] > 0).then(|| thread::spawn(take(each[1])));
+    let mut ids = take(each[0])();
+    if let Some(putter) = putter {
+        put = putter.join().unwrap();
+    }
+    ids.extend(other.into_iter().flat_map(|other| other.join().unwrap()));
+    // Bounded, because a twin may go round for ever.
+    ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=put).collect::<Vec<_>>(), "wrong: not each ID once");
+}
+
+#[test]
+fn take_against_take() {
+    model(|| takers_and_producer(real(), 2, [1, 1], 0));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn take_against_take_by_plain_store() {
+    model(|| takers_and_producer(Twin::new(Flaw::PlainStore), 2, [1, 1], 0));
+}
+
+#[test]
+fn take_against_fill() {
+    model(|| takers_and_producer(real(), 0, [1, 1], 2));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn take_against_fill_with_an_early_tail() {
+    model(|| takers_and_producer(Twin::new(Flaw::EarlyTail), 0, [1, 1], 2));
+}
+
+#[test]
+fn empty_boundary() {
+    model(|| takers_and_producer(real(), 1, [1, 1], 2));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn empty_boundary_checked_apart() {
+    model(|| takers_and_producer(Twin::new(Flaw::CheckedApart), 1, [1, 1], 2));
+}
+
+#[test]
+fn full_boundary() {
+    model(|| takers_and_producer(real(), 2, [1, 1], 3));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn full_boundary_overwritten() {
+    model(|| takers_and_producer(Twin::new(Flaw::Overfull), 2, [1, 1], 3));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn full_boundary_read_late() {
+    model(|| takers_and_producer(Twin::new(Flaw::LateRead), 2, [1, 0], 3));
+}
+
+#[test]
+fn wrap_around() {
+    model(|| takers_and_producer(real(), 2, [2, 1], 4));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn wrap_around_of_the_cursor() {
+    model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
+}
+
+/// One thread drops IDs up to 1 while another takes and this one puts: 2 and 3 are not lost.
+fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer)) {
+    subject.put(&mut producer, 2);
+    let subject = Arc::new(subject);
+    let taker = {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || subject.take())
+    };
+    let skipper = {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || subject.skip(1))
+    };
+    let put = subject.put(&mut producer, 3);
+    skipper.join().unwrap();
+    let mut ids: Vec<u64> = taker.join().unwrap().into_iter().collect();
+    ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
+    ids.sort_unstable();
+    ids.retain(|id| *id != 1);
+    assert_eq!(ids, (2..=put).collect::<Vec<_>>(), "wrong: not each ID once");
+}
+
+#[test]
+fn skip_against_take_and_fill() {
+    model(|| skip_against_take(real()));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn skip_without_looking_again() {
+    model(|| skip_against_take(Twin::new(Flaw::BlindSkip)));
+}
+
+/// The limit becomes 0 while a thread takes from a full ring.
+fn take_against_retire(looks: bool) {
+    let layout = Layout::builder().time(8).sequence(2).build_const();
+    let generator = Generator::builder(layout)
+        .clock(ManualClock::new(11))
+        .window(Window::new(10, 12).unwrap())
+        .build()
+        .unwrap();
+    let (stock, mut producer) = Stock::new(generator, 4, Duration::from_secs(1));
+    assert_eq!(stock.put(&mut producer).unwrap(), 4);
+    let stock = Arc::new(stock);
+    let ended = Arc::new(AtomicU64::new(0));
+    let taker = {
+        let (stock, ended) = (Arc::clone(&stock), Arc::clone(&ended));
+        thread::spawn(move || {
+            let mut ids = Vec::new();
+            for _ in 0..2 {
+                let over = ended.load(Ordering::Acquire) == 1;
+                let id = if looks {
+                    stock.take().ok().map(|taken| taken.id.to_u64())
+                } else {
+                    stock.take_unchecked()
+                };
+                if let Some(id) = id {
+                    assert!(!over, "wrong: issued after it was retired");
+                    ids.push(id);
+                }
+            }
+            ids
+        })
+    };
+    let bound = stock.generator.retire().unwrap().map_or(0, |tick| (tick + 1) << 2);
+    ended.store(1, Ordering::Release);
+    assert!(taker.join().unwrap().iter().all(|id| *id < bound), "wrong: beyond what was reported");
+    assert!(stock.put(&mut producer).is_err() || stock.buffer.len() == 4, "wrong: refilled");
+}
+
+#[test]
+fn take_against_retire_holds() {
+    model(|| take_against_retire(true));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn take_that_does_not_look_at_the_limit() {
+    model(|| take_against_retire(false));
+}

@@ -1,0 +1,108 @@
+//! The ring with one flaw, for the models.
+
+use alloc::boxed::Box;
+
+use loom::sync::atomic::{AtomicU64, Ordering};
+
+use super::loom_models::{CAPACITY, Subject};
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Flaw {
+    /// Moves the cursor by a load and a store.
+    PlainStore,
+    /// Publishes the tail before the slots are written.
+    EarlyTail,
+    /// Looks whether there is an ID, then moves the cursor whatever it is by then: Baidu's.
+    CheckedApart,
+    /// Takes a full ring for one with room.
+    Overfull,
+    /// Reads the slot after the cursor has moved.
+    LateRead,
+    /// The cursor starts over with every lap.
+    Lapping,
+    /// Moves the cursor past what is to be skipped without looking whether it is still there.
+    BlindSkip,
+}
+
+pub(super) struct Twin {
+    cursor: AtomicU64,
+    tail: AtomicU64,
+    slots: Box<[AtomicU64]>,
+    flaw: Flaw,
+}
+
+impl Twin {
+    pub(super) fn new(flaw: Flaw) -> (Self, u64) {
+        let slots = (0..CAPACITY).map(|_| AtomicU64::new(0)).collect();
+        let twin = Self { cursor: AtomicU64::new(0), tail: AtomicU64::new(0), slots, flaw };
+        (twin, 0)
+    }
+
+    fn slot(&self, place: u64) -> &AtomicU64 {
+        &self.slots[(place % CAPACITY) as usize]
+    }
+}
+
+impl Subject for Twin {
+    type Producer = u64;
+
+    fn take(&self) -> Option<u64> {
+        loop {
+            let cursor = self.cursor.load(Ordering::Acquire);
+            if cursor >= self.tail.load(Ordering::Acquire) {
+                return None;
+            }
+            let id = self.slot(cursor).load(Ordering::Acquire);
+            match self.flaw {
+                Flaw::PlainStore => {
+                    self.cursor.store(cursor + 1, Ordering::Release);
+                    return Some(id);
+                }
+                Flaw::CheckedApart => {
+                    let cursor = self.cursor.fetch_add(1, Ordering::AcqRel);
+                    return Some(self.slot(cursor).load(Ordering::Acquire));
+                }
+                _ => {}
+            }
+            // The tail never laps in this twin, which fills the ring once.
+            let next = match self.flaw {
+                Flaw::Lapping => (cursor + 1) % CAPACITY,
+                _ => cursor + 1,
+            };
+            if self
+                .cursor
+                .compare_exchange(cursor, next, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+            {
+                return Some(match self.flaw {
+                    Flaw::LateRead => self.slot(cursor).load(Ordering::Acquire),
+                    _ => id,
+                });
+            }
+        }
+    }
+
+    fn skip(&self, bound: u64) {
+        let cursor = self.cursor.load(Ordering::Acquire);
+        let tail = self.tail.load(Ordering::Acquire);
+        let stale = (cursor..tail)
+            .take_while(|place| self.slot(*place).load(Ordering::Acquire) <= bound)
+            .count() as u64;
+        self.cursor.fetch_add(stale, Ordering::AcqRel);
+    }
+
+    fn put(&self, put: &mut u64, last: u64) -> u64 {
+        let cursor = self.cursor.load(Ordering::Acquire);
+        let over = u64::from(self.flaw == Flaw::Overfull);
+        let end = last.min(cursor + CAPACITY + over);
+        if self.flaw == Flaw::EarlyTail {
+            self.tail.store(end, Ordering::Release);
+        }
+        for place in *put..end {
+            self.slot(place).store(place + 1, Ordering::Release);
+        }
+        self.tail.store(end, Ordering::Release);
+        *put = end;
+        end
+    }
+}

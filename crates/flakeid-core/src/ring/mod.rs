@@ -1,0 +1,239 @@
+//! IDs made beforehand.
+
+mod buffer;
+mod builder;
+mod freshness;
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, loom))]
+mod loom_twin;
+mod refill;
+mod stats;
+mod stock;
+
+pub use builder::CachedGeneratorBuilder;
+pub use stats::RingStats;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crate::sync::Ordering;
+use crate::{Error, ErrorKind, Generator, Id, Rollback};
+use buffer::Producer;
+use refill::{Refiller, Shared};
+
+type Handler = Box<dyn Fn(&Error) + Send + Sync>;
+
+/// A ring of IDs made beforehand by a background thread: taking one costs a compare-and-swap and a
+/// look at the kernel's coarse clock, from any number of threads. Baidu's `CachedUidGenerator`,
+/// with bounds.
+///
+/// - IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
+/// - `max_age` bounds how long ago an ID's tick began when it is handed out; what is older is
+///   dropped and counted. How far ahead of the clock it may be is the generator's own rule: not at
+///   all on a fixed node, at most `max_ahead` in a window, and only with
+///   [`Overflow::Borrow`](crate::Overflow::Borrow) does the ring run ahead beyond full ticks. If
+///   the clock goes back by more, calls are [`ClockRollback`](ErrorKind::ClockRollback) until it
+///   has caught up.
+/// - After [`Generator::retire`] and in a forked child nothing that was made before is handed out.
+///
+/// The ring is as fast as it is only in bursts, or below the layout's rate: it cannot hold more IDs
+/// than the generator may issue. IDs taken from [`generator`](Self::generator) directly are
+/// distinct from the ring's, but not in order with them.
+///
+/// ```
+/// use flakeid_core::{CachedGenerator, Generator, Layout};
+///
+/// let cached = CachedGenerator::builder(Generator::new(Layout::TWITTER, 7)?).build()?;
+/// assert!(cached.next_id()? < cached.next_id()?);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+///
+/// The thread ends when the `CachedGenerator` is dropped, which waits for it.
+pub struct CachedGenerator {
+    shared: Arc<Shared>,
+    /// There until it is dropped.
+    refiller: Option<JoinHandle<()>>,
+    waker: thread::Thread,
+}
+
+impl CachedGenerator {
+    /// Who waits looks at the ring, and asks for a refill, at least this often.
+    const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+
+    /// Starts a ring over `generator`.
+    pub fn builder(generator: Generator) -> CachedGeneratorBuilder {
+        CachedGeneratorBuilder::new(generator)
+    }
+
+    fn start(shared: Shared, producer: Producer) -> Result<Self, Error> {
+        let shared = Arc::new(shared);
+        let refiller = Refiller::new(Arc::clone(&shared), producer);
+        let refiller = thread::Builder::new()
+            .name("flakeid-ring".into())
+            .spawn(move || refiller.run())
+            .map_err(|error| {
+                Error::invalid_option("ring", &format!("no thread to refill it: {error}"))
+            })?;
+        let waker = refiller.thread().clone();
+        Ok(Self { shared, refiller: Some(refiller), waker })
+    }
+
+    /// The next ID of the ring. Never waits and takes no lock.
+    ///
+    /// # Errors
+    /// [`RingEmpty`](ErrorKind::RingEmpty) if the ring has not been refilled yet;
+    /// [`ClockRollback`](ErrorKind::ClockRollback) if its IDs are too far ahead of the clock;
+    /// [`Closed`](ErrorKind::Closed); [`Forked`](ErrorKind::Forked).
+    #[inline]
+    pub fn take(&self) -> Result<Id, Error> {
+        match self.shared.stock.take() {
+            Ok(taken) => {
+                self.ask_below(taken.left);
+                Ok(taken.id)
+            }
+            Err(error) => Err(self.refuse(error)),
+        }
+    }
+
+    /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take), and instead of [`RingEmpty`](ErrorKind::RingEmpty) what keeps the
+    /// generator from refilling the ring, such as [`LeaseExpired`](ErrorKind::LeaseExpired) or
+    /// [`HorizonReached`](ErrorKind::HorizonReached).
+    #[inline]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        self.next_id_within(self.generator().max_wait)
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self.shared.stock.take() {
+            Ok(taken) => {
+                self.ask_below(taken.left);
+                Ok(taken.id)
+            }
+            Err(error) => self.wait(error, max_wait),
+        }
+    }
+
+    #[inline]
+    fn ask_below(&self, left: u64) {
+        if left < self.shared.limits.low {
+            self.shared.ask(&self.waker);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self, mut error: Error, max_wait: Duration) -> Result<Id, Error> {
+        let start = Instant::now();
+        loop {
+            let waits = match error.kind() {
+                ErrorKind::RingEmpty => true,
+                ErrorKind::ClockRollback => self.generator().policy.rollback != Rollback::Error,
+                _ => false,
+            };
+            if !waits {
+                return Err(self.refuse(error));
+            }
+            self.shared.ask(&self.waker);
+            let obstacle = self.shared.obstacle();
+            // Under the lock: what is put from here on is announced to this thread.
+            match self.shared.stock.take() {
+                Ok(taken) => return Ok(taken.id),
+                Err(again) => error = again,
+            }
+            let cause = obstacle.clone().filter(|_| error.kind() == ErrorKind::RingEmpty);
+            let left = max_wait.saturating_sub(start.elapsed());
+            let final_cause = cause.as_ref().is_some_and(|cause| !cause.kind().is_retryable());
+            if left.is_zero() || final_cause {
+                // Not under the lock, because a handler may take from this ring.
+                drop(obstacle);
+                return Err(self.refuse(cause.unwrap_or(error)));
+            }
+            drop(self.shared.wait(obstacle, left.min(Self::LONGEST_SLEEP)));
+        }
+    }
+
+    /// In a forked child nothing of the parent's is touched.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, error: Error) -> Error {
+        if matches!(error.kind(), ErrorKind::Closed | ErrorKind::Forked) {
+            return error;
+        }
+        self.shared.rejected_take.fetch_add(1, Ordering::Relaxed);
+        self.shared.ask(&self.waker);
+        if let Some(handler) = &self.shared.handlers.take {
+            handler(&error);
+        }
+        error
+    }
+
+    /// How many IDs the ring can hold.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.stock.buffer.capacity()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn stats(&self) -> RingStats {
+        let stock = &self.shared.stock;
+        // First: what was dropped has left the ring, so it is part of what has gone.
+        let dropped_stale = stock.dropped_stale();
+        RingStats {
+            size: stock.buffer.len(),
+            taken: stock.buffer.gone().saturating_sub(dropped_stale),
+            dropped_stale,
+            rejected_put: self.shared.rejected_put.load(Ordering::Relaxed),
+            rejected_take: self.shared.rejected_take.load(Ordering::Relaxed),
+            refills: self.shared.refills.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The generator that makes the IDs: to extend its window, to retire it, for its counts.
+    #[must_use]
+    pub fn generator(&self) -> &Generator {
+        &self.shared.stock.generator
+    }
+}
+
+impl Drop for CachedGenerator {
+    fn drop(&mut self) {
+        let Some(refiller) = self.refiller.take() else { return };
+        if !self.generator().limit.is_ours() {
+            // A forked child: the thread is the parent's, and so is everything it would free.
+            core::mem::forget(refiller);
+            return;
+        }
+        self.shared.stop();
+        self.waker.unpark();
+        // A handler may have held the last reference, and a thread cannot wait for itself.
+        if self.waker.id() != thread::current().id() {
+            // The thread catches panics itself, so there is none to pass on.
+            let _ended = refiller.join();
+        }
+    }
+}
+
+impl fmt::Debug for CachedGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CachedGenerator")
+            .field("generator", self.generator())
+            .field("capacity", &self.capacity())
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}

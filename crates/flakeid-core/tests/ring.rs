@@ -1,0 +1,283 @@
+//! The ring of pre-built IDs: unique, rising, within its bounds of age and ahead.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use flakeid_core::{
+    CachedGenerator, ErrorKind, Generator, Id, Layout, ManualClock, Overflow, Rollback, Window,
+};
+
+const START: u64 = 1_000_000;
+
+/// A generator of 4 IDs per millisecond tick on a clock that stands at tick `START`.
+fn small(overflow: Overflow, max_ahead_ms: u64) -> (ManualClock, Generator) {
+    let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
+    let clock = ManualClock::new(layout.epoch() + START as i64);
+    let generator = Generator::builder(layout)
+        .node(3)
+        .clock(clock.clone())
+        .window(Window::new(START, START + 1_000_000).unwrap())
+        .overflow(overflow)
+        .max_ahead(Duration::from_millis(max_ahead_ms))
+        .max_wait(Duration::from_millis(200))
+        .build()
+        .unwrap();
+    (clock, generator)
+}
+
+fn tick(cached: &CachedGenerator, id: Id) -> u64 {
+    cached.generator().layout().unpack(id).unwrap().tick
+}
+
+fn drain(cached: &CachedGenerator) -> Vec<Id> {
+    std::iter::from_fn(|| cached.take().ok()).collect()
+}
+
+/// The background thread needs its time; every caller says what it waits for.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..5_000 {
+        if holds() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    panic!("{what} did not come about");
+}
+
+#[test]
+fn four_threads_take_distinct_and_rising_ids() {
+    const EACH: usize = 100_000;
+    let layout: Layout = "t41.n6.s16@1288834974657/1ms".parse().unwrap();
+    let cached = CachedGenerator::builder(Generator::new(layout, 41).unwrap()).build().unwrap();
+    let ids: Vec<Vec<Id>> = thread::scope(|scope| {
+        let takers: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| (0..EACH).map(|_| cached.next_id().unwrap()).collect()))
+            .collect();
+        takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+    });
+    for ids in &ids {
+        assert!(ids.is_sorted_by(|a, b| a < b), "I8");
+    }
+    let distinct: HashSet<_> = ids.concat().into_iter().collect();
+    assert_eq!(distinct.len(), 4 * EACH, "I1");
+    assert_eq!(cached.stats().taken, 4 * EACH as u64);
+}
+
+#[test]
+fn a_full_tick_is_waited_for() {
+    let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
+    let cached = CachedGenerator::builder(Generator::new(layout, 42).unwrap())
+        .boost_power(0)
+        .build()
+        .unwrap();
+    assert_eq!(cached.capacity(), 4);
+    let ids: Vec<Id> = (0..100).map(|_| cached.next_id().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn a_fixed_node_stays_within_the_current_tick() {
+    let (clock, _) = small(Overflow::Wait, 0);
+    let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
+    let generator = Generator::builder(layout).node(3).clock(clock.clone()).build().unwrap();
+    let cached = CachedGenerator::builder(generator).build().unwrap();
+    let ids = drain(&cached);
+    assert_eq!(ids.len(), 4);
+    assert!(ids.iter().all(|id| tick(&cached, *id) == START));
+    assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::RingEmpty);
+    assert_eq!(cached.take().unwrap_err().retry_after(), Some(Duration::from_millis(1)));
+    clock.advance(Duration::from_millis(1));
+    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 1, "nothing is skipped");
+}
+
+#[test]
+fn borrowing_goes_as_far_ahead_as_allowed() {
+    let (_clock, generator) = small(Overflow::Borrow, 3);
+    let cached = CachedGenerator::builder(generator).boost_power(5).build().unwrap();
+    assert_eq!(cached.capacity(), 128);
+    let ids = drain(&cached);
+    assert_eq!(ids.len(), 16, "this tick and three more");
+    assert_eq!(tick(&cached, *ids.last().unwrap()), START + 3);
+    let numbers: Vec<_> = ids.iter().map(|id| tick(&cached, *id)).collect();
+    assert!(numbers.chunks(4).zip(START..).all(|(c, t)| c == [t; 4]), "nothing is skipped");
+}
+
+#[test]
+fn a_clock_that_went_back_keeps_what_is_too_early() {
+    let (clock, generator) = small(Overflow::Borrow, 3);
+    let cached = CachedGenerator::builder(generator).boost_power(5).build().unwrap();
+    let start = generator_start(&cached);
+    clock.set(start - 10);
+    let error = cached.take().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ClockRollback);
+    assert_eq!(error.retry_after(), Some(Duration::from_millis(7)));
+    assert_eq!(cached.next_id().unwrap_err().kind(), ErrorKind::ClockRollback);
+    clock.set(start - 3);
+    assert_eq!(tick(&cached, cached.take().unwrap()), START, "neither dropped nor skipped");
+}
+
+fn generator_start(cached: &CachedGenerator) -> i64 {
+    cached.generator().layout().epoch() + START as i64
+}
+
+#[test]
+fn nothing_older_than_max_age_is_handed_out() {
+    let (clock, generator) = small(Overflow::Borrow, 31);
+    let cached = CachedGenerator::builder(generator)
+        .boost_power(5)
+        .padding_factor(1)
+        .max_age(Duration::from_millis(20))
+        .build()
+        .unwrap();
+    assert_eq!(cached.stats().size, 128);
+    let start = generator_start(&cached);
+    clock.set(start + 20);
+    assert_eq!(tick(&cached, cached.take().unwrap()), START, "exactly as old as it may be");
+    clock.set(start + 25);
+    assert_eq!(tick(&cached, cached.take().unwrap()), START + 5, "the first that is not too old");
+    let stats = cached.stats();
+    assert_eq!((stats.taken, stats.dropped_stale), (2, 19));
+    clock.set(start + 1_000);
+    assert!(tick(&cached, cached.next_id().unwrap()) >= START + 980);
+    assert_eq!(cached.stats().dropped_stale, 126);
+}
+
+#[test]
+fn the_interval_refreshes_a_ring_that_nobody_takes_from() {
+    let (clock, generator) = small(Overflow::Borrow, 31);
+    let cached = CachedGenerator::builder(generator)
+        .boost_power(5)
+        .max_age(Duration::from_millis(20))
+        .refill_interval(Some(Duration::from_millis(5)))
+        .build()
+        .unwrap();
+    clock.advance(Duration::from_secs(1));
+    eventually("a refill", || {
+        let stats = cached.stats();
+        stats.refills >= 1 && stats.dropped_stale == 128 && stats.size == 128
+    });
+    assert_eq!(tick(&cached, cached.take().unwrap()), START + 1_000);
+}
+
+#[test]
+fn handlers_are_told_and_the_end_of_the_window_is_reported() {
+    let (clock, generator) = small(Overflow::Wait, 0);
+    let (puts, takes) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (put, take) = (Arc::clone(&puts), Arc::clone(&takes));
+    let cached = CachedGenerator::builder(generator)
+        .on_rejected_put(move |error| {
+            assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+            put.fetch_add(1, Ordering::SeqCst);
+        })
+        .on_rejected_take(move |_| {
+            take.fetch_add(1, Ordering::SeqCst);
+        })
+        .build()
+        .unwrap();
+    assert_eq!(drain(&cached).len(), 4);
+    assert_eq!(takes.load(Ordering::SeqCst), 1);
+    clock.advance(Duration::from_secs(2_000));
+    eventually("a rejected put", || puts.load(Ordering::SeqCst) > 0);
+    assert_eq!(cached.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
+    assert_eq!(takes.load(Ordering::SeqCst), 2);
+    let stats = cached.stats();
+    assert!(stats.rejected_put >= 1);
+    assert_eq!((stats.rejected_take, stats.taken), (2, 4));
+    cached.generator().extend(START + 3_000_000).unwrap();
+    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 2_000_000);
+}
+
+#[test]
+fn a_handler_that_panics_does_not_end_the_refilling() {
+    let (clock, generator) = small(Overflow::Wait, 0);
+    let cached = CachedGenerator::builder(generator)
+        .on_rejected_put(|error| panic!("on purpose: {error}"))
+        .build()
+        .unwrap();
+    drain(&cached);
+    clock.advance(Duration::from_secs(2_000));
+    eventually("a rejected put", || cached.stats().rejected_put >= 1);
+    cached.generator().extend(START + 3_000_000).unwrap();
+    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 2_000_000);
+}
+
+#[test]
+fn nothing_is_handed_out_after_retiring() {
+    let (_clock, generator) = small(Overflow::Borrow, 31);
+    let cached = CachedGenerator::builder(generator).build().unwrap();
+    cached.take().unwrap();
+    assert_eq!(cached.generator().retire().unwrap(), Some(START + 7));
+    assert!(cached.stats().size > 0);
+    assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(cached.next_id().unwrap_err().kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn dropping_ends_the_thread() {
+    let (_clock, generator) = small(Overflow::Wait, 0);
+    let held = Arc::new(());
+    let witness = Arc::clone(&held);
+    let cached = CachedGenerator::builder(generator)
+        .on_rejected_put(move |_| assert!(Arc::strong_count(&witness) > 0))
+        .build()
+        .unwrap();
+    assert_eq!(Arc::strong_count(&held), 2);
+    drop(cached);
+    // The thread owns the ring, with its handlers, as well: it is gone only if the thread is.
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+fn rings_of_two_ids() {
+    let layout: Layout = "t41.n10.s1@1288834974657/1ms".parse().unwrap();
+    let generator = Generator::new(layout, 5).unwrap();
+    let cached = CachedGenerator::builder(generator).boost_power(0).build().unwrap();
+    assert_eq!(cached.capacity(), 2);
+    let ids: Vec<Id> = (0..20).map(|_| cached.next_id().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn layouts_of_seconds() {
+    let generator = Generator::new(Layout::BAIDU_29, 6).unwrap();
+    let cached = CachedGenerator::builder(generator).build().unwrap();
+    assert_eq!(cached.capacity(), 8 << 13);
+    let ids: Vec<Id> = (0..8192).map(|_| cached.next_id().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn options_are_checked() {
+    let build =
+        |set: fn(flakeid_core::CachedGeneratorBuilder) -> flakeid_core::CachedGeneratorBuilder| {
+            let (_clock, generator) = small(Overflow::Wait, 0);
+            set(CachedGenerator::builder(generator)).build().unwrap_err()
+        };
+    let error = build(|ring| ring.boost_power(21));
+    assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
+    for percent in [0, 100] {
+        let error = match percent {
+            0 => build(|ring| ring.padding_factor(0)),
+            _ => build(|ring| ring.padding_factor(100)),
+        };
+        assert_eq!(error.field(), Some("padding_factor"));
+    }
+    let error = build(|ring| ring.max_age(Duration::from_millis(1)));
+    assert_eq!(error.kind(), ErrorKind::InvalidOption);
+    let error = build(|ring| ring.refill_interval(Some(Duration::ZERO)));
+    assert_eq!(error.kind(), ErrorKind::InvalidOption);
+    let layout: Layout = "t41.n6.c2.s4@1288834974657/1ms".parse().unwrap();
+    let generator = Generator::builder(layout)
+        .node(1)
+        .clock(ManualClock::new(layout.epoch() + 5))
+        .rollback(Rollback::ClockSequence)
+        .build()
+        .unwrap();
+    let error = CachedGenerator::builder(generator).build().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOption);
+}
