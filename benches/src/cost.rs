@@ -69,9 +69,7 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
             calls,
             move |n| generate.run(n, |generator| generator.generate().cast_unsigned()),
         ),
-        Row::new(TICKER, || {
-            rivals::ferroid_next(black_box(&atomic_ticker), Wait::Yield)
-        }),
+        Row::new(TICKER, || rivals::ferroid_next(black_box(&atomic_ticker), Wait::Yield)),
         Row::new("ferroid Basic, ticker (unshared; reads no clock)", || {
             rivals::ferroid_basic_next(black_box(&basic_ticker))
         }),
