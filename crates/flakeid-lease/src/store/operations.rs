@@ -268,8 +268,9 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
     })
 }
 
-/// Takes over a store that was copied from another machine, or makes a restored one grant after
-/// the usual wait: raises the floor beyond every fence that can exist, and voids all tokens.
+/// Takes over a store that was copied from another machine: raises the floor beyond every fence
+/// that can exist. Tokens of before are void if the store is not what it was; where it is, they
+/// stay good, because their holders go on below their own fences.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; the store's fault.
