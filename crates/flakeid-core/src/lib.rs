@@ -45,11 +45,11 @@ mod sync;
 mod text;
 
 pub use calendar::Rfc3339;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use clock::CoarseClock;
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock};
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+pub use clock::{CoarseClock, GatedClock, NamedClock};
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 pub use clock::{set_host_time, take_host_wait};
 pub use error::{Error, ErrorKind};
@@ -62,5 +62,5 @@ pub use id::Id;
 pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
 pub use parts::Parts;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use ring::{CachedGenerator, CachedGeneratorBuilder, RingStats};
+pub use ring::{CachedGenerator, RingOptions, RingStats};
 pub use text::{Text, TextForm};

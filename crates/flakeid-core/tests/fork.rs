@@ -24,7 +24,7 @@ mod unix {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use flakeid_core::{
-        CachedGenerator, Error, ErrorKind, Generator, Id, Layout, ManualClock, Window,
+        CachedGenerator, Error, ErrorKind, Generator, Id, Layout, ManualClock, RingOptions, Window,
     };
 
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
@@ -208,10 +208,12 @@ mod unix {
 
     /// IDs made before the fork are the parent's; the child waits for no thread that it has not.
     fn a_ring_stays_with_its_parent() {
-        let cached = CachedGenerator::builder(Generator::new(Layout::TWITTER, 20).unwrap())
-            .on_rejected_take(|error| panic!("the child must not get here: {error}"))
-            .build()
-            .unwrap();
+        let cached = CachedGenerator::with(
+            Generator::new(Layout::TWITTER, 20).unwrap(),
+            RingOptions::new()
+                .on_rejected_take(|error| panic!("the child must not get here: {error}")),
+        )
+        .unwrap();
         cached.next_id().unwrap();
         let mut ours = Some(cached);
         in_child(libc::fork, |_| {
@@ -221,7 +223,7 @@ mod unix {
             is_forked(cached.next_id());
             drop(cached);
             let own = Generator::new(Layout::TWITTER, 21).unwrap();
-            CachedGenerator::builder(own).build().unwrap().next_id().unwrap();
+            CachedGenerator::new(own).unwrap().next_id().unwrap();
         });
         ours.unwrap().next_id().unwrap();
     }

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use flakeid_core::{
-    CachedGenerator, ErrorKind, Generator, Id, Layout, ManualClock, Overflow, Rollback, Window,
+    CachedGenerator, ErrorKind, Generator, Id, Layout, ManualClock, Overflow, RingOptions,
+    Rollback, Window,
 };
 
 const START: u64 = 1_000_000;
@@ -53,7 +54,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 fn four_threads_take_distinct_and_rising_ids() {
     const EACH: usize = 100_000;
     let layout: Layout = "t41.n6.s16@1288834974657/1ms".parse().unwrap();
-    let cached = CachedGenerator::builder(Generator::new(layout, 41).unwrap()).build().unwrap();
+    let cached = CachedGenerator::new(Generator::new(layout, 41).unwrap()).unwrap();
     let ids: Vec<Vec<Id>> = thread::scope(|scope| {
         let takers: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| (0..EACH).map(|_| cached.next_id().unwrap()).collect()))
@@ -71,10 +72,11 @@ fn four_threads_take_distinct_and_rising_ids() {
 #[test]
 fn a_full_tick_is_waited_for() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
-    let cached = CachedGenerator::builder(Generator::new(layout, 42).unwrap())
-        .boost_power(0)
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        Generator::new(layout, 42).unwrap(),
+        RingOptions::new().boost_power(0),
+    )
+    .unwrap();
     assert_eq!(cached.capacity(), 4);
     let ids: Vec<Id> = (0..100).map(|_| cached.next_id().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -85,7 +87,7 @@ fn a_fixed_node_stays_within_the_current_tick() {
     let (clock, _) = small(Overflow::Wait, 0);
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(3).clock(clock.clone()).build().unwrap();
-    let cached = CachedGenerator::builder(generator).build().unwrap();
+    let cached = CachedGenerator::new(generator).unwrap();
     let ids = drain(&cached);
     assert_eq!(ids.len(), 4);
     assert!(ids.iter().all(|id| tick(&cached, *id) == START));
@@ -98,7 +100,7 @@ fn a_fixed_node_stays_within_the_current_tick() {
 #[test]
 fn borrowing_goes_as_far_ahead_as_allowed() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
-    let cached = CachedGenerator::builder(generator).boost_power(5).build().unwrap();
+    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     assert_eq!(cached.capacity(), 128);
     let ids = drain(&cached);
     assert_eq!(ids.len(), 16, "this tick and three more");
@@ -110,7 +112,7 @@ fn borrowing_goes_as_far_ahead_as_allowed() {
 #[test]
 fn a_clock_that_went_back_keeps_what_is_too_early() {
     let (clock, generator) = small(Overflow::Borrow, 3);
-    let cached = CachedGenerator::builder(generator).boost_power(5).build().unwrap();
+    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     let start = generator_start(&cached);
     clock.set(start - 10);
     let error = cached.take().unwrap_err();
@@ -128,12 +130,11 @@ fn generator_start(cached: &CachedGenerator) -> i64 {
 #[test]
 fn nothing_older_than_max_age_is_handed_out() {
     let (clock, generator) = small(Overflow::Borrow, 31);
-    let cached = CachedGenerator::builder(generator)
-        .boost_power(5)
-        .padding_factor(1)
-        .max_age(Duration::from_millis(20))
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        generator,
+        RingOptions::new().boost_power(5).padding_factor(1).max_age(Duration::from_millis(20)),
+    )
+    .unwrap();
     assert_eq!(cached.stats().size, 128);
     let start = generator_start(&cached);
     clock.set(start + 20);
@@ -150,12 +151,14 @@ fn nothing_older_than_max_age_is_handed_out() {
 #[test]
 fn the_interval_refreshes_a_ring_that_nobody_takes_from() {
     let (clock, generator) = small(Overflow::Borrow, 31);
-    let cached = CachedGenerator::builder(generator)
-        .boost_power(5)
-        .max_age(Duration::from_millis(20))
-        .refill_interval(Some(Duration::from_millis(5)))
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        generator,
+        RingOptions::new()
+            .boost_power(5)
+            .max_age(Duration::from_millis(20))
+            .refill_interval(Some(Duration::from_millis(5))),
+    )
+    .unwrap();
     clock.advance(Duration::from_secs(1));
     eventually("a refill", || {
         let stats = cached.stats();
@@ -169,16 +172,18 @@ fn handlers_are_told_and_the_end_of_the_window_is_reported() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let (puts, takes) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (put, take) = (Arc::clone(&puts), Arc::clone(&takes));
-    let cached = CachedGenerator::builder(generator)
-        .on_rejected_put(move |error| {
-            assert_eq!(error.kind(), ErrorKind::LeaseExpired);
-            put.fetch_add(1, Ordering::SeqCst);
-        })
-        .on_rejected_take(move |_| {
-            take.fetch_add(1, Ordering::SeqCst);
-        })
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        generator,
+        RingOptions::new()
+            .on_rejected_put(move |error| {
+                assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+                put.fetch_add(1, Ordering::SeqCst);
+            })
+            .on_rejected_take(move |_| {
+                take.fetch_add(1, Ordering::SeqCst);
+            }),
+    )
+    .unwrap();
     assert_eq!(drain(&cached).len(), 4);
     assert_eq!(takes.load(Ordering::SeqCst), 1);
     clock.advance(Duration::from_secs(2_000));
@@ -195,10 +200,11 @@ fn handlers_are_told_and_the_end_of_the_window_is_reported() {
 #[test]
 fn a_handler_that_panics_does_not_end_the_refilling() {
     let (clock, generator) = small(Overflow::Wait, 0);
-    let cached = CachedGenerator::builder(generator)
-        .on_rejected_put(|error| panic!("on purpose: {error}"))
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        generator,
+        RingOptions::new().on_rejected_put(|error| panic!("on purpose: {error}")),
+    )
+    .unwrap();
     drain(&cached);
     clock.advance(Duration::from_secs(2_000));
     eventually("a rejected put", || cached.stats().rejected_put >= 1);
@@ -209,7 +215,7 @@ fn a_handler_that_panics_does_not_end_the_refilling() {
 #[test]
 fn nothing_is_handed_out_after_retiring() {
     let (_clock, generator) = small(Overflow::Borrow, 31);
-    let cached = CachedGenerator::builder(generator).build().unwrap();
+    let cached = CachedGenerator::new(generator).unwrap();
     cached.take().unwrap();
     assert_eq!(cached.generator().retire().unwrap(), Some(START + 7));
     assert!(cached.stats().size > 0);
@@ -222,10 +228,11 @@ fn dropping_ends_the_thread() {
     let (_clock, generator) = small(Overflow::Wait, 0);
     let held = Arc::new(());
     let witness = Arc::clone(&held);
-    let cached = CachedGenerator::builder(generator)
-        .on_rejected_put(move |_| assert!(Arc::strong_count(&witness) > 0))
-        .build()
-        .unwrap();
+    let cached = CachedGenerator::with(
+        generator,
+        RingOptions::new().on_rejected_put(move |_| assert!(Arc::strong_count(&witness) > 0)),
+    )
+    .unwrap();
     assert_eq!(Arc::strong_count(&held), 2);
     drop(cached);
     // The thread owns the ring, with its handlers, as well: it is gone only if the thread is.
@@ -236,7 +243,7 @@ fn dropping_ends_the_thread() {
 fn rings_of_two_ids() {
     let layout: Layout = "t41.n10.s1@1288834974657/1ms".parse().unwrap();
     let generator = Generator::new(layout, 5).unwrap();
-    let cached = CachedGenerator::builder(generator).boost_power(0).build().unwrap();
+    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(0)).unwrap();
     assert_eq!(cached.capacity(), 2);
     let ids: Vec<Id> = (0..20).map(|_| cached.next_id().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -245,7 +252,7 @@ fn rings_of_two_ids() {
 #[test]
 fn layouts_of_seconds() {
     let generator = Generator::new(Layout::BAIDU_29, 6).unwrap();
-    let cached = CachedGenerator::builder(generator).build().unwrap();
+    let cached = CachedGenerator::new(generator).unwrap();
     assert_eq!(cached.capacity(), 8 << 13);
     let ids: Vec<Id> = (0..8192).map(|_| cached.next_id().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -253,11 +260,10 @@ fn layouts_of_seconds() {
 
 #[test]
 fn options_are_checked() {
-    let build =
-        |set: fn(flakeid_core::CachedGeneratorBuilder) -> flakeid_core::CachedGeneratorBuilder| {
-            let (_clock, generator) = small(Overflow::Wait, 0);
-            set(CachedGenerator::builder(generator)).build().unwrap_err()
-        };
+    let build = |set: fn(RingOptions) -> RingOptions| {
+        let (_clock, generator) = small(Overflow::Wait, 0);
+        CachedGenerator::with(generator, set(RingOptions::new())).unwrap_err()
+    };
     let error = build(|ring| ring.boost_power(21));
     assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
     for percent in [0, 100] {
@@ -278,6 +284,6 @@ fn options_are_checked() {
         .rollback(Rollback::ClockSequence)
         .build()
         .unwrap();
-    let error = CachedGenerator::builder(generator).build().unwrap_err();
+    let error = CachedGenerator::new(generator).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
 }

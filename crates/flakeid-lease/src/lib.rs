@@ -33,7 +33,7 @@ mod random;
 pub mod store;
 
 pub use embedded::embedded_url;
-pub use generator::{LeaseBuilder, LeasedGenerator};
+pub use generator::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
 pub use keeper::{LeaseEvent, LeaseStatus};
 pub use machine::machine_rotation;
 pub use node_source::NodeSource;

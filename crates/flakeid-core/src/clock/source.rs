@@ -11,6 +11,9 @@ pub(crate) enum ClockSource {
     System,
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     Coarse,
+    /// Only where the gate is one.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    Gated,
     Manual(ManualClock),
     Custom(Box<dyn Clock>),
 }
@@ -18,13 +21,17 @@ pub(crate) enum ClockSource {
 impl ClockSource {
     pub(crate) fn of<C: Clock>(clock: C) -> Self {
         let known: &dyn Any = &clock;
-        #[cfg(feature = "std")]
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        if let Some(named) = super::NamedClock::of(known) {
+            return match named {
+                super::NamedClock::Gated if super::GatedClock.is_gated() => Self::Gated,
+                super::NamedClock::System | super::NamedClock::Gated => Self::System,
+                super::NamedClock::Coarse => Self::Coarse,
+            };
+        }
+        #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
         if known.is::<super::SystemClock>() {
             return Self::System;
-        }
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if known.is::<super::CoarseClock>() {
-            return Self::Coarse;
         }
         match known.downcast_ref::<ManualClock>() {
             Some(manual) => Self::Manual(manual.clone()),
@@ -39,6 +46,8 @@ impl ClockSource {
             Self::System => super::SystemClock::now_ms(),
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
             Self::Coarse => super::CoarseClock::now().0,
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            Self::Gated => super::GatedClock::now_ms(),
             Self::Manual(clock) => clock.unix_ms(),
             Self::Custom(clock) => clock.unix_ms(),
         }
@@ -49,7 +58,7 @@ impl ClockSource {
     pub(crate) fn mark(&self) -> u64 {
         match self {
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-            Self::System | Self::Coarse => super::CoarseClock::now().1,
+            Self::System | Self::Coarse | Self::Gated => super::CoarseClock::now().1,
             other => other.unix_ms().cast_unsigned(),
         }
     }
@@ -58,7 +67,7 @@ impl ClockSource {
     pub(crate) fn exact_unix_ms(&self) -> i64 {
         match self {
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-            Self::Coarse => super::SystemClock::now_ms(),
+            Self::Coarse | Self::Gated => super::SystemClock::now_ms(),
             other => other.unix_ms(),
         }
     }
@@ -68,7 +77,7 @@ impl ClockSource {
             #[cfg(feature = "std")]
             Self::System => super::SystemClock.wait_until(unix_ms, at_most),
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-            Self::Coarse => super::SystemClock.wait_until(unix_ms, at_most),
+            Self::Coarse | Self::Gated => super::SystemClock.wait_until(unix_ms, at_most),
             Self::Manual(clock) => clock.wait_until(unix_ms, at_most),
             Self::Custom(clock) => clock.wait_until(unix_ms, at_most),
         }
@@ -84,7 +93,7 @@ impl ClockSource {
         match self {
             Self::System => true,
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-            Self::Coarse => true,
+            Self::Coarse | Self::Gated => true,
             Self::Manual(_) | Self::Custom(_) => false,
         }
     }

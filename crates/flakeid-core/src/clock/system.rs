@@ -11,7 +11,7 @@ pub struct SystemClock;
 /// `(seconds, nanoseconds)` since 1970.
 #[cfg(unix)]
 #[inline]
-fn read() -> (i64, u32) {
+pub(super) fn read() -> (i64, u32) {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid, writable timespec. The call cannot fail: the clock exists on
     // every system libc supports and the pointer is valid.
@@ -21,7 +21,7 @@ fn read() -> (i64, u32) {
 }
 
 #[cfg(not(unix))]
-fn read() -> (i64, u32) {
+pub(super) fn read() -> (i64, u32) {
     match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
         Ok(since) => (since.as_secs() as i64, since.subsec_nanos()),
         Err(before) => {

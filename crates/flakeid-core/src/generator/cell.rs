@@ -1,4 +1,4 @@
-//! The state of one node's ID space: one atomic word, and notes that only the slow path reads.
+//! The state of the ID space of one node, or of several that count as one: one atomic word, and notes that only the slow path reads.
 
 use alloc::boxed::Box;
 
@@ -43,8 +43,8 @@ impl ClockSequences {
 }
 
 impl Cell {
-    /// A fixed node's cell, which issues nothing before the tick `first_tick`.
-    pub(super) fn fixed(layout: &Layout, first_tick: u64) -> Self {
+    /// A fixed node's cell, which issues nothing before the position `start`.
+    pub(super) fn fixed(layout: &Layout, start: u64) -> Self {
         let (time, _, clock_sequence, sequence) = layout.spans();
         let clock_sequences = (clock_sequence.width > 0).then(|| ClockSequences {
             shift: time.width + sequence.width + 1,
@@ -52,13 +52,12 @@ impl Cell {
                 .map(|_| AtomicU64::new(0))
                 .collect(),
         });
-        Self::new(first_tick << sequence.width, false, clock_sequences)
+        Self::new(start, false, clock_sequences)
     }
 
     /// The cell of a window.
-    pub(super) fn windowed(layout: &Layout, first_tick: u64) -> Self {
-        let (.., sequence) = layout.spans();
-        Self::new(first_tick << sequence.width, true, None)
+    pub(super) fn windowed(start: u64) -> Self {
+        Self::new(start, true, None)
     }
 
     fn new(start: u64, windowed: bool, clock_sequences: Option<ClockSequences>) -> Self {

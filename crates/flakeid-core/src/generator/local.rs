@@ -1,4 +1,6 @@
 use core::fmt;
+use core::ops::Deref;
+use core::time::Duration;
 
 use super::{Generator, Run};
 use crate::{Error, Id};
@@ -13,8 +15,10 @@ use crate::{Error, Id};
 ///
 /// Reserved IDs count towards a tick's sequence: with many handles and 12 sequence bits, ticks fill
 /// up sooner. On a clock other than the system's a block is good for one reading of it.
-pub struct LocalGenerator<'a> {
-    generator: &'a Generator,
+///
+/// The generator may be borrowed, as by [`Generator::local`], or shared, as `Arc<Generator>`.
+pub struct LocalGenerator<G> {
+    generator: G,
     /// The next position of the block, and the one after its last.
     next: u64,
     end: u64,
@@ -24,11 +28,12 @@ pub struct LocalGenerator<'a> {
     block: u64,
 }
 
-impl<'a> LocalGenerator<'a> {
+impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// Of the usual 4096 positions of a tick, sixteen blocks; more makes nothing faster.
     const LARGEST_BLOCK: u64 = 256;
 
-    pub(super) fn of(generator: &'a Generator) -> Self {
+    /// A handle on `generator`.
+    pub fn new(generator: G) -> Self {
         let block = ((generator.sequence_mask + 1) / 16).clamp(1, Self::LARGEST_BLOCK);
         Self { generator, next: 0, end: 0, clock_sequence: 0, mark: 0, block }
     }
@@ -39,38 +44,69 @@ impl<'a> LocalGenerator<'a> {
     /// As [`Generator::next_id`].
     #[inline]
     pub fn next_id(&mut self) -> Result<Id, Error> {
+        self.next_id_within(self.generator.max_wait)
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
+        if !self.holds() {
+            self.reserve(Some(max_wait))?;
+        }
+        Ok(self.hand_out())
+    }
+
+    /// The next ID, without ever waiting.
+    ///
+    /// # Errors
+    /// As [`Generator::try_next_id`].
+    #[inline]
+    pub fn try_next_id(&mut self) -> Result<Id, Error> {
+        if !self.holds() {
+            self.reserve(None)?;
+        }
+        Ok(self.hand_out())
+    }
+
+    /// Whether the block has an ID that is still good.
+    #[inline]
+    fn holds(&self) -> bool {
         let mark = self.generator.clock.mark();
         // The limit is 0 in a forked child and once the generator is retired.
-        let holds =
-            mark == self.mark && self.next < self.end && self.next < self.generator.limit.get();
-        if !holds {
-            self.reserve()?;
-        }
+        mark == self.mark && self.next < self.end && self.next < self.generator.limit.get()
+    }
+
+    #[inline]
+    fn hand_out(&mut self) -> Id {
         let run = Run { first: self.next, count: 1, clock_sequence: self.clock_sequence };
         self.next += 1;
-        Ok(self.generator.shape.id(&run))
+        self.generator.shape.id(&run)
     }
 
     /// A twin with a flaw, for the models: uses a block up without looking at the limit.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {
-            self.reserve()?;
+            self.reserve(Some(self.generator.max_wait))?;
         }
-        let run = Run { first: self.next, count: 1, clock_sequence: self.clock_sequence };
-        self.next += 1;
-        Ok(self.generator.shape.id(&run))
+        Ok(self.hand_out())
     }
 
     #[cold]
     #[inline(never)]
-    fn reserve(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self, max_wait: Option<Duration>) -> Result<(), Error> {
         // Before the block: what is read here is never newer than the block's tick allows.
         let mark = self.generator.clock.mark();
         let run = match self.generator.take(self.block) {
             Some(run) => run,
             // One only: after a wait the mark may be an old one.
-            None => self.generator.take_waiting(1, self.generator.max_wait)?,
+            None => match max_wait {
+                Some(max_wait) => self.generator.take_waiting(1, max_wait)?,
+                None => self.generator.take_at_once(1)?,
+            },
         };
         (self.next, self.end) = (run.first, run.end());
         self.clock_sequence = run.clock_sequence;
@@ -80,15 +116,15 @@ impl<'a> LocalGenerator<'a> {
 
     /// The generator it shares in.
     #[must_use]
-    pub const fn generator(&self) -> &'a Generator {
-        self.generator
+    pub const fn generator(&self) -> &G {
+        &self.generator
     }
 }
 
-impl fmt::Debug for LocalGenerator<'_> {
+impl<G: Deref<Target = Generator>> fmt::Debug for LocalGenerator<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalGenerator")
-            .field("generator", self.generator)
+            .field("generator", &*self.generator)
             .field("left", &(self.end - self.next))
             .finish_non_exhaustive()
     }

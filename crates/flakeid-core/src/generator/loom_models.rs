@@ -368,7 +368,7 @@ fn one_cell_for_each_node() {
         let registry = Arc::new(Registry::<1>::new());
         let get = |node| {
             let registry = Arc::clone(&registry);
-            move || registry.cell(layout(), node, || Cell::fixed(&layout(), 0)).unwrap()
+            move || registry.cell(layout(), &[node], || Cell::fixed(&layout(), 0)).unwrap()
         };
         let same = thread::spawn(get(7));
         let another = thread::spawn(get(8));
@@ -376,6 +376,27 @@ fn one_cell_for_each_node() {
         assert!(Arc::ptr_eq(&cell, &same.join().unwrap()), "two cells for one node");
         assert!(!Arc::ptr_eq(&cell, &another.join().unwrap()), "one cell for two nodes");
         assert!(Arc::ptr_eq(&cell, &get(7)()), "the entry was lost");
+    });
+}
+
+/// Two threads build generators of the same two nodes, a third of one of them with another. Whoever
+/// gets a cell shares it with all who got one for a node of theirs.
+#[test]
+fn one_cell_for_all_nodes_of_a_set() {
+    model(|| {
+        let registry = Arc::new(Registry::<1>::new());
+        let get = |nodes: &'static [u64]| {
+            let registry = Arc::clone(&registry);
+            move || registry.cell(layout(), nodes, || Cell::fixed(&layout(), 0))
+        };
+        let same = thread::spawn(get(&[4, 7]));
+        let across = thread::spawn(get(&[7, 8]));
+        let mine = get(&[4, 7])();
+        let (same, across) = (same.join().unwrap(), across.join().unwrap());
+        if let (Ok(mine), Ok(same)) = (&mine, &same) {
+            assert!(Arc::ptr_eq(mine, same), "two cells for one node");
+        }
+        assert!(across.is_err() || (mine.is_err() && same.is_err()), "two cells for one node");
     });
 }
 

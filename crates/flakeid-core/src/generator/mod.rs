@@ -22,6 +22,7 @@ pub use policy::{Overflow, Policy, Rollback};
 pub use stats::Stats;
 pub use window::Window;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -66,7 +67,7 @@ pub struct Generator {
     max_ahead: u64,
     pub(crate) max_wait: Duration,
     layout: Layout,
-    node: u64,
+    nodes: Box<[u64]>,
 }
 
 /// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
@@ -233,8 +234,8 @@ impl Generator {
     /// This generator for one thread: several times faster, in exchange for order across threads
     /// and for times that may be a few milliseconds late.
     #[must_use]
-    pub fn local(&self) -> LocalGenerator<'_> {
-        LocalGenerator::of(self)
+    pub fn local(&self) -> LocalGenerator<&Self> {
+        LocalGenerator::new(self)
     }
 
     /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present
@@ -305,10 +306,17 @@ impl Generator {
         &self.layout
     }
 
-    /// The node in the IDs.
+    /// The node in the IDs; the smallest of several.
     #[must_use]
-    pub const fn node(&self) -> u64 {
-        self.node
+    pub fn node(&self) -> u64 {
+        self.nodes.first().copied().unwrap_or_default()
+    }
+
+    /// All nodes in the IDs, in rising order: one unless
+    /// [`GeneratorBuilder::nodes`] gave more.
+    #[must_use]
+    pub const fn nodes(&self) -> &[u64] {
+        &self.nodes
     }
 
     /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
@@ -396,7 +404,7 @@ impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Generator")
             .field("layout", &self.layout)
-            .field("node", &self.node)
+            .field("nodes", &self.nodes)
             .field("policy", &self.policy)
             .field("stats", &self.stats())
             .finish_non_exhaustive()

@@ -1,6 +1,7 @@
 //! Which nodes this process has used, so that each has one position for as long as it runs.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::sync::Arc;
 
 use super::cell::Cell;
@@ -18,6 +19,8 @@ pub(super) struct Registry<const BUCKETS: usize> {
 struct Entry {
     layout: Layout,
     node: u64,
+    /// What stands for all nodes that share the cell, this one among them.
+    nodes: Box<[u64]>,
     cell: Arc<Cell>,
     /// Not a limit of anything: it only tells whether this is still the process that made it.
     birth: Limit,
@@ -34,33 +37,63 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
     }
 
-    /// The cell of a node, made by `make` if this is its first use in this process.
+    /// The cell of `nodes`, which are in rising order; made by `make` if this is their first use in
+    /// this process.
     ///
     /// `layout` must not split its node: whether the node is told in two parts does not matter.
     ///
     /// # Errors
-    /// [`Forked`](crate::ErrorKind::Forked) if the first use was the parent's.
+    /// [`Forked`](crate::ErrorKind::Forked) if the first use was the parent's;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if one of the nodes was used alone or
+    /// with others.
     pub(super) fn cell(
         &self,
         layout: Layout,
-        node: u64,
+        nodes: &[u64],
         make: impl FnOnce() -> Cell,
     ) -> Result<Arc<Cell>, Error> {
-        let bucket = &self.buckets[bucket_of(&layout, node, BUCKETS)];
+        // Before any entry is added: what is refused leaves nothing behind, races apart.
+        for node in nodes {
+            if let Some(entry) = self.find(&layout, *node) {
+                entry.shared(nodes)?;
+            }
+        }
+        let first = nodes.first().and_then(|node| self.find(&layout, *node));
+        let mut cell = match first {
+            Some(entry) => entry.shared(nodes)?,
+            None => Arc::new(make()),
+        };
+        // In the order of the nodes: of two threads with the same nodes one is faster at the first,
+        // and both go on with its cell.
+        for node in nodes {
+            cell = self.find_or_add(layout, *node, nodes, cell)?;
+        }
+        Ok(cell)
+    }
+
+    /// The cell of a node's entry, which is made with `cell` if there is none.
+    fn find_or_add(
+        &self,
+        layout: Layout,
+        node: u64,
+        nodes: &[u64],
+        cell: Arc<Cell>,
+    ) -> Result<Arc<Cell>, Error> {
+        let bucket = self.bucket(&layout, node);
         let mut newest = bucket.load(Ordering::Acquire);
         let find = |newest| entries(newest).find(|e| e.layout == layout && e.node == node);
         if let Some(entry) = find(newest) {
-            return entry.shared();
+            return entry.shared(nodes);
         }
         let mut new = Box::new(Entry {
             layout,
             node,
-            cell: Arc::new(make()),
+            nodes: nodes.into(),
+            cell: Arc::clone(&cell),
             birth: Limit::new(1),
             older: newest,
         });
         loop {
-            let cell = Arc::clone(&new.cell);
             let pointer = Box::into_raw(new);
             match bucket.compare_exchange(newest, pointer, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Ok(cell),
@@ -68,16 +101,38 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
             }
             new = reclaim(pointer);
             if let Some(entry) = find(newest) {
-                return entry.shared();
+                return entry.shared(nodes);
             }
             new.older = newest;
         }
     }
+
+    fn bucket(&self, layout: &Layout, node: u64) -> &AtomicPtr<Entry> {
+        &self.buckets[bucket_of(layout, node, BUCKETS)]
+    }
+
+    fn find(&self, layout: &Layout, node: u64) -> Option<&'static Entry> {
+        let newest = self.bucket(layout, node).load(Ordering::Acquire);
+        entries(newest).find(|entry| entry.layout == *layout && entry.node == node)
+    }
 }
 
 impl Entry {
-    fn shared(&self) -> Result<Arc<Cell>, Error> {
-        if self.birth.is_ours() { Ok(Arc::clone(&self.cell)) } else { Err(Error::forked()) }
+    fn shared(&self, nodes: &[u64]) -> Result<Arc<Cell>, Error> {
+        if !self.birth.is_ours() {
+            return Err(Error::forked());
+        }
+        if *self.nodes != *nodes {
+            return Err(Error::invalid_option(
+                "nodes",
+                &format!(
+                    "node {} was used in this process as one of {:?}, and now as one of {nodes:?}: \
+                     use nodes alone or always together",
+                    self.node, self.nodes
+                ),
+            ));
+        }
+        Ok(Arc::clone(&self.cell))
     }
 }
 

@@ -1,60 +1,137 @@
+use alloc::boxed::Box;
+
 use super::Run;
 use super::steps::write_steps;
 use crate::layout::Layout;
 use crate::{Error, Id};
 
-/// How positions of one node become IDs: a layout worked out into shifts and masks.
-#[derive(Clone, Copy)]
+/// How positions become IDs: a layout and one or several nodes, worked out into shifts and masks.
+///
+/// Several nodes extend the sequence, so that one word counts them too and IDs rise with positions:
+/// where the layout has the node above the sequence, a tick is one node's whole sequence after
+/// another's; where it has the sequence above the node, each sequence number is all nodes'.
 pub(super) struct Shape {
-    sequence_width: u8,
+    /// Bits of a position below the tick: the sequence, and which of the nodes it is.
+    width: u8,
     time_shift: u8,
     sequence_shift: u8,
     clock_sequence_shift: u8,
+    /// The first node's.
     node_bits: u64,
+    several: Option<Box<Several>>,
+}
+
+/// More than one node; their number is a power of two.
+struct Several {
+    /// In rising order.
+    node_bits: Box<[u64]>,
+    /// Where in a position the index of the node stands, and where the sequence.
+    index_shift: u8,
+    sequence_from: u8,
+    sequence_mask: u64,
 }
 
 impl Shape {
-    pub(super) fn new(layout: &Layout, node: u64) -> Result<Self, Error> {
-        crate::layout::check("node", node, layout.max_node())?;
+    /// `nodes` are in rising order, and their number is a power of two.
+    pub(super) fn new(layout: &Layout, nodes: &[u64]) -> Result<Self, Error> {
+        for node in nodes {
+            crate::layout::check("node", *node, layout.max_node())?;
+        }
         let (time, node_span, clock_sequence, sequence) = layout.spans();
+        let node_bits: Box<[u64]> = nodes.iter().map(|node| node_span.place(*node)).collect();
+        let more = nodes.len().trailing_zeros() as u8;
+        let several = (more > 0).then(|| {
+            let is_node_above = node_span.shift > sequence.shift;
+            Box::new(Several {
+                node_bits: node_bits.clone(),
+                index_shift: if is_node_above { sequence.width } else { 0 },
+                sequence_from: if is_node_above { 0 } else { more },
+                sequence_mask: sequence.mask(),
+            })
+        });
         Ok(Self {
-            sequence_width: sequence.width,
+            width: sequence.width + more,
             time_shift: time.shift,
             sequence_shift: sequence.shift,
             clock_sequence_shift: clock_sequence.shift,
-            node_bits: node_span.place(node),
+            node_bits: node_bits.first().copied().unwrap_or_default(),
+            several,
         })
     }
 
     #[inline]
     pub(super) fn position(&self, tick: u64) -> u64 {
-        tick << self.sequence_width
+        tick << self.width
     }
 
     #[inline]
     pub(super) fn tick(&self, position: u64) -> u64 {
-        position >> self.sequence_width
+        position >> self.width
     }
 
+    /// The place of a position in its tick.
     #[inline]
     pub(super) fn sequence(&self, position: u64) -> u64 {
-        position & ((1 << self.sequence_width) - 1)
+        position & self.max_sequence()
+    }
+
+    /// The last place of a tick.
+    #[inline]
+    pub(super) fn max_sequence(&self) -> u64 {
+        (1 << self.width) - 1
     }
 
     /// The ID of a run's first position.
     #[inline]
     pub(super) fn id(&self, run: &Run) -> Id {
+        let (sequence, node_bits) = match &self.several {
+            None => (self.sequence(run.first), self.node_bits),
+            Some(several) => several.split(self.sequence(run.first)),
+        };
         Id::from_u64(
             self.tick(run.first) << self.time_shift
-                | self.sequence(run.first) << self.sequence_shift
+                | sequence << self.sequence_shift
                 | run.clock_sequence << self.clock_sequence_shift
-                | self.node_bits,
+                | node_bits,
         )
     }
 
     /// All IDs of a run, which lies within one tick.
     #[inline]
     pub(super) fn write(&self, run: &Run, ids: &mut [Id]) {
-        write_steps(self.id(run).to_u64(), self.sequence_shift, ids);
+        match &self.several {
+            None => write_steps(self.id(run).to_u64(), self.sequence_shift, ids),
+            Some(several) => self.write_several(several, run, ids),
+        }
+    }
+
+    #[inline(never)]
+    fn write_several(&self, several: &Several, run: &Run, ids: &mut [Id]) {
+        let mut rest = Run { first: run.first, ..*run };
+        let mut filled = 0;
+        while filled < ids.len() {
+            let count = several.ids_in_a_row(self.sequence(rest.first), ids.len() - filled);
+            let piece = &mut ids[filled..filled + count];
+            write_steps(self.id(&rest).to_u64(), self.sequence_shift, piece);
+            rest.first += count as u64;
+            filled += count;
+        }
+    }
+}
+
+impl Several {
+    /// The sequence number and the node's bits of a place in a tick.
+    fn split(&self, place: u64) -> (u64, u64) {
+        let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
+        (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
+    }
+
+    /// How many IDs from this place on, at most `wanted`, are of one node and one step apart.
+    fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
+        if self.sequence_from > 0 {
+            return 1;
+        }
+        let left = self.sequence_mask - (place & self.sequence_mask) + 1;
+        usize::try_from(left).map_or(wanted, |left| left.min(wanted))
     }
 }

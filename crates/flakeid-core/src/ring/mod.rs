@@ -1,20 +1,19 @@
 //! IDs made beforehand.
 
 mod buffer;
-mod builder;
 mod freshness;
 #[cfg(all(test, loom))]
 mod loom_models;
 #[cfg(all(test, loom))]
 mod loom_twin;
+mod options;
 mod refill;
 mod stats;
 mod stock;
 
-pub use builder::CachedGeneratorBuilder;
+pub use options::RingOptions;
 pub use stats::RingStats;
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use core::fmt;
@@ -27,7 +26,7 @@ use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
 use refill::{Refiller, Shared};
 
-type Handler = Box<dyn Fn(&Error) + Send + Sync>;
+type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// A ring of IDs made beforehand by a background thread: taking one costs a compare-and-swap and a
 /// look at the kernel's coarse clock, from any number of threads. Baidu's `CachedUidGenerator`,
@@ -49,7 +48,7 @@ type Handler = Box<dyn Fn(&Error) + Send + Sync>;
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
 ///
-/// let cached = CachedGenerator::builder(Generator::new(Layout::TWITTER, 7)?).build()?;
+/// let cached = CachedGenerator::new(Generator::new(Layout::TWITTER, 7)?)?;
 /// assert!(cached.next_id()? < cached.next_id()?);
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
@@ -66,9 +65,24 @@ impl CachedGenerator {
     /// Who waits looks at the ring, and asks for a refill, at least this often.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-    /// Starts a ring over `generator`.
-    pub fn builder(generator: Generator) -> CachedGeneratorBuilder {
-        CachedGeneratorBuilder::new(generator)
+    /// A ring over `generator`, with the default options.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn new(generator: impl Into<Arc<Generator>>) -> Result<Self, Error> {
+        Self::with(generator, RingOptions::new())
+    }
+
+    /// Checks everything, fills the ring and starts the refilling thread. Waits as
+    /// [`Generator::fill`] does for the first IDs: a node's first tick begins after its creation.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for `boost_power` and `padding_factor`;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) for a `max_age` or `refill_interval` that is too
+    /// short, for a generator with [`Rollback::ClockSequence`] (its IDs do not rise), and if the
+    /// system has no thread left; as [`Generator::fill`] for the first IDs.
+    pub fn with(generator: impl Into<Arc<Generator>>, options: RingOptions) -> Result<Self, Error> {
+        options.start(generator.into())
     }
 
     fn start(shared: Shared, producer: Producer) -> Result<Self, Error> {
@@ -99,6 +113,17 @@ impl CachedGenerator {
             }
             Err(error) => Err(self.refuse(error)),
         }
+    }
+
+    /// The next ID of the ring, if it has one to hand out. `None` says nothing about the cause and
+    /// is no refusal: nothing is counted, no handler is called. For callers that have something to
+    /// do before they [`take`](Self::take) or wait.
+    #[inline]
+    #[must_use]
+    pub fn poll(&self) -> Option<Id> {
+        let taken = self.shared.stock.take().ok()?;
+        self.ask_below(taken.left);
+        Some(taken.id)
     }
 
     /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
@@ -205,7 +230,7 @@ impl CachedGenerator {
 
     /// The generator that makes the IDs: to extend its window, to retire it, for its counts.
     #[must_use]
-    pub fn generator(&self) -> &Generator {
+    pub fn generator(&self) -> &Arc<Generator> {
         &self.shared.stock.generator
     }
 }
@@ -231,7 +256,7 @@ impl Drop for CachedGenerator {
 impl fmt::Debug for CachedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CachedGenerator")
-            .field("generator", self.generator())
+            .field("generator", &**self.generator())
             .field("capacity", &self.capacity())
             .field("stats", &self.stats())
             .finish_non_exhaustive()

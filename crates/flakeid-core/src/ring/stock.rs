@@ -1,13 +1,15 @@
 //! A generator and the IDs made of it beforehand: what takers and the refilling thread share.
 
+use alloc::sync::Arc;
+use core::time::Duration;
+
 use super::buffer::{Buffer, Producer};
 use super::freshness::{Freshness, Reading, Verdict};
 use crate::sync::{AtomicU64, Ordering, back_off};
 use crate::{Error, Generator, Id};
-use core::time::Duration;
 
 pub(super) struct Stock {
-    pub(super) generator: Generator,
+    pub(super) generator: Arc<Generator>,
     pub(super) buffer: Buffer,
     freshness: Freshness,
     dropped_stale: AtomicU64,
@@ -23,7 +25,11 @@ impl Stock {
     /// IDs are made in portions of this many, so that takers get some before all are made.
     const PORTION: usize = 1024;
 
-    pub(super) fn new(generator: Generator, capacity: u64, max_age: Duration) -> (Self, Producer) {
+    pub(super) fn new(
+        generator: Arc<Generator>,
+        capacity: u64,
+        max_age: Duration,
+    ) -> (Self, Producer) {
         let (buffer, producer) = Buffer::new(capacity);
         let freshness = Freshness::new(&generator, max_age);
         let stock = Self { generator, buffer, freshness, dropped_stale: AtomicU64::new(0) };

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
 
-use super::leased::{Handle, LeasedGenerator};
+use super::handle::Handle;
+use super::leased::LeasedGenerator;
 use super::registry;
 use super::shared::{Observer, Shared};
 use super::terms::Terms;
@@ -80,6 +81,14 @@ impl LeaseBuilder {
         self
     }
 
+    /// Lease so many nodes for one generator: 1 unless set, else 2, 4, 8 or another power of two. Its
+    /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
+    /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
+    pub fn node_count(mut self, count: u32) -> Self {
+        self.terms.node_count = count;
+        self
+    }
+
     /// Where to begin looking among nodes that were never used: 0 unless set.
     pub fn rotation(mut self, rotation: u64) -> Self {
         self.terms.rotation = rotation;
@@ -143,9 +152,10 @@ impl LeaseBuilder {
         self
     }
 
-    /// The clock: the system's unless set. Also the clock of stores that have none (`SQLite`).
+    /// The clock: the system's exact one unless set. One of your own is also the clock of stores
+    /// that have none (`SQLite`), and such a lease is shared with no other generator.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.watch = Watch { clock: Arc::new(clock), is_system: false };
+        self.watch = Watch::of(clock);
         self
     }
 
@@ -182,11 +192,7 @@ impl LeaseBuilder {
         } else {
             Arc::new(make())
         };
-        let shared = handle.shared();
-        let life = shared.lives.begin(shared)?;
-        // Any grant of this process will do, and renewals come after one.
-        life.gain(0, patience)?;
-        Ok(LeasedGenerator::of(handle))
+        LeasedGenerator::open(handle, patience)
     }
 
     /// Options that only the core can judge are judged before the store is asked for anything.
@@ -198,12 +204,14 @@ impl LeaseBuilder {
             Identity::Any | Identity::Name(_) => self.terms.from,
         };
         let (start, fence, token) = (0, 2, Token::from_bits(0));
-        let grant = Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
-        trial.begin(&grant, start).map(drop)
+        let grant = |node| Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
+        let grants: Vec<Grant> =
+            (0..u64::from(self.terms.node_count)).map(|more| grant(node + more)).collect();
+        trial.begin(&grants, start, fence).map(drop)
     }
 
     fn is_shareable(&self) -> bool {
-        self.watch.is_system
+        self.watch.system.is_some()
             && self.observer.is_none()
             && matches!(self.source, Source::Location(_))
     }
@@ -213,8 +221,8 @@ impl LeaseBuilder {
             (Source::Location(mine), Source::Location(theirs)) => mine == theirs,
             _ => false,
         };
-        let plain = other.watch.is_system && other.observer.is_none();
-        same_store && plain && self.terms == other.terms
+        let same_clock = other.watch.system == self.watch.system;
+        same_store && same_clock && other.observer.is_none() && self.terms == other.terms
     }
 
     fn parts(&self) -> Self {

@@ -1,43 +1,20 @@
 #![allow(unsafe_code)]
 
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
-use super::tenure::Tenure;
-use super::{LeaseBuilder, Shared};
+use super::handle::Handle;
+use super::{LeaseBuilder, LeasedLocalGenerator, Shared};
 use crate::keeper::{LeaseStatus, Life, RETRY};
 use crate::store::{CONNECT_TIMEOUT, Location};
 
-/// How long giving a node back may take when a generator is dropped.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
-
-/// The end of a lease: dropped with the last generator that shares it.
-pub(super) struct Handle {
-    shared: Arc<Shared>,
-}
-
-impl Handle {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
-    }
-
-    pub(super) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        // A forked child that never made an ID has no life here, and its parent's is not its own.
-        if let Some(life) = self.shared.lives.ours() {
-            life.close(RELEASE_PATIENCE);
-        }
-    }
-}
+/// What is tried on a newer generator, for at most so long.
+type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
 
 /// Makes the IDs of a node that is leased from a store: unique among all processes that lease from
 /// that namespace, whatever their clocks, forks, pauses and kills, and strictly increasing.
@@ -50,9 +27,11 @@ impl Drop for Handle {
 ///
 /// Generators of one process with the same store, namespace and options share one lease.
 pub struct LeasedGenerator {
-    /// The tenure used last: at hand, because every ID needs it. An older one than the newest is
-    /// retired, so that using it fails and shows the newer one.
-    current: AtomicPtr<Tenure>,
+    /// The tenure's generator that was used last: at hand, because every ID needs it. An older one
+    /// than the newest is retired, so that using it fails and shows the newer one. Null once this
+    /// is closed.
+    current: AtomicPtr<Generator>,
+    closed: AtomicBool,
     handle: Arc<Handle>,
 }
 
@@ -65,9 +44,16 @@ impl LeasedGenerator {
         Ok(LeaseBuilder::at(Location::parse(url)?, layout))
     }
 
-    pub(super) fn of(handle: Arc<Handle>) -> Self {
-        let current = AtomicPtr::new(handle.shared.tenures.newest());
-        Self { current, handle }
+    /// One more user of a lease, whom `handle` counts already; waits for the lease's first grant.
+    pub(super) fn open(handle: Arc<Handle>, patience: Duration) -> Result<Self, Error> {
+        let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
+        // First of all: it is dropped, and no user any more, whatever fails from here on.
+        let generator = Self { current, closed, handle };
+        let shared = generator.shared();
+        // Any grant of this process will do, and renewals come after one.
+        shared.lives.begin(shared)?.gain(0, patience)?;
+        generator.newest()?;
+        Ok(generator)
     }
 
     /// The next ID, as [`Generator::next_id`]. At the end of the window it asks for a renewal and
@@ -78,7 +64,7 @@ impl LeasedGenerator {
     /// in time; in a forked child also what [`LeaseBuilder::open`] may fail with.
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        match self.generator().next_id() {
+        match self.at_hand().and_then(Generator::next_id) {
             Ok(id) => Ok(id),
             Err(error) => {
                 self.recover(error, self.max_wait(), &mut |g, left| g.next_id_within(left))
@@ -92,7 +78,7 @@ impl LeasedGenerator {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.generator().next_id_within(max_wait) {
+        match self.at_hand().and_then(|g| g.next_id_within(max_wait)) {
             Ok(id) => Ok(id),
             Err(error) => self.recover(error, max_wait, &mut |g, left| g.next_id_within(left)),
         }
@@ -104,7 +90,7 @@ impl LeasedGenerator {
     /// As [`next_id`](Self::next_id), at once.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        match self.generator().try_next_id() {
+        match self.at_hand().and_then(Generator::try_next_id) {
             Ok(id) => Ok(id),
             Err(error) => self.recover(error, Duration::ZERO, &mut |g, _| g.try_next_id()),
         }
@@ -126,7 +112,7 @@ impl LeasedGenerator {
         let mut filled = 0;
         while filled < ids.len() {
             let rest = &mut ids[filled..];
-            let count = match self.generator().fill_within(rest, max_wait) {
+            let count = match self.at_hand().and_then(|g| g.fill_within(rest, max_wait)) {
                 Ok(count) => Ok(count),
                 Err(error) => {
                     self.recover(error, max_wait, &mut |g, left| g.fill_within(rest, left))
@@ -147,7 +133,7 @@ impl LeasedGenerator {
     /// # Errors
     /// As [`fill`](Self::fill), at once.
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self.generator().try_fill(ids) {
+        match self.at_hand().and_then(|g| g.try_fill(ids)) {
             Ok(count) => Ok(count),
             Err(error) => self.recover(error, Duration::ZERO, &mut |g, _| g.try_fill(ids)),
         }
@@ -169,7 +155,7 @@ impl LeasedGenerator {
         let mut ids = Vec::new();
         while ids.len() < n {
             let wanted = n - ids.len();
-            let more = match self.generator().next_ids_within(wanted, max_wait) {
+            let more = match self.at_hand().and_then(|g| g.next_ids_within(wanted, max_wait)) {
                 Ok(more) => Ok(more),
                 Err(error) => {
                     self.recover(error, max_wait, &mut |g, left| g.next_ids_within(wanted, left))
@@ -185,16 +171,34 @@ impl LeasedGenerator {
         Ok(ids)
     }
 
-    /// Gives the node back if no other generator of the process shares the lease, and waits for
-    /// that up to a second; dropping it does the same.
-    pub fn close(self) {
-        drop(self);
+    /// This generator for one thread, as [`Generator::local`].
+    #[must_use]
+    pub fn local(&self) -> LeasedLocalGenerator<&Self> {
+        LeasedLocalGenerator::new(self)
     }
 
-    /// The node in the IDs now. It changes when another process takes it.
+    /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
+    /// if no other generator of the process shares the lease, and waits for that up to a second.
+    /// Nothing the second time; dropping it does the same.
+    pub fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.current.store(ptr::null_mut(), Ordering::Release);
+            self.handle.leave();
+        }
+    }
+
+    /// The node in the IDs now, the smallest of several. It changes when another process takes it.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.newest().node()
+        self.shared().tenures.generator().map_or(0, |generator| generator.node())
+    }
+
+    /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`] asked for
+    /// more.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<u64> {
+        let generator = self.shared().tenures.generator();
+        generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
     }
 
     /// The layout of the IDs.
@@ -212,37 +216,49 @@ impl LeasedGenerator {
     /// What happened besides issuing IDs since the node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.newest().stats()
+        let generator = self.shared().tenures.generator();
+        generator.map(|generator| generator.stats()).unwrap_or_default()
     }
 
     fn shared(&self) -> &Arc<Shared> {
-        &self.handle.shared
+        self.handle.shared()
     }
 
-    fn max_wait(&self) -> Duration {
+    pub(super) fn max_wait(&self) -> Duration {
         self.shared().terms.max_wait
     }
 
     #[inline]
-    fn generator(&self) -> &Generator {
-        // SAFETY: taken from the lease's list, which never loses one before `self.handle` goes.
-        // Acquire: who sees a tenure sees it whole.
-        unsafe { &(*self.current.load(Ordering::Acquire)).generator }
+    fn at_hand(&self) -> Result<&Generator, Error> {
+        // SAFETY: null, or taken from the lease's list, which never loses one before `self.handle`
+        // goes. Acquire: who sees a generator sees it whole.
+        unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
     }
 
-    fn newest(&self) -> &Generator {
-        self.current.store(self.shared().tenures.newest(), Ordering::Release);
-        self.generator()
+    #[cold]
+    pub(super) fn ended() -> Error {
+        Error::new(ErrorKind::Closed, "the lease was closed", None)
+    }
+
+    /// There is one from the first grant on.
+    fn newest(&self) -> Result<&Arc<Generator>, Error> {
+        let newest = self.shared().tenures.generator().ok_or_else(Self::ended)?;
+        // A swap, because it reads what it replaces: a null that says the flag is set.
+        self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
+        if self.closed.load(Ordering::Acquire) {
+            self.current.store(ptr::null_mut(), Ordering::Release);
+        }
+        Ok(newest)
     }
 
     /// What stopped a generator may be the end of its window, of its tenure, or of the process it
     /// was made in; then there is, or will be, another.
     #[cold]
-    fn recover<T>(
+    pub(super) fn recover<T>(
         &self,
         mut error: Error,
         max_wait: Duration,
-        retry: &mut dyn FnMut(&Generator, Duration) -> Result<T, Error>,
+        retry: &mut Retry<'_, T>,
     ) -> Result<T, Error> {
         let deadline = Instant::now().checked_add(max_wait);
         let left =
@@ -252,10 +268,13 @@ impl LeasedGenerator {
             if !matches!(kind, ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked) {
                 return Err(error);
             }
+            if self.closed.load(Ordering::Acquire) {
+                return Err(Self::ended());
+            }
             let life = self.shared().lives.begin(self.shared())?;
             // Noted before the generator is tried: what is gained after that is not missed.
             let gains = life.gains();
-            error = match retry(self.newest(), left()) {
+            error = match retry(self.newest()?, left()) {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
@@ -284,11 +303,17 @@ fn gain(life: &Life, since: u64, kind: ErrorKind, patience: Duration) -> Result<
     })
 }
 
+impl Drop for LeasedGenerator {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 impl fmt::Debug for LeasedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
             .field("namespace", &self.shared().terms.namespace)
-            .field("generator", self.newest())
+            .field("generator", &self.shared().tenures.generator())
             .field("lease", &self.lease())
             .finish_non_exhaustive()
     }

@@ -1,7 +1,10 @@
 //! Generators whose node is leased.
 
 mod builder;
+mod cached;
+mod handle;
 mod leased;
+mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod registry;
@@ -10,5 +13,7 @@ mod tenure;
 mod terms;
 
 pub use builder::LeaseBuilder;
+pub use cached::LeasedCachedGenerator;
 pub use leased::LeasedGenerator;
+pub use local::LeasedLocalGenerator;
 pub(crate) use shared::Shared;

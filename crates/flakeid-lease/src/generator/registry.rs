@@ -1,17 +1,17 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::leased::Handle;
+use super::handle::Handle;
 use crate::fork_gate;
 
 /// The leases of this process that can be shared.
 static LEASES: Mutex<Vec<Weak<Handle>>> = Mutex::new(Vec::new());
 
-/// The lease that `is_it`, or a new one.
+/// The lease that `is_it`, with one more user, or a new one.
 pub(super) fn find_or_add(
     is_it: impl Fn(&Handle) -> bool,
     make: impl FnOnce() -> Handle,
 ) -> Arc<Handle> {
-    // Dropped after all else here: dropping a lease gives its node back, which needs the gate.
+    // Dropped after all else here: dropping a lease drops its store, which may need the gate.
     let mut passed = Vec::new();
     // A fork waits, or its child would find the list locked for ever. Where it is, nothing is
     // shared.
@@ -19,7 +19,7 @@ pub(super) fn find_or_add(
     let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     leases.retain(|lease| lease.strong_count() > 0);
     for lease in leases.iter().filter_map(Weak::upgrade) {
-        if is_it(&lease) {
+        if is_it(&lease) && lease.join() {
             return lease;
         }
         passed.push(lease);

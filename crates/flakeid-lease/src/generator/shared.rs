@@ -42,22 +42,30 @@ impl Shared {
         self.used_until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// A generator in a grant's window, from `start` on.
-    pub(crate) fn begin(&self, grant: &Grant, start: u64) -> Result<Generator, Error> {
+    /// A generator in what is common to the windows of grants.
+    pub(crate) fn begin(
+        &self,
+        grants: &[Grant],
+        start: u64,
+        fence: u64,
+    ) -> Result<Generator, Error> {
         let terms = &self.terms;
+        let nodes: Vec<u64> = grants.iter().map(|grant| grant.node).collect();
+        let max_ahead_ms = grants.iter().map(|grant| grant.max_ahead_ms).min().unwrap_or(0);
         let mut builder = Generator::builder(terms.layout)
-            .node(grant.node)
-            .window(Window::new(start, grant.fence)?)
+            .nodes(&nodes)
+            .window(Window::new(start, fence)?)
             .policy(terms.policy)
             .sequence_start(terms.sequence_start)
-            .max_ahead(Duration::from_millis(grant.max_ahead_ms))
+            .max_ahead(Duration::from_millis(max_ahead_ms))
             .max_wait(terms.max_wait);
         if let Some(mask) = terms.sequence_mask {
             builder = builder.sequence_mask(mask);
         }
-        if !self.watch.is_system {
-            builder = builder.clock(SharedClock(Arc::clone(&self.watch.clock)));
-        }
+        builder = match self.watch.system {
+            Some(clock) => builder.clock(clock),
+            None => builder.clock(SharedClock(Arc::clone(&self.watch.clock))),
+        };
         builder.build()
     }
 }

@@ -1,6 +1,7 @@
 #![allow(unsafe_code)]
 
 use std::ptr;
+use std::sync::Arc;
 
 use flakeid_core::Generator;
 #[cfg(loom)]
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// One grant's generator. Once published it stays where it is as long as the list, so that other
 /// threads may go on reading it; grants are rare.
-pub(crate) struct Tenure {
-    pub(crate) generator: Generator,
+struct Tenure {
+    generator: Arc<Generator>,
     older: *mut Tenure,
 }
 
@@ -32,22 +33,18 @@ impl Tenures {
         Self { newest: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The newest one, null before the first.
+    /// The newest one's generator; none before the first.
     #[inline]
-    pub(crate) fn newest(&self) -> *mut Tenure {
+    pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
         // Acquire: who sees a tenure sees it whole.
-        self.newest.load(Ordering::Acquire)
-    }
-
-    /// The newest one's generator.
-    pub(crate) fn generator(&self) -> Option<&Generator> {
         // SAFETY: published tenures are whole and live as long as the list.
-        unsafe { self.newest().as_ref() }.map(|tenure| &tenure.generator)
+        unsafe { self.newest.load(Ordering::Acquire).as_ref() }.map(|tenure| &tenure.generator)
     }
 
     /// Publishes a generator. Only the one keeper of the process does.
     pub(crate) fn publish(&self, generator: Generator) {
-        let tenure = Box::into_raw(Box::new(Tenure { generator, older: self.newest() }));
+        let older = self.newest.load(Ordering::Acquire);
+        let tenure = Box::into_raw(Box::new(Tenure { generator: Arc::new(generator), older }));
         self.newest.store(tenure, Ordering::Release);
     }
 }

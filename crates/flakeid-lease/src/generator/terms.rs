@@ -11,6 +11,7 @@ pub(crate) struct Terms {
     pub(crate) namespace: String,
     pub(crate) layout: Layout,
     pub(crate) identity: Identity,
+    pub(crate) node_count: u32,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) rotation: u64,
@@ -30,6 +31,7 @@ impl Terms {
             namespace: "default".into(),
             layout,
             identity: Identity::Any,
+            node_count: 1,
             from: 0,
             to: layout.max_node(),
             rotation: 0,
@@ -57,6 +59,19 @@ impl Terms {
         }
         if self.from > self.to {
             return Err(Error::field_out_of_range("nodes from", &self.from, 0, self.to));
+        }
+        let range = (self.to - self.from).saturating_add(1);
+        if !self.node_count.is_power_of_two() || u64::from(self.node_count) > range {
+            return Err(Error::invalid_option(
+                "node_count",
+                &format!("{} must be 1, 2, 4, 8 or so on, at most {range}", self.node_count),
+            ));
+        }
+        if self.node_count > 1 && self.identity != Identity::Any {
+            return Err(Error::invalid_option(
+                "node_count",
+                "several nodes cannot be asked for by name or number: lease any",
+            ));
         }
         if let Identity::Name(name) = &self.identity
             && (name.is_empty() || name.len() > 128 || name.chars().any(char::is_control))

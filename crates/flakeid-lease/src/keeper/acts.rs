@@ -17,11 +17,20 @@ use crate::protocol::{
 use crate::random;
 use crate::store::{Fault, Store, operations};
 
+/// One node of a lease.
+#[derive(Default)]
+struct Member {
+    holder: Holder,
+    /// What was granted last, with the fence that is confirmed.
+    grant: Option<Grant>,
+}
+
 /// The keeper's thread: it alone talks to the store, and alone changes the generator.
 pub(super) struct Acts {
     shared: Arc<Shared>,
     plan: Plan,
-    holder: Holder,
+    /// One for each node of the lease, usually one.
+    members: Vec<Member>,
     store: Option<Box<dyn Store>>,
     pace: Pace,
     /// The renewal whose fence is about to be in force.
@@ -36,15 +45,8 @@ impl Acts {
         let fixed = matches!(terms.identity, Identity::Node(_));
         let plan = Plan { window, ttl_ms: terms.ttl_ms, fixed };
         let pace = Pace::new(terms.window_ms, terms.ttl_ms);
-        let acts = Self {
-            shared,
-            plan,
-            holder: Holder::new(),
-            store: None,
-            pace,
-            renewed: None,
-            is_lost: false,
-        };
+        let members = (0..terms.node_count).map(|_| Member::default()).collect();
+        let acts = Self { shared, plan, members, store: None, pace, renewed: None, is_lost: false };
         let started = thread::Builder::new().name("flakeid-lease".into()).spawn(move || acts.run());
         started.map(drop).map_err(|error| {
             let text = format!("the thread that keeps the lease cannot be started: {error}");
@@ -61,13 +63,16 @@ impl Acts {
                 notes.heard = notes.asked;
                 (notes.asked, notes.stage != Stage::Kept)
             };
+            for member in 0..self.members.len() {
+                let event = if closing { Event::Close } else { self.wake() };
+                self.follow(life, member, event);
+            }
             if closing {
-                self.follow(life, Event::Close);
                 break;
             }
-            let event = self.wake();
-            self.follow(life, event);
-            let patience = self.pace.until_next(&shared, &self.holder);
+            let next = self.next_tick();
+            let holders = self.members.iter().map(|member| &member.holder);
+            let patience = self.pace.until_next(&shared, holders, next);
             drop(life.wait(patience, |notes| notes.stage != Stage::Kept || notes.asked != asked));
             // However many ask, the store is not asked without a pause after a failure.
             let pause = self.pace.pause();
@@ -81,24 +86,46 @@ impl Acts {
     fn wake(&mut self) -> Event {
         let layout = &self.shared.terms.layout;
         let now = layout.tick_at(self.shared.watch.clock.unix_ms()).unwrap_or(0);
-        let next = self.shared.tenures.generator().and_then(flakeid_core::Generator::next_tick);
         let margin = self.pace.margin(self.plan.window);
-        Event::Wake { now, next: next.unwrap_or(0), margin, fresh: random::token() }
+        Event::Wake { now, next: self.next_tick(), margin, fresh: random::token() }
+    }
+
+    /// The tick of the next ID. Without a generator, where the next one begins: all windows have to
+    /// reach beyond that.
+    fn next_tick(&self) -> u64 {
+        let generator = self.shared.tenures.generator();
+        let next = generator.and_then(|generator| generator.next_tick());
+        next.or_else(|| self.window_start()).unwrap_or(0)
+    }
+
+    /// The first tick that is in all windows granted, and was not used by this process.
+    fn window_start(&self) -> Option<u64> {
+        let starts = self.members.iter().filter_map(|member| Some(member.grant?.start));
+        Some(starts.max()?.max(self.shared.used_until()))
+    }
+
+    /// The first tick that is beyond one of the windows granted.
+    fn window_fence(&self) -> Option<u64> {
+        self.members.iter().filter_map(|member| Some(member.grant?.fence)).min()
     }
 
     /// Feeds an event to the holder, does what it says, and feeds back what came of that.
-    fn follow(&mut self, life: &Life, event: Event) {
+    fn follow(&mut self, life: &Life, member: usize, event: Event) {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            let (next, effects) = self.holder.step(&self.plan, &event);
-            self.holder = next;
+            let (next, effects) = self.members[member].holder.step(&self.plan, &event);
+            self.members[member].holder = next;
+            if event == Event::Unusable {
+                // It is given back.
+                self.members[member].grant = None;
+            }
             for effect in effects {
-                events.extend(self.act(life, &effect));
+                events.extend(self.act(life, member, &effect));
             }
         }
     }
 
-    fn act(&mut self, life: &Life, effect: &Effect) -> Option<Event> {
+    fn act(&mut self, life: &Life, member: usize, effect: &Effect) -> Option<Event> {
         match *effect {
             Effect::Acquire { token } => {
                 let request = match self.request(life, token) {
@@ -117,15 +144,13 @@ impl Acts {
                 }
             }
             Effect::Renew(ref renew) => Some(self.renew(life, renew)),
-            Effect::Install(grant) => self.install(life, grant),
-            Effect::Raise { fence } => {
-                if let Some(generator) = self.shared.tenures.generator() {
-                    // It fails only for one that was retired, which then stays so.
-                    let _ = generator.extend(fence);
-                }
-                self.raised(life);
-                None
+            Effect::Install(grant) => {
+                self.end();
+                self.members[member].grant = Some(grant);
+                self.pace.succeeded();
+                self.begin(life)
             }
+            Effect::Raise { fence } => self.raise(life, member, fence),
             Effect::End => Some(Event::Ended { used_until: self.end() }),
             Effect::Release(ref release) => {
                 let done =
@@ -198,22 +223,42 @@ impl Acts {
         }
     }
 
-    /// Tells of a renewal, now that the limit is raised.
-    fn raised(&mut self, life: &Life) {
+    /// Lets the generator issue up to the lowest of the fences, or begins one if that is what was
+    /// missing.
+    fn raise(&mut self, life: &Life, member: usize, fence: u64) -> Option<Event> {
+        if let Some(grant) = &mut self.members[member].grant {
+            grant.fence = fence;
+        }
+        let lowest = self.window_fence().unwrap_or(fence);
+        let extended = self
+            .shared
+            .tenures
+            .generator()
+            .is_some_and(|generator| generator.extend(lowest).is_ok());
+        self.raised(life, lowest, extended);
+        if extended { None } else { self.begin(life) }
+    }
+
+    /// Tells of a renewal, now that the limit is raised, if there is a generator to raise it of.
+    fn raised(&mut self, life: &Life, lowest: u64, extended: bool) {
         let Some((node, answer)) = self.renewed.take() else { return };
-        self.gained(life, |status| {
+        self.succeeded(life, extended, |status| {
             status.renewals += 1;
-            status.fence = status.fence.max(answer.fence);
+            status.fence = status.fence.max(lowest);
             status.expires_unix_ms = answer.expires;
         });
         self.emit(&LeaseEvent::Renewed { node, fence: answer.fence });
     }
 
-    /// Ends the present generator and begins one in the grant's window, above its last tick.
-    fn install(&mut self, life: &Life, grant: Grant) -> Option<Event> {
-        self.end();
-        let start = grant.start.max(self.shared.used_until());
-        let generator = match self.shared.begin(&grant, start) {
+    /// Begins a generator in what is common to the windows granted, above the last tick of the one
+    /// before. Nothing as long as a node is missing, or a renewal that makes the windows meet.
+    fn begin(&mut self, life: &Life) -> Option<Event> {
+        let grants: Option<Vec<Grant>> = self.members.iter().map(|member| member.grant).collect();
+        let (grants, start, fence) = (grants?, self.window_start()?, self.window_fence()?);
+        if grants.len() > 1 && start >= fence {
+            return None;
+        }
+        let generator = match self.shared.begin(&grants, start, fence) {
             Ok(generator) => generator,
             Err(error) => {
                 self.failed(life, &error, None);
@@ -221,14 +266,17 @@ impl Acts {
             }
         };
         self.shared.tenures.publish(generator);
-        self.gained(life, |status| {
+        let expires = grants.iter().map(|grant| grant.expires).min();
+        self.succeeded(life, true, |status| {
             status.start = start;
-            status.fence = grant.fence;
-            status.expires_unix_ms = grant.expires;
+            status.fence = fence;
+            status.expires_unix_ms = expires.unwrap_or_default();
             status.grants += 1;
             status.fenced_off = false;
         });
-        self.emit(&LeaseEvent::Acquired { node: grant.node, start, fence: grant.fence });
+        for grant in grants {
+            self.emit(&LeaseEvent::Acquired { node: grant.node, start, fence });
+        }
         None
     }
 
@@ -265,8 +313,8 @@ impl Acts {
         answer
     }
 
-    /// Notes a success, which everyone who waits is told.
-    fn gained(&mut self, life: &Life, change: impl FnOnce(&mut LeaseStatus)) {
+    /// Notes a success. Everyone who waits is told, and goes on if IDs can be issued again.
+    fn succeeded(&mut self, life: &Life, gains: bool, change: impl FnOnce(&mut LeaseStatus)) {
         self.pace.succeeded();
         if self.is_lost {
             self.is_lost = false;
@@ -279,7 +327,7 @@ impl Acts {
             notes.status.last_error = None;
             notes.hopeless = false;
             notes.attempts += 1;
-            notes.gains += 1;
+            notes.gains += u64::from(gains);
         });
     }
 

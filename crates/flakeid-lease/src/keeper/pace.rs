@@ -68,8 +68,13 @@ impl Pace {
         ((window as f64 * 2.0 / 3.0 * self.jitter) as u64).clamp(1, window)
     }
 
-    /// How long nothing is due, if nobody asks.
-    pub(super) fn until_next(&mut self, shared: &Shared, holder: &Holder) -> Duration {
+    /// How long nothing is due, if nobody asks and the next ID is of the tick `next`.
+    pub(super) fn until_next<'a>(
+        &mut self,
+        shared: &Shared,
+        holders: impl Iterator<Item = &'a Holder>,
+        next: u64,
+    ) -> Duration {
         if std::mem::take(&mut self.hurry) {
             self.failed = None;
             return Duration::ZERO;
@@ -82,15 +87,14 @@ impl Pace {
         }
         // Often enough to see the clock being set.
         let often = Duration::from_millis(self.window_ms / 3).min(self.ttl / 4);
-        let Some(hold) = holder.hold.as_ref().filter(|hold| !hold.fenced_off) else {
-            return often;
-        };
+        let holds = holders.filter_map(|holder| holder.hold.as_ref());
+        let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);
+        let Some(fence) = fences.min() else { return often };
         let layout = &shared.terms.layout;
         let window = self.window_ms.div_ceil(layout.unit_ms());
         let now = layout.tick_at(shared.watch.clock.unix_ms()).unwrap_or(0);
-        let next = shared.tenures.generator().and_then(flakeid_core::Generator::next_tick);
-        let reached = now.max(next.unwrap_or(0));
-        let left = hold.grant.fence.saturating_sub(reached);
+        let reached = now.max(next);
+        let left = fence.saturating_sub(reached);
         let idle = left.saturating_sub(self.margin(window).saturating_sub(1));
         let idle = Duration::from_millis(idle.saturating_mul(layout.unit_ms()));
         idle.min(often).max(Duration::from_millis(1))

@@ -1,8 +1,9 @@
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
+use flakeid_core::{Clock, CoarseClock, Error, ErrorKind, Layout, NamedClock, SystemClock};
 
 use crate::protocol::Refusal;
 use crate::store::{Fault, Location, Store};
@@ -55,16 +56,33 @@ pub(crate) fn is_skew(fault: &Fault) -> bool {
     matches!(fault, Fault::Refused(Refusal::Skew { .. } | Refusal::TooFarAhead { .. }))
 }
 
-/// The clock of a lease. The system's is told apart, because generators read it faster.
+/// The clock of a lease. The system's are told apart, because generators read them faster; what is
+/// not an ID's time is then read from the exact one.
 #[derive(Clone)]
 pub(crate) struct Watch {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) is_system: bool,
+    pub(crate) system: Option<NamedClock>,
+}
+
+impl Watch {
+    pub(crate) fn of(clock: impl Clock) -> Self {
+        let known: &dyn Any = &clock;
+        let system = if known.is::<SystemClock>() {
+            Some(NamedClock::System)
+        } else if known.is::<CoarseClock>() {
+            Some(NamedClock::Coarse)
+        } else {
+            known.downcast_ref().copied()
+        };
+        let clock: Arc<dyn Clock> =
+            if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
+        Self { clock, system }
+    }
 }
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), is_system: true }
+        Self::of(SystemClock)
     }
 }
 

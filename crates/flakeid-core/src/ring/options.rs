@@ -1,5 +1,6 @@
-use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
+use core::fmt;
 use core::time::Duration;
 
 use super::refill::{Handlers, Limits, Shared};
@@ -8,9 +9,9 @@ use super::{CachedGenerator, Handler};
 use crate::{Error, ErrorKind, Generator, Rollback};
 
 /// The options of a [`CachedGenerator`]; all have defaults.
-#[must_use = "a builder does nothing until it is built"]
-pub struct CachedGeneratorBuilder {
-    generator: Generator,
+#[must_use = "options do nothing until a ring is made with them"]
+#[derive(Clone)]
+pub struct RingOptions {
     boost_power: u32,
     padding_factor: u32,
     refill_interval: Option<Duration>,
@@ -19,14 +20,14 @@ pub struct CachedGeneratorBuilder {
     on_rejected_take: Option<Handler>,
 }
 
-impl CachedGeneratorBuilder {
+impl RingOptions {
     /// 8 MiB of IDs.
     const MOST_IDS: u64 = 1 << 20;
     const MOST_BOOST: u32 = 20;
 
-    pub(super) fn new(generator: Generator) -> Self {
+    /// The defaults.
+    pub const fn new() -> Self {
         Self {
-            generator,
             boost_power: 3,
             padding_factor: 50,
             refill_interval: None,
@@ -72,28 +73,21 @@ impl CachedGeneratorBuilder {
     /// block. A full ring is no rejection: no ID is made for it. A panic in it is reported as any
     /// thread's is, and refilling goes on.
     pub fn on_rejected_put(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.on_rejected_put = Some(Box::new(handler));
+        self.on_rejected_put = Some(Arc::new(handler));
         self
     }
 
     /// Called, on the taker's thread, with the error each time a call is refused
     /// an ID, other than because the generator was retired.
     pub fn on_rejected_take(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        self.on_rejected_take = Some(Box::new(handler));
+        self.on_rejected_take = Some(Arc::new(handler));
         self
     }
 
-    /// Checks everything, fills the ring and starts the refilling thread. Waits as
-    /// [`Generator::fill`] does for the first IDs: a node's first tick begins after its creation.
-    ///
-    /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for `boost_power` and `padding_factor`;
-    /// [`InvalidOption`](ErrorKind::InvalidOption) for a `max_age` or `refill_interval` that is too
-    /// short, for a generator with [`Rollback::ClockSequence`] (its IDs do not rise), and if the
-    /// system has no thread left; as [`Generator::fill`] for the first IDs.
-    pub fn build(self) -> Result<CachedGenerator, Error> {
-        let capacity = self.resolve_capacity()?;
-        let max_age = self.resolve_max_age()?;
+    /// Checks everything against `generator`, fills the first portion and starts the thread.
+    pub(super) fn start(self, generator: Arc<Generator>) -> Result<CachedGenerator, Error> {
+        let capacity = self.resolve_capacity(&generator)?;
+        let max_age = self.resolve_max_age(&generator)?;
         if self.refill_interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
             return Err(Error::invalid_option(
                 "refill_interval",
@@ -103,14 +97,14 @@ impl CachedGeneratorBuilder {
         if !(1..=99).contains(&self.padding_factor) {
             return Err(Error::field_out_of_range("padding_factor", &self.padding_factor, 1, 99));
         }
-        if self.generator.policy.rollback == Rollback::ClockSequence {
+        if generator.policy.rollback == Rollback::ClockSequence {
             return Err(Error::invalid_option(
                 "rollback",
                 "clock-sequence does not go with a ring, whose IDs rise; use continue, error or wait",
             ));
         }
         let low = (capacity * u64::from(self.padding_factor)).div_ceil(100).max(1);
-        let (stock, mut producer) = Stock::new(self.generator, capacity, max_age);
+        let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
         loop {
             match stock.put(&mut producer) {
@@ -126,7 +120,7 @@ impl CachedGeneratorBuilder {
         CachedGenerator::start(Shared::new(stock, limits, handlers), producer)
     }
 
-    fn resolve_capacity(&self) -> Result<u64, Error> {
+    fn resolve_capacity(&self, generator: &Generator) -> Result<u64, Error> {
         if self.boost_power > Self::MOST_BOOST {
             return Err(Error::field_out_of_range(
                 "boost_power",
@@ -136,12 +130,12 @@ impl CachedGeneratorBuilder {
             ));
         }
         // A layout that generates has fewer than 63 sequence bits; the bound comes before the shift.
-        let tick = (self.generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
+        let tick = (generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
         Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
     }
 
-    fn resolve_max_age(&self) -> Result<Duration, Error> {
-        let shortest = Duration::from_millis(self.generator.layout().unit_ms()).saturating_mul(2);
+    fn resolve_max_age(&self, generator: &Generator) -> Result<Duration, Error> {
+        let shortest = Duration::from_millis(generator.layout().unit_ms()).saturating_mul(2);
         match self.max_age {
             None => Ok(shortest.max(Duration::from_secs(1))),
             Some(max_age) if max_age >= shortest => Ok(max_age),
@@ -150,5 +144,22 @@ impl CachedGeneratorBuilder {
                 &format!("{max_age:?} must be at least two ticks of the layout, {shortest:?}"),
             )),
         }
+    }
+}
+
+impl Default for RingOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for RingOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RingOptions")
+            .field("boost_power", &self.boost_power)
+            .field("padding_factor", &self.padding_factor)
+            .field("refill_interval", &self.refill_interval)
+            .field("max_age", &self.max_age)
+            .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,179 @@
+//! Every interleaving of a few readings of the real gate, and the same model on twins with one flaw
+//! each, which loom has to refute.
+
+use alloc::sync::Arc;
+
+use loom::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use loom::thread;
+
+use super::gate::{Gate, Instruments};
+
+const MS: u64 = 1_000_000;
+
+/// Nanoseconds that all instruments show, and that threads move on. Nobody learns anything else from
+/// them: they are not ordered with what a gate stores.
+struct Time(AtomicU64);
+
+impl Time {
+    fn now(&self) -> u64 {
+        // A swap, because it sees the latest one.
+        self.0.fetch_add(0, Ordering::Relaxed)
+    }
+
+    fn ms(&self) -> i64 {
+        (self.now() / MS).cast_signed()
+    }
+}
+
+impl Instruments for Time {
+    fn counter(&self) -> u64 {
+        self.now()
+    }
+
+    fn wall(&self) -> (i64, u64) {
+        let now = self.now();
+        ((now / MS).cast_signed(), now % MS)
+    }
+
+    fn steady(&self) -> u64 {
+        1
+    }
+
+    fn process(&self) -> u64 {
+        1
+    }
+}
+
+trait Subject: Send + Sync + 'static {
+    fn read(&self, time: &Time) -> i64;
+}
+
+impl Subject for Gate {
+    fn read(&self, time: &Time) -> i64 {
+        Gate::read(self, time)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Flaw {
+    /// Publishes the end of a millisecond before the millisecond.
+    EndFirst,
+    /// Publishes the end so that who sees it need not see the millisecond.
+    RelaxedEnd,
+    /// Lets everybody publish at once.
+    Together,
+    /// Reads the clock, and then asks whether it may publish.
+    ReadOutside,
+}
+
+/// The gate with one flaw.
+struct Twin {
+    ms: AtomicI64,
+    until: AtomicU64,
+    holder: AtomicU64,
+    flaw: Flaw,
+}
+
+impl Twin {
+    fn new(flaw: Flaw) -> Self {
+        let (ms, until, holder) = (AtomicI64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        Self { ms, until, holder, flaw }
+    }
+
+    fn enter(&self) -> bool {
+        self.holder.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    fn publish(&self, (ms, until): (i64, u64)) {
+        let release =
+            if self.flaw == Flaw::RelaxedEnd { Ordering::Relaxed } else { Ordering::Release };
+        if self.flaw == Flaw::EndFirst {
+            self.until.store(until, Ordering::Release);
+            self.ms.store(ms, Ordering::Release);
+        } else {
+            self.ms.store(ms, Ordering::Relaxed);
+            self.until.store(until, release);
+        }
+    }
+}
+
+impl Subject for Twin {
+    fn read(&self, time: &Time) -> i64 {
+        let now = time.counter();
+        let until = self.until.load(Ordering::Acquire);
+        if now < until && until - now <= MS {
+            return self.ms.load(Ordering::Relaxed);
+        }
+        let look = || {
+            let now = time.now();
+            ((now / MS).cast_signed(), now - now % MS + MS)
+        };
+        let outside = (self.flaw == Flaw::ReadOutside).then(look);
+        if self.flaw != Flaw::Together && !self.enter() {
+            return time.ms();
+        }
+        let found = outside.unwrap_or_else(look);
+        self.publish(found);
+        self.holder.store(0, Ordering::Release);
+        found.0
+    }
+}
+
+/// Three threads read while a millisecond ends, each after the time has moved on: what a call
+/// returns is what the clock showed at some moment of the call.
+fn readers(subject: impl Subject) {
+    let shared = Arc::new((subject, Time(AtomicU64::new(MS / 5))));
+    let read = |times: usize| {
+        let shared = Arc::clone(&shared);
+        move || {
+            let (subject, time) = &*shared;
+            for _ in 0..times {
+                time.0.fetch_add(MS / 2, Ordering::Relaxed);
+                let earliest = time.ms();
+                let ms = subject.read(time);
+                assert!((earliest..=time.ms()).contains(&ms), "wrong: {ms} from {earliest} on");
+            }
+        }
+    };
+    assert_eq!(shared.0.read(&shared.1), 0);
+    let others = [(); 2].map(|()| thread::spawn(read(1)));
+    read(2)();
+    for other in others {
+        other.join().unwrap();
+    }
+}
+
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
+#[test]
+fn readings_are_of_their_moment() {
+    model(|| readers(Gate::at_rate(MS)));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn the_end_before_the_millisecond() {
+    model(|| readers(Twin::new(Flaw::EndFirst)));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn an_end_without_its_millisecond() {
+    model(|| readers(Twin::new(Flaw::RelaxedEnd)));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn two_who_publish_at_once() {
+    model(|| readers(Twin::new(Flaw::Together)));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn a_clock_read_before_its_turn() {
+    model(|| readers(Twin::new(Flaw::ReadOutside)));
+}

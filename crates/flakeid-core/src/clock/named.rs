@@ -1,0 +1,90 @@
+use core::any::Any;
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+
+use super::{Clock, CoarseClock, GatedClock, SystemClock};
+use crate::Error;
+
+/// The system's clocks by name, for options that come as text.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, NamedClock};
+///
+/// let clock: NamedClock = "coarse".parse()?;
+/// let generator = Generator::builder(Layout::TWITTER).node(7).clock(clock).build()?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NamedClock {
+    /// [`SystemClock`], exact to the millisecond.
+    #[default]
+    System,
+    /// [`CoarseClock`], a few milliseconds late.
+    Coarse,
+    /// [`GatedClock`], exact to the millisecond and cheaper where the processor allows it.
+    Gated,
+}
+
+impl NamedClock {
+    /// Every one of them.
+    pub const ALL: [Self; 3] = [Self::System, Self::Coarse, Self::Gated];
+
+    /// Its name in options: `system`, `coarse`, `gated`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Coarse => "coarse",
+            Self::Gated => "gated",
+        }
+    }
+
+    /// The name of `clock`, if it is one of them.
+    #[must_use]
+    pub fn of(clock: &dyn Any) -> Option<Self> {
+        if clock.is::<SystemClock>() {
+            Some(Self::System)
+        } else if clock.is::<CoarseClock>() {
+            Some(Self::Coarse)
+        } else if clock.is::<GatedClock>() {
+            Some(Self::Gated)
+        } else {
+            clock.downcast_ref().copied()
+        }
+    }
+}
+
+impl fmt::Display for NamedClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reads a [`name`](NamedClock::name).
+impl FromStr for NamedClock {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|known| known.name() == text).ok_or_else(|| {
+            let known = "system, coarse or gated";
+            Error::invalid_option("clock", &alloc::format!("must be {known}, not {text:?}"))
+        })
+    }
+}
+
+/// As the clock of that name. A generator treats it as that clock.
+impl Clock for NamedClock {
+    fn unix_ms(&self) -> i64 {
+        match self {
+            Self::System => SystemClock.unix_ms(),
+            Self::Coarse => CoarseClock.unix_ms(),
+            Self::Gated => GatedClock.unix_ms(),
+        }
+    }
+
+    fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
+        SystemClock.wait_until(unix_ms, at_most)
+    }
+}

@@ -1,0 +1,213 @@
+#![allow(unsafe_code)]
+
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Duration;
+
+use flakeid_core::{CachedGenerator, Error, Generator, Id, RingOptions, RingStats};
+
+use super::LeasedGenerator;
+
+/// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
+/// ring begins, in a forked child too, and nothing of an older one is handed out after it.
+///
+/// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow) it runs ahead of the clock by at most
+/// `max_ahead` within the window, as Baidu's does without a bound.
+///
+/// ```no_run
+/// use flakeid_core::{Layout, RingOptions};
+/// use flakeid_lease::{LeasedCachedGenerator, LeasedGenerator};
+///
+/// let leased = LeasedGenerator::builder("sqlite:///var/lib/app/ids.db", Layout::TWITTER)?.open()?;
+/// let cached = LeasedCachedGenerator::with(leased, RingOptions::new().boost_power(4))?;
+/// println!("{}", cached.next_id()?);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+pub struct LeasedCachedGenerator {
+    leased: Arc<LeasedGenerator>,
+    options: RingOptions,
+    /// The present tenure's ring. Older ones stay where they are, without their threads, because
+    /// other threads may be looking at them; tenures are few.
+    newest: AtomicPtr<Ring>,
+}
+
+struct Ring {
+    cached: CachedGenerator,
+    older: *mut Ring,
+}
+
+// SAFETY: `older` is written before a ring is published and never again; everything behind it is
+// shared by reference only and lives as long as the whole.
+unsafe impl Send for LeasedCachedGenerator {}
+// SAFETY: as above.
+unsafe impl Sync for LeasedCachedGenerator {}
+
+impl LeasedCachedGenerator {
+    /// A ring over `leased`, with the default options.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn new(leased: impl Into<Arc<LeasedGenerator>>) -> Result<Self, Error> {
+        Self::with(leased, RingOptions::new())
+    }
+
+    /// A ring over `leased`, filled.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
+    pub fn with(
+        leased: impl Into<Arc<LeasedGenerator>>,
+        options: RingOptions,
+    ) -> Result<Self, Error> {
+        let newest = AtomicPtr::new(ptr::null_mut());
+        let cached = Self { leased: leased.into(), options, newest };
+        cached.recover(LeasedGenerator::ended(), cached.leased.max_wait(), &mut |_, _| Ok(()))?;
+        Ok(cached)
+    }
+
+    /// The next ID of the ring, as [`CachedGenerator::take`]. Never waits, except to begin a new
+    /// ring when the node has changed.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
+    #[inline]
+    pub fn take(&self) -> Result<Id, Error> {
+        match self.at_hand().and_then(CachedGenerator::take) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.take()),
+        }
+    }
+
+    /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
+    #[inline]
+    #[must_use]
+    pub fn poll(&self) -> Option<Id> {
+        self.rings().next().and_then(CachedGenerator::poll)
+    }
+
+    /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
+    #[inline]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        self.next_id_within(self.leased.max_wait())
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => {
+                self.recover(error, max_wait, &mut |ring, left| ring.next_id_within(left))
+            }
+        }
+    }
+
+    /// How many IDs the ring can hold.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.rings().next().map_or(0, CachedGenerator::capacity)
+    }
+
+    /// What happened so far, in all rings since the first.
+    #[must_use]
+    pub fn stats(&self) -> RingStats {
+        let mut rings = self.rings().map(CachedGenerator::stats);
+        let mut sum = rings.next().unwrap_or_default();
+        for older in rings {
+            sum.taken += older.taken;
+            sum.dropped_stale += older.dropped_stale;
+            sum.rejected_put += older.rejected_put;
+            sum.rejected_take += older.rejected_take;
+            sum.refills += older.refills;
+        }
+        sum
+    }
+
+    /// The generator that makes the IDs. Once it is closed, so is this.
+    #[must_use]
+    pub const fn generator(&self) -> &Arc<LeasedGenerator> {
+        &self.leased
+    }
+
+    #[inline]
+    fn at_hand(&self) -> Result<&CachedGenerator, Error> {
+        self.rings().next().ok_or_else(LeasedGenerator::ended)
+    }
+
+    /// Newest first.
+    #[inline]
+    fn rings(&self) -> impl Iterator<Item = &CachedGenerator> {
+        // SAFETY: null, or published rings, which are whole and live as long as `self`. Acquire:
+        // who sees a ring sees it whole.
+        let newest = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
+        // SAFETY: as above.
+        let rings = std::iter::successors(newest, |ring| unsafe { ring.older.as_ref() });
+        rings.map(|ring| &ring.cached)
+    }
+
+    /// What stops a ring for good is the end of its generator, and there may be a newer one.
+    #[cold]
+    #[inline(never)]
+    fn recover<T>(
+        &self,
+        error: Error,
+        max_wait: Duration,
+        retry: &mut dyn FnMut(&CachedGenerator, Duration) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.leased
+            .recover(error, max_wait, &mut |generator, left| retry(self.over(generator)?, left))
+    }
+
+    /// The ring over the tenure's generator, begun now if there is none yet.
+    fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
+        loop {
+            let older = self.newest.load(Ordering::Acquire);
+            if let Ok(ring) = self.at_hand()
+                && Arc::ptr_eq(ring.generator(), generator)
+            {
+                return Ok(ring);
+            }
+            let cached = CachedGenerator::with(Arc::clone(generator), self.options.clone())?;
+            let new = Box::into_raw(Box::new(Ring { cached, older }));
+            if self
+                .newest
+                .compare_exchange(older, new, Ordering::AcqRel, Ordering::Acquire)
+                .is_err()
+            {
+                // Another thread was faster. The IDs that were made for this one are lost.
+                // SAFETY: made above and never published.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
+    }
+}
+
+impl Drop for LeasedCachedGenerator {
+    fn drop(&mut self) {
+        let mut next = *self.newest.get_mut();
+        while !next.is_null() {
+            // SAFETY: each came from `Box::into_raw`, is in the list once, and nobody can reach the
+            // list any more.
+            let ring = unsafe { Box::from_raw(next) };
+            next = ring.older;
+        }
+    }
+}
+
+impl fmt::Debug for LeasedCachedGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeasedCachedGenerator")
+            .field("generator", &self.leased)
+            .field("options", &self.options)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,94 @@
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Error, Generator, Id, LocalGenerator};
+
+use super::LeasedGenerator;
+
+/// One thread's share of a [`LeasedGenerator`], as [`LocalGenerator`] is of a fixed node's: blocks
+/// die with their tick, with the window, with the node and with a fork, and the handle goes on with
+/// the next.
+///
+/// The generator may be borrowed, as by [`LeasedGenerator::local`], or shared, as
+/// `Arc<LeasedGenerator>`.
+pub struct LeasedLocalGenerator<L> {
+    leased: L,
+    /// On the tenure that was used last; none before the first ID.
+    local: Option<LocalGenerator<Arc<Generator>>>,
+}
+
+impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
+    /// A handle on `leased`.
+    pub const fn new(leased: L) -> Self {
+        Self { leased, local: None }
+    }
+
+    /// The next ID, as [`LocalGenerator::next_id`].
+    ///
+    /// # Errors
+    /// As [`LeasedGenerator::next_id`].
+    #[inline]
+    pub fn next_id(&mut self) -> Result<Id, Error> {
+        self.next_id_within(self.leased.max_wait())
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
+        match self.on_hand().and_then(|local| local.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, max_wait, LocalGenerator::next_id_within),
+        }
+    }
+
+    /// The next ID, without ever waiting.
+    ///
+    /// # Errors
+    /// As [`LeasedGenerator::try_next_id`].
+    #[inline]
+    pub fn try_next_id(&mut self) -> Result<Id, Error> {
+        match self.on_hand().and_then(LocalGenerator::try_next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, |local, _| local.try_next_id()),
+        }
+    }
+
+    /// To have none is as good as to have one that has ended.
+    #[inline]
+    fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
+        self.local.as_mut().ok_or_else(LeasedGenerator::ended)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn recover(
+        &mut self,
+        error: Error,
+        max_wait: Duration,
+        next_id: fn(&mut LocalGenerator<Arc<Generator>>, Duration) -> Result<Id, Error>,
+    ) -> Result<Id, Error> {
+        let local = &mut self.local;
+        self.leased.recover(error, max_wait, &mut |generator, left| {
+            next_id(local.insert(LocalGenerator::new(Arc::clone(generator))), left)
+        })
+    }
+
+    /// The generator it shares in.
+    #[must_use]
+    pub const fn generator(&self) -> &L {
+        &self.leased
+    }
+}
+
+impl<L: Deref<Target = LeasedGenerator>> fmt::Debug for LeasedLocalGenerator<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeasedLocalGenerator")
+            .field("generator", &*self.leased)
+            .finish_non_exhaustive()
+    }
+}
