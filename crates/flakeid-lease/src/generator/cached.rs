@@ -1,14 +1,11 @@
-#![allow(unsafe_code)]
-
 use std::fmt;
-use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
 use flakeid_core::{CachedGenerator, Error, Generator, Id, RingOptions, RingStats};
 
 use super::LeasedGenerator;
+use super::chain::Chain;
 
 /// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
 /// ring begins, in a forked child too, and nothing of an older one is handed out after it.
@@ -30,19 +27,8 @@ pub struct LeasedCachedGenerator {
     options: RingOptions,
     /// The present tenure's ring. Older ones stay where they are, without their threads, because
     /// other threads may be looking at them; tenures are few.
-    newest: AtomicPtr<Ring>,
+    rings: Chain<CachedGenerator>,
 }
-
-struct Ring {
-    cached: CachedGenerator,
-    older: *mut Ring,
-}
-
-// SAFETY: `older` is written before a ring is published and never again; everything behind it is
-// shared by reference only and lives as long as the whole.
-unsafe impl Send for LeasedCachedGenerator {}
-// SAFETY: as above.
-unsafe impl Sync for LeasedCachedGenerator {}
 
 impl LeasedCachedGenerator {
     /// A ring over `leased`, with the default options.
@@ -61,8 +47,7 @@ impl LeasedCachedGenerator {
         leased: impl Into<Arc<LeasedGenerator>>,
         options: RingOptions,
     ) -> Result<Self, Error> {
-        let newest = AtomicPtr::new(ptr::null_mut());
-        let cached = Self { leased: leased.into(), options, newest };
+        let cached = Self { leased: leased.into(), options, rings: Chain::new() };
         cached.recover(LeasedGenerator::ended(), cached.leased.max_wait(), &mut |_, _| Ok(()))?;
         Ok(cached)
     }
@@ -84,7 +69,7 @@ impl LeasedCachedGenerator {
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        self.rings().next().and_then(CachedGenerator::poll)
+        self.rings.newest().and_then(CachedGenerator::poll)
     }
 
     /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
@@ -113,13 +98,13 @@ impl LeasedCachedGenerator {
     /// How many IDs the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.rings().next().map_or(0, CachedGenerator::capacity)
+        self.rings.newest().map_or(0, CachedGenerator::capacity)
     }
 
     /// What happened so far, in all rings since the first.
     #[must_use]
     pub fn stats(&self) -> RingStats {
-        let mut rings = self.rings().map(CachedGenerator::stats);
+        let mut rings = self.rings.iter().map(CachedGenerator::stats);
         let mut sum = rings.next().unwrap_or_default();
         for older in rings {
             sum.taken += older.taken;
@@ -139,18 +124,7 @@ impl LeasedCachedGenerator {
 
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
-        self.rings().next().ok_or_else(LeasedGenerator::ended)
-    }
-
-    /// Newest first.
-    #[inline]
-    fn rings(&self) -> impl Iterator<Item = &CachedGenerator> {
-        // SAFETY: null, or published rings, which are whole and live as long as `self`. Acquire:
-        // who sees a ring sees it whole.
-        let newest = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
-        // SAFETY: as above.
-        let rings = std::iter::successors(newest, |ring| unsafe { ring.older.as_ref() });
-        rings.map(|ring| &ring.cached)
+        self.rings.newest().ok_or_else(LeasedGenerator::ended)
     }
 
     /// What stops a ring for good is the end of its generator, and there may be a newer one.
@@ -168,37 +142,10 @@ impl LeasedCachedGenerator {
 
     /// The ring over the tenure's generator, begun now if there is none yet.
     fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
-        loop {
-            let older = self.newest.load(Ordering::Acquire);
-            if let Ok(ring) = self.at_hand()
-                && Arc::ptr_eq(ring.generator(), generator)
-            {
-                return Ok(ring);
-            }
-            let cached = CachedGenerator::with(Arc::clone(generator), self.options.clone())?;
-            let new = Box::into_raw(Box::new(Ring { cached, older }));
-            if self
-                .newest
-                .compare_exchange(older, new, Ordering::AcqRel, Ordering::Acquire)
-                .is_err()
-            {
-                // Another thread was faster. The IDs that were made for this one are lost.
-                // SAFETY: made above and never published.
-                drop(unsafe { Box::from_raw(new) });
-            }
-        }
-    }
-}
-
-impl Drop for LeasedCachedGenerator {
-    fn drop(&mut self) {
-        let mut next = *self.newest.get_mut();
-        while !next.is_null() {
-            // SAFETY: each came from `Box::into_raw`, is in the list once, and nobody can reach the
-            // list any more.
-            let ring = unsafe { Box::from_raw(next) };
-            next = ring.older;
-        }
+        self.rings.newest_or_push(
+            |ring| Arc::ptr_eq(ring.generator(), generator),
+            || CachedGenerator::with(Arc::clone(generator), self.options.clone()),
+        )
     }
 }
 

@@ -190,14 +190,14 @@ impl LeasedGenerator {
     /// The node in the IDs now, the smallest of several. It changes when another process takes it.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.shared().tenures.generator().map_or(0, |generator| generator.node())
+        self.shared().generator().map_or(0, |generator| generator.node())
     }
 
     /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`] asked for
     /// more.
     #[must_use]
     pub fn nodes(&self) -> Vec<u64> {
-        let generator = self.shared().tenures.generator();
+        let generator = self.shared().generator();
         generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ impl LeasedGenerator {
     /// What happened besides issuing IDs since the node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let generator = self.shared().tenures.generator();
+        let generator = self.shared().generator();
         generator.map(|generator| generator.stats()).unwrap_or_default()
     }
 
@@ -242,7 +242,7 @@ impl LeasedGenerator {
 
     /// There is one from the first grant on.
     fn newest(&self) -> Result<&Arc<Generator>, Error> {
-        let newest = self.shared().tenures.generator().ok_or_else(Self::ended)?;
+        let newest = self.shared().generator().ok_or_else(Self::ended)?;
         // A swap, because it reads what it replaces: a null that says the flag is set.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
         if self.closed.load(Ordering::Acquire) {
@@ -313,7 +313,7 @@ impl fmt::Debug for LeasedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
             .field("namespace", &self.shared().terms.namespace)
-            .field("generator", &self.shared().tenures.generator())
+            .field("generator", &self.shared().generator())
             .field("lease", &self.lease())
             .finish_non_exhaustive()
     }

@@ -2,6 +2,7 @@
 
 mod builder;
 mod cached;
+mod chain;
 mod handle;
 mod leased;
 mod local;
@@ -9,7 +10,6 @@ mod local;
 mod loom_models;
 mod registry;
 mod shared;
-mod tenure;
 mod terms;
 
 pub use builder::LeaseBuilder;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flakeid_core::{Error, Generator, Window};
 
-use super::tenure::Tenures;
+use super::chain::Chain;
 use super::terms::Terms;
 use crate::keeper::{LeaseEvent, Lives, SharedClock, Source, Watch};
 use crate::protocol::Grant;
@@ -17,7 +17,9 @@ pub(crate) struct Shared {
     pub(crate) source: Source,
     pub(crate) watch: Watch,
     pub(crate) observer: Option<Arc<Observer>>,
-    pub(crate) tenures: Tenures,
+    /// One grant's generator after the other. Only the newest issues: each one is retired before the
+    /// next is added, by the one keeper of the process.
+    tenures: Chain<Arc<Generator>>,
     pub(crate) lives: Lives,
     /// The tick after the last one used by a generator that has ended.
     used_until: AtomicU64,
@@ -30,8 +32,17 @@ impl Shared {
         watch: Watch,
         observer: Option<Arc<Observer>>,
     ) -> Self {
-        let (tenures, lives) = (Tenures::new(), Lives::new());
+        let (tenures, lives) = (Chain::new(), Lives::new());
         Self { terms, source, watch, observer, tenures, lives, used_until: AtomicU64::new(0) }
+    }
+
+    /// The present grant's generator, or that of the last one.
+    pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
+        self.tenures.newest()
+    }
+
+    pub(crate) fn publish(&self, generator: Generator) {
+        self.tenures.push(Arc::new(generator));
     }
 
     pub(crate) fn used_until(&self) -> u64 {

@@ -93,7 +93,7 @@ impl Acts {
     /// The tick of the next ID. Without a generator, where the next one begins: all windows have to
     /// reach beyond that.
     fn next_tick(&self) -> u64 {
-        let generator = self.shared.tenures.generator();
+        let generator = self.shared.generator();
         let next = generator.and_then(|generator| generator.next_tick());
         next.or_else(|| self.window_start()).unwrap_or(0)
     }
@@ -169,7 +169,7 @@ impl Acts {
         let terms = &self.shared.terms;
         let now = self.shared.watch.clock.unix_ms();
         terms.layout.tick_at(now)?;
-        let before = self.shared.tenures.generator();
+        let before = self.shared.generator();
         let (identity, name) = match &terms.identity {
             // The name is the parent's, which will want its node back.
             Identity::Name(_) if life.is_a_childs() => (Identity::Any, String::new()),
@@ -230,11 +230,8 @@ impl Acts {
             grant.fence = fence;
         }
         let lowest = self.window_fence().unwrap_or(fence);
-        let extended = self
-            .shared
-            .tenures
-            .generator()
-            .is_some_and(|generator| generator.extend(lowest).is_ok());
+        let extended =
+            self.shared.generator().is_some_and(|generator| generator.extend(lowest).is_ok());
         self.raised(life, lowest, extended);
         if extended { None } else { self.begin(life) }
     }
@@ -265,7 +262,7 @@ impl Acts {
                 return Some(Event::Unusable);
             }
         };
-        self.shared.tenures.publish(generator);
+        self.shared.publish(generator);
         let expires = grants.iter().map(|grant| grant.expires).min();
         self.succeeded(life, true, |status| {
             status.start = start;
@@ -282,7 +279,7 @@ impl Acts {
 
     /// Ends the present generator, if it is this process's, and returns the tick after its last.
     fn end(&self) -> u64 {
-        if let Some(generator) = self.shared.tenures.generator() {
+        if let Some(generator) = self.shared.generator() {
             let floor = generator.next_tick();
             match generator.retire() {
                 Ok(Some(last)) => self.shared.note_used(last + 1),
