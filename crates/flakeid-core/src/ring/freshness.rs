@@ -1,6 +1,7 @@
 use core::time::Duration;
 
 use crate::clock::ClockSource;
+use crate::sync::{AtomicU64, Ordering};
 use crate::{CoarseClock, Generator};
 
 /// By how much the coarse clock is late at most: one tick at 100 ticks a second.
@@ -16,6 +17,10 @@ pub(super) struct Freshness {
     max_ahead: i64,
     /// Age is judged by the coarse clock: a few nanoseconds instead of a few dozen.
     coarse: bool,
+    /// The exact reading made last: by how many milliseconds it was ahead of the coarse one, below
+    /// the lower half of the coarse one's mark. It holds as long as that clock has not moved, and
+    /// IDs of the present milliseconds need no exact reading each.
+    confirmed: AtomicU64,
 }
 
 /// Two readings between which the clock stands.
@@ -23,6 +28,8 @@ pub(super) struct Freshness {
 pub(super) struct Reading {
     earliest: i64,
     latest: i64,
+    /// The coarse clock's, if it is that one's.
+    mark: Option<u32>,
 }
 
 pub(super) enum Verdict {
@@ -44,14 +51,15 @@ impl Freshness {
             max_age,
             max_ahead: generator.most_ticks_ahead().cast_signed().saturating_mul(unit),
             coarse: generator.clock.is_system() && max_age >= 4 * COARSE_LAG_MS,
+            confirmed: AtomicU64::new(0),
         }
     }
 
     #[inline]
     pub(super) fn read(&self, clock: &ClockSource) -> Reading {
         if self.coarse {
-            let earliest = CoarseClock::now().0;
-            Reading { earliest, latest: earliest + COARSE_LAG_MS }
+            let (earliest, mark) = CoarseClock::now();
+            Reading { earliest, latest: earliest + COARSE_LAG_MS, mark: Some(mark as u32) }
         } else {
             Self::read_exactly(clock)
         }
@@ -59,7 +67,7 @@ impl Freshness {
 
     fn read_exactly(clock: &ClockSource) -> Reading {
         let now = clock.exact_unix_ms();
-        Reading { earliest: now, latest: now }
+        Reading { earliest: now, latest: now, mark: None }
     }
 
     /// When the ID's tick began. Time is the most significant field of every layout, so what is
@@ -79,21 +87,34 @@ impl Freshness {
         if self.is_stale(id, now) {
             return Verdict::Stale;
         }
-        if self.born(id).saturating_sub(now.earliest) > self.max_ahead {
-            return self.judge_early(id, clock);
+        let ahead = self.born(id).saturating_sub(now.earliest);
+        if ahead > self.max_ahead && !self.is_confirmed(ahead - self.max_ahead, now) {
+            return self.judge_early(id, now, clock);
         }
         Verdict::Fresh
     }
 
+    /// Whether the exact clock was seen so far ahead of this coarse reading.
+    #[inline]
+    fn is_confirmed(&self, ahead: i64, coarse: Reading) -> bool {
+        // Relaxed: one word, complete in itself.
+        let confirmed = self.confirmed.load(Ordering::Relaxed);
+        coarse.mark == Some((confirmed >> 32) as u32) && ahead <= i64::from(confirmed as u32)
+    }
+
     /// An ID of the present millisecond is ahead of the coarse clock, but not of the exact one.
     #[cold]
-    fn judge_early(&self, id: u64, clock: &ClockSource) -> Verdict {
-        let now = Self::read_exactly(clock);
-        let beyond = self.born(id).saturating_sub(now.earliest).saturating_sub(self.max_ahead);
+    fn judge_early(&self, id: u64, coarse: Reading, clock: &ClockSource) -> Verdict {
+        let now = Self::read_exactly(clock).earliest;
+        let beyond = self.born(id).saturating_sub(now).saturating_sub(self.max_ahead);
         if beyond > 0 {
-            Verdict::Early(Duration::from_millis(beyond.cast_unsigned()))
-        } else {
-            Verdict::Fresh
+            return Verdict::Early(Duration::from_millis(beyond.cast_unsigned()));
         }
+        let lead = u32::try_from(now.saturating_sub(coarse.earliest)).unwrap_or(0);
+        if let Some(mark) = coarse.mark {
+            let confirmed = u64::from(mark) << 32 | u64::from(lead);
+            self.confirmed.store(confirmed, Ordering::Relaxed);
+        }
+        Verdict::Fresh
     }
 }

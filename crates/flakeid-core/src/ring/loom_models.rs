@@ -163,21 +163,29 @@ fn wrap_around_of_the_cursor() {
 }
 
 /// One thread drops IDs up to 1 while another takes and a third puts: 2 and 3 are not lost. The
-/// taker runs on the model's own thread, as above.
-fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer)) {
+/// model's own thread is one of the first two, because each explores what the other does not.
+fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);
     let putter = {
         let subject = Arc::clone(&subject);
         thread::spawn(move || subject.put(&mut producer, 3))
     };
-    let skipper = {
+    let run = |skips: bool| {
         let subject = Arc::clone(&subject);
-        thread::spawn(move || subject.skip(1))
+        move || {
+            if skips {
+                subject.skip(1);
+                None
+            } else {
+                subject.take()
+            }
+        }
     };
-    let mut ids: Vec<u64> = subject.take().into_iter().collect();
+    let other = thread::spawn(run(!skips));
+    let mut ids: Vec<u64> = run(skips)().into_iter().collect();
     let put = putter.join().unwrap();
-    skipper.join().unwrap();
+    ids.extend(other.join().unwrap());
     ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
     ids.sort_unstable();
     ids.retain(|id| *id != 1);
@@ -185,14 +193,25 @@ fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer)) {
 }
 
 #[test]
+fn take_against_skip_and_fill() {
+    model(|| skip_against_take(real(), false));
+}
+
+#[test]
 fn skip_against_take_and_fill() {
-    model(|| skip_against_take(real()));
+    model(|| skip_against_take(real(), true));
+}
+
+#[test]
+#[should_panic(expected = "wrong")]
+fn take_against_skip_without_looking_again() {
+    model(|| skip_against_take(Twin::new(Flaw::BlindSkip), false));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
 fn skip_without_looking_again() {
-    model(|| skip_against_take(Twin::new(Flaw::BlindSkip)));
+    model(|| skip_against_take(Twin::new(Flaw::BlindSkip), true));
 }
 
 /// The limit becomes 0 while a thread takes from a full ring.
@@ -207,28 +226,29 @@ fn take_against_retire(looks: bool) {
     assert_eq!(stock.put(&mut producer).unwrap(), 4);
     let stock = Arc::new(stock);
     let ended = Arc::new(AtomicU64::new(0));
-    let taker = {
+    let retirer = {
         let (stock, ended) = (Arc::clone(&stock), Arc::clone(&ended));
         thread::spawn(move || {
-            let mut ids = Vec::new();
-            for _ in 0..2 {
-                let over = ended.load(Ordering::Acquire) == 1;
-                let id = if looks {
-                    stock.take().ok().map(|taken| taken.id.to_u64())
-                } else {
-                    stock.take_unchecked()
-                };
-                if let Some(id) = id {
-                    assert!(!over, "wrong: issued after it was retired");
-                    ids.push(id);
-                }
-            }
-            ids
+            let last = stock.generator.retire().unwrap();
+            ended.store(1, Ordering::Release);
+            last.map_or(0, |tick| (tick + 1) << 2)
         })
     };
-    let bound = stock.generator.retire().unwrap().map_or(0, |tick| (tick + 1) << 2);
-    ended.store(1, Ordering::Release);
-    assert!(taker.join().unwrap().iter().all(|id| *id < bound), "wrong: beyond what was reported");
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let over = ended.load(Ordering::Acquire) == 1;
+        let id = if looks {
+            stock.take().ok().map(|taken| taken.id.to_u64())
+        } else {
+            stock.take_unchecked()
+        };
+        if let Some(id) = id {
+            assert!(!over, "wrong: issued after it was retired");
+            ids.push(id);
+        }
+    }
+    let bound = retirer.join().unwrap();
+    assert!(ids.iter().all(|id| *id < bound), "wrong: beyond what was reported");
     assert!(stock.put(&mut producer).is_err() || stock.buffer.len() == 4, "wrong: refilled");
 }
 
