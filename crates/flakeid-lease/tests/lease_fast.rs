@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use flakeid_core::{Clock, ErrorKind, Id, Layout, Overflow, RingOptions, SystemClock};
+use flakeid_core::{Clock, ErrorKind, Id, Layout, NamedClock, Overflow, RingOptions, SystemClock};
 use flakeid_lease::protocol::{Acquire, Identity, Owner, Token};
 use flakeid_lease::store::{MemoryStore, operations};
 use flakeid_lease::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
@@ -162,4 +162,16 @@ fn options_that_cannot_be_are_told() {
     let error =
         LeasedCachedGenerator::with(short(&store), RingOptions::new().boost_power(21)).unwrap_err();
     assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
+}
+
+#[test]
+fn every_clock_of_the_system_will_do() {
+    let store = MemoryStore::new();
+    for clock in NamedClock::ALL {
+        let leased = on(&store).clock(clock).open().unwrap();
+        let ids: Vec<Id> = (0..20_000).map(|_| leased.next_id().unwrap()).collect();
+        assert_rising(&ids);
+        let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
+        assert!(last <= SystemClock.unix_ms(), "{clock} is ahead of the clock");
+    }
 }

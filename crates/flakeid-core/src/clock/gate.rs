@@ -129,6 +129,12 @@ impl Gate {
                 .is_ok()
     }
 
+    /// As if a thread of `process` were refreshing and never got on with it, for the tests.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn hold(&self, process: u64) {
+        self.refresh.holder.store(process, Ordering::Relaxed);
+    }
+
     fn leave(&self) {
         self.refresh.holder.store(0, Ordering::Release);
     }

@@ -2,16 +2,19 @@
 
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod coarse;
-#[cfg(all(feature = "std", target_os = "linux", target_arch = "x86_64", any(test, not(loom))))]
+#[cfg(any(
+    all(test, loom),
+    all(not(loom), feature = "std", target_os = "linux", target_arch = "x86_64")
+))]
 mod gate;
-#[cfg(all(test, loom))]
-mod gate_models;
 #[cfg(all(test, not(loom), feature = "std", target_os = "linux", target_arch = "x86_64"))]
 mod gate_tests;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod gated;
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 mod host;
+#[cfg(all(test, loom))]
+mod loom_models;
 mod manual;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod named;

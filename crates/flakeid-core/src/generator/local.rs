@@ -23,6 +23,10 @@ pub struct LocalGenerator<G> {
     next: u64,
     end: u64,
     clock_sequence: u64,
+    /// The ID of the next position.
+    id: u64,
+    /// How far apart the IDs of a block are; 0 if that differs.
+    step: u64,
     /// The clock's mark when the block was reserved.
     mark: u64,
     block: u64,
@@ -35,7 +39,8 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// A handle on `generator`.
     pub fn new(generator: G) -> Self {
         let block = ((generator.sequence_mask + 1) / 16).clamp(1, Self::LARGEST_BLOCK);
-        Self { generator, next: 0, end: 0, clock_sequence: 0, mark: 0, block }
+        let step = generator.shape.step().unwrap_or(0);
+        Self { generator, next: 0, end: 0, clock_sequence: 0, id: 0, step, mark: 0, block }
     }
 
     /// The next ID; reserves a block when the last one is used up or has ended.
@@ -71,6 +76,14 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         Ok(self.hand_out())
     }
 
+    /// The next ID of the block that was reserved last. `None` if that is used up or has ended, and
+    /// then it is for the other calls to reserve another or to say why not. For callers that have
+    /// something to do before they wait.
+    #[inline]
+    pub fn poll(&mut self) -> Option<Id> {
+        self.holds().then(|| self.hand_out())
+    }
+
     /// Whether the block has an ID that is still good.
     #[inline]
     fn holds(&self) -> bool {
@@ -83,7 +96,12 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     fn hand_out(&mut self) -> Id {
         let run = Run { first: self.next, count: 1, clock_sequence: self.clock_sequence };
         self.next += 1;
-        self.generator.shape.id(&run)
+        if self.step == 0 {
+            return self.generator.shape.id(&run);
+        }
+        let id = self.id;
+        self.id = id.wrapping_add(self.step);
+        Id::from_u64(id)
     }
 
     /// A twin with a flaw, for the models: uses a block up without looking at the limit.
@@ -110,6 +128,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         };
         (self.next, self.end) = (run.first, run.end());
         self.clock_sequence = run.clock_sequence;
+        self.id = self.generator.shape.id(&run).to_u64();
         self.mark = mark;
         Ok(())
     }

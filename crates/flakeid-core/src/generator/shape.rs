@@ -96,6 +96,11 @@ impl Shape {
         )
     }
 
+    /// How far apart the IDs of neighbouring positions of a tick are, if that is always the same.
+    pub(super) fn step(&self) -> Option<u64> {
+        self.several.is_none().then_some(1 << self.sequence_shift)
+    }
+
     /// All IDs of a run, which lies within one tick.
     #[inline]
     pub(super) fn write(&self, run: &Run, ids: &mut [Id]) {

@@ -67,8 +67,9 @@ fn real() -> (Buffer, (Producer, u64)) {
 /// gets rises, nobody gets what was not put, nobody gets what another got, and whatever nobody got
 /// is still there.
 ///
-/// A taker runs on the model's own thread, which loom runs first: it remembers one access to each
-/// word only, and would never let the producer see a moved cursor if the producer ran first.
+/// The takers are spawned first, and so run first: loom remembers one access to each word only, and
+/// would never let the producer see a moved cursor if the producer ran first. The model's own thread
+/// only waits, so that beginning with any of them is no forced switch.
 fn takers_and_producer<S: Subject>(
     (subject, mut producer): (S, S::Producer),
     first: u64,
@@ -85,16 +86,16 @@ fn takers_and_producer<S: Subject>(
             ids
         }
     };
+    let takers: Vec<_> =
+        each.into_iter().filter(|n| *n > 0).map(|n| thread::spawn(take(n))).collect();
     let putter = (then > first).then(|| {
         let subject = Arc::clone(&subject);
         thread::spawn(move || subject.put(&mut producer, then))
     });
-    let other = (each[1] > 0).then(|| thread::spawn(take(each[1])));
-    let mut ids = take(each[0])();
+    let mut ids: Vec<u64> = takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect();
     if let Some(putter) = putter {
         put = putter.join().unwrap();
     }
-    ids.extend(other.into_iter().flat_map(|other| other.join().unwrap()));
     // Bounded, because a twin may go round for ever.
     ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
     ids.sort_unstable();
@@ -162,15 +163,11 @@ fn wrap_around_of_the_cursor() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
-/// One thread drops IDs up to 1 while another takes and a third puts: 2 and 3 are not lost. The
-/// model's own thread is one of the first two, because each explores what the other does not.
-fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips: bool) {
+/// One thread drops IDs up to 1 while another takes and a third puts: 2 and 3 are not lost. Which of
+/// the first two runs first makes a difference to what loom tries.
+fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips_first: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);
-    let putter = {
-        let subject = Arc::clone(&subject);
-        thread::spawn(move || subject.put(&mut producer, 3))
-    };
     let run = |skips: bool| {
         let subject = Arc::clone(&subject);
         move || {
@@ -182,10 +179,14 @@ fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skip
             }
         }
     };
-    let other = thread::spawn(run(!skips));
-    let mut ids: Vec<u64> = run(skips)().into_iter().collect();
+    let runners = [skips_first, !skips_first].map(|skips| thread::spawn(run(skips)));
+    let putter = {
+        let subject = Arc::clone(&subject);
+        thread::spawn(move || subject.put(&mut producer, 3))
+    };
+    let mut ids: Vec<u64> =
+        runners.into_iter().filter_map(|runner| runner.join().unwrap()).collect();
     let put = putter.join().unwrap();
-    ids.extend(other.join().unwrap());
     ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
     ids.sort_unstable();
     ids.retain(|id| *id != 1);

@@ -1,9 +1,8 @@
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, CoarseClock, Error, ErrorKind, Layout, NamedClock, SystemClock};
+use flakeid_core::{Clock, Error, ErrorKind, Layout, NamedClock, SystemClock};
 
 use crate::protocol::Refusal;
 use crate::store::{Fault, Location, Store};
@@ -66,14 +65,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn of(clock: impl Clock) -> Self {
-        let known: &dyn Any = &clock;
-        let system = if known.is::<SystemClock>() {
-            Some(NamedClock::System)
-        } else if known.is::<CoarseClock>() {
-            Some(NamedClock::Coarse)
-        } else {
-            known.downcast_ref().copied()
-        };
+        let system = NamedClock::of(&clock);
         let clock: Arc<dyn Clock> =
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
         Self { clock, system }
