@@ -105,3 +105,53 @@ fn the_coarse_clock_is_late_and_its_generators_share_the_exact_ones_position() {
     assert!(ids.is_sorted_by(|a, b| a < b), "one position for both");
     assert_eq!(on_exact.stats().rollbacks, 0, "being late is no rollback");
 }
+
+#[test]
+fn polling_never_reserves_and_trying_never_waits() {
+    let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
+    let generator = Generator::builder(Layout::TWITTER)
+        .node(1)
+        .clock(clock.clone())
+        .sequence_mask(31)
+        .build()
+        .unwrap();
+    let mut local = generator.local();
+    assert_eq!(local.poll(), None, "nothing is reserved yet");
+    // Blocks are a sixteenth of the tick: two.
+    let first = local.try_next_id().unwrap();
+    let second = local.poll().unwrap();
+    assert!(first < second);
+    assert_eq!(local.poll(), None, "the block is used up");
+    let mut ids = vec![first, second];
+    while let Ok(id) = local.try_next_id() {
+        ids.push(id);
+    }
+    assert_eq!(ids.len(), 32, "the tick's");
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert_eq!(local.try_next_id().unwrap_err().kind(), ErrorKind::SequenceExhausted);
+    assert_eq!(clock.unix_ms(), Layout::TWITTER.epoch() + 1_000, "nobody waited");
+    let third = local.next_id().unwrap();
+    assert_eq!(Layout::TWITTER.unpack(third).unwrap().tick, 1_001);
+    local.next_id().unwrap();
+    local.next_id().unwrap();
+    clock.set(Layout::TWITTER.epoch() + 1_002);
+    assert_eq!(local.poll(), None, "the block has ended with its reading");
+}
+
+#[test]
+fn blocks_of_several_nodes_are_those_of_their_generator() {
+    for layout in [Layout::TWITTER, "t41.s12.n10@1288834974657/1ms".parse().unwrap()] {
+        let make = || {
+            let clock = ManualClock::new(layout.epoch() + 1_000);
+            Generator::builder(layout).nodes(&[3, 1, 7, 5]).clock(clock).build().unwrap()
+        };
+        let mut twin = make().next_ids(4 * 4096).unwrap();
+        let generator = make();
+        let mut local = generator.local();
+        let ids: Vec<_> = (0..twin.len()).map(|_| local.next_id().unwrap()).collect();
+        assert_eq!(ids, twin);
+        assert_distinct(&ids);
+        twin.dedup_by_key(|id| layout.unpack(*id).unwrap().node);
+        assert!(twin.len() >= 4, "all of the nodes");
+    }
+}

@@ -198,6 +198,23 @@ fn handlers_are_told_and_the_end_of_the_window_is_reported() {
 }
 
 #[test]
+fn polling_an_empty_ring_is_no_refusal() {
+    let (_clock, generator) = small(Overflow::Error, 0);
+    let refused = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&refused);
+    let options = RingOptions::new().on_rejected_take(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let cached = CachedGenerator::with(generator, options).unwrap();
+    let ids: Vec<_> = std::iter::from_fn(|| cached.poll()).collect();
+    assert_eq!(ids.len(), 4, "the tick's");
+    assert_eq!(cached.poll(), None);
+    assert_eq!((cached.stats().rejected_take, refused.load(Ordering::Relaxed)), (0, 0));
+    assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::RingEmpty);
+    assert_eq!((cached.stats().rejected_take, refused.load(Ordering::Relaxed)), (1, 1));
+}
+
+#[test]
 fn a_handler_that_panics_does_not_end_the_refilling() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let cached = CachedGenerator::with(
@@ -212,6 +229,23 @@ fn a_handler_that_panics_does_not_end_the_refilling() {
     // Printing a panic takes its time.
     let id = cached.next_id_within(Duration::from_secs(20)).unwrap();
     assert_eq!(tick(&cached, id), START + 2_000_000);
+}
+
+/// A window that is shorter than the ring fills a part of it.
+#[test]
+fn short_windows_fill_a_part_of_the_ring() {
+    let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
+    let generator = Generator::builder(layout)
+        .node(3)
+        .clock(ManualClock::new(layout.epoch() + START as i64))
+        .window(Window::new(START, START + 3).unwrap())
+        .overflow(Overflow::Borrow)
+        .build()
+        .unwrap();
+    let cached = CachedGenerator::new(generator).unwrap();
+    assert_eq!(drain(&cached).len(), 12);
+    cached.generator().extend(START + 4).unwrap();
+    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 3);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::{Error, ErrorKind, Layout};
 pub struct GeneratorBuilder {
     layout: Layout,
     node: Option<u64>,
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     nodes: Option<Vec<u64>>,
     datacenter: Option<u64>,
     worker: Option<u64>,
@@ -34,6 +35,7 @@ impl GeneratorBuilder {
         Self {
             layout,
             node: None,
+            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             nodes: None,
             datacenter: None,
             worker: None,
@@ -61,6 +63,9 @@ impl GeneratorBuilder {
     ///
     /// Does not go with [`sequence_mask`](Self::sequence_mask) or layouts with clock sequences.
     /// Within a process a node cannot be used alone and together with others, or in different sets.
+    ///
+    /// Not on `wasm32-unknown-unknown`, where every kilobyte is downloaded.
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub fn nodes(mut self, nodes: &[u64]) -> Self {
         self.nodes = Some(nodes.into());
         self
@@ -207,6 +212,12 @@ impl GeneratorBuilder {
         })
     }
 
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    fn resolve_nodes(&self) -> Result<Vec<u64>, Error> {
+        Ok(vec![self.resolve_node()?])
+    }
+
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     fn resolve_nodes(&self) -> Result<Vec<u64>, Error> {
         let Some(nodes) = &self.nodes else { return Ok(vec![self.resolve_node()?]) };
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));

@@ -11,6 +11,7 @@ mod loom_models;
 mod policy;
 #[cfg(any(not(loom), test))]
 mod registry;
+mod several;
 mod shape;
 mod stats;
 mod steps;

@@ -126,9 +126,9 @@ impl Entry {
             return Err(Error::invalid_option(
                 "nodes",
                 &format!(
-                    "node {} was used in this process as one of {:?}, and now as one of {nodes:?}: \
-                     use nodes alone or always together",
-                    self.node, self.nodes
+                    "node {} was used in this process alone, or together with other nodes: use \
+                     nodes alone or always together with the same ones",
+                    self.node
                 ),
             ));
         }

@@ -1,6 +1,7 @@
 use alloc::boxed::Box;
 
 use super::Run;
+use super::several::Several;
 use super::steps::write_steps;
 use crate::layout::Layout;
 use crate::{Error, Id};
@@ -21,16 +22,6 @@ pub(super) struct Shape {
     several: Option<Box<Several>>,
 }
 
-/// More than one node; their number is a power of two.
-struct Several {
-    /// In rising order.
-    node_bits: Box<[u64]>,
-    /// Where in a position the index of the node stands, and where the sequence.
-    index_shift: u8,
-    sequence_from: u8,
-    sequence_mask: u64,
-}
-
 impl Shape {
     /// `nodes` are in rising order, and their number is a power of two.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> Result<Self, Error> {
@@ -38,23 +29,15 @@ impl Shape {
             crate::layout::check("node", *node, layout.max_node())?;
         }
         let (time, node_span, clock_sequence, sequence) = layout.spans();
-        let node_bits: Box<[u64]> = nodes.iter().map(|node| node_span.place(*node)).collect();
-        let more = nodes.len().trailing_zeros() as u8;
-        let several = (more > 0).then(|| {
-            let is_node_above = node_span.shift > sequence.shift;
-            Box::new(Several {
-                node_bits: node_bits.clone(),
-                index_shift: if is_node_above { sequence.width } else { 0 },
-                sequence_from: if is_node_above { 0 } else { more },
-                sequence_mask: sequence.mask(),
-            })
-        });
+        let node_bits = nodes.first().map_or(0, |node| node_span.place(*node));
+        let several = Several::new(layout, nodes);
+        let more = several.as_ref().map_or(0, |several| several.width());
         Ok(Self {
             width: sequence.width + more,
             time_shift: time.shift,
             sequence_shift: sequence.shift,
             clock_sequence_shift: clock_sequence.shift,
-            node_bits: node_bits.first().copied().unwrap_or_default(),
+            node_bits,
             several,
         })
     }
@@ -121,22 +104,5 @@ impl Shape {
             rest.first += count as u64;
             filled += count;
         }
-    }
-}
-
-impl Several {
-    /// The sequence number and the node's bits of a place in a tick.
-    fn split(&self, place: u64) -> (u64, u64) {
-        let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
-        (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
-    }
-
-    /// How many IDs from this place on, at most `wanted`, are of one node and one step apart.
-    fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
-        if self.sequence_from > 0 {
-            return 1;
-        }
-        let left = self.sequence_mask - (place & self.sequence_mask) + 1;
-        usize::try_from(left).map_or(wanted, |left| left.min(wanted))
     }
 }

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::refill::{Handlers, Limits, Shared};
 use super::stock::Stock;
 use super::{CachedGenerator, Handler};
-use crate::{Error, ErrorKind, Generator, Rollback};
+use crate::{Error, Generator, Rollback};
 
 /// The options of a [`CachedGenerator`]; all have defaults.
 #[must_use = "options do nothing until a ring is made with them"]
@@ -106,15 +106,9 @@ impl RingOptions {
         let low = (capacity * u64::from(self.padding_factor)).div_ceil(100).max(1);
         let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
-        loop {
-            match stock.put(&mut producer) {
-                Ok(0) => break,
-                Ok(_) => {}
-                // The tick is full; the thread goes on with the next.
-                Err(error) if error.kind() == ErrorKind::SequenceExhausted => break,
-                Err(error) => return Err(error),
-            }
-        }
+        // Whatever ends this, a full tick or the end of a window: the thread meets it again, and
+        // there is something to take meanwhile.
+        while matches!(stock.put(&mut producer), Ok(1..)) {}
         let limits = Limits { low, interval: self.refill_interval };
         let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };
         CachedGenerator::start(Shared::new(stock, limits, handlers), producer)
