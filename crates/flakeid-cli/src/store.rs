@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use flakeid_core::{Error, ErrorKind, Layout, SystemClock};
+use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
 use flakeid_lease::protocol::{Namespace, Refusal, Row};
 use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
@@ -73,15 +73,31 @@ impl StoreArgs {
         Ok(name)
     }
 
+    /// To the store that is there: a mistyped path does not become one.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
+        self.open(Location::connect_existing)
+    }
+
+    /// To a store that may have to be made.
+    pub(crate) fn connect_or_make(&self) -> Result<Connection, Failure> {
+        self.open(Location::connect)
+    }
+
+    fn open(&self, connect: Connect) -> Result<Connection, Failure> {
         let namespace = self.namespace()?;
-        Connection::open(self.location()?, namespace)
+        let location = self.location()?;
+        match connect(&location, &(Arc::new(SystemClock) as _)) {
+            Ok(store) => Ok(Connection { location, namespace, store }),
+            Err(fault) => Err(refused(&fault, &location, &namespace).into()),
+        }
     }
 }
 
 fn from_environment(error: Error, name: &str) -> Failure {
     Failure::hinted(error, format!("it comes from the environment variable {name}"))
 }
+
+type Connect = fn(&Location, &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault>;
 
 /// A store that is open at one namespace. Faults become errors with their code here.
 pub(crate) struct Connection {
@@ -91,13 +107,6 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn open(location: Location, namespace: String) -> Result<Self, Failure> {
-        match location.connect(&(Arc::new(SystemClock) as _)) {
-            Ok(store) => Ok(Self { location, namespace, store }),
-            Err(fault) => Err(refused(&fault, &location, &namespace).into()),
-        }
-    }
-
     /// For people: `namespace orders of postgresql://db/app`.
     pub(crate) fn name(&self) -> String {
         format!("namespace {} of {}", self.namespace, self.location)

@@ -1,12 +1,11 @@
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Process, Server, free_port};
+use crate::daemon::Daemon;
+use crate::{Server, free_port};
 
 /// A private etcd of one member.
 #[derive(Debug)]
@@ -16,7 +15,7 @@ pub struct EtcdServer {
     peer_port: u16,
     tls_port: Option<u16>,
     settings: Vec<String>,
-    process: Mutex<Option<Process>>,
+    daemon: Daemon,
 }
 
 impl EtcdServer {
@@ -55,13 +54,14 @@ impl EtcdServer {
     }
 
     fn installed(settings: &[&str], tls_port: Option<u16>) -> Self {
+        let home = tempfile::tempdir().expect("a temporary directory");
         Self {
-            home: tempfile::tempdir().expect("a temporary directory"),
+            daemon: Daemon::new("etcd", home.path().join("log")),
+            home,
             client_port: free_port(),
             peer_port: free_port(),
             tls_port,
             settings: settings.iter().map(ToString::to_string).collect(),
-            process: Mutex::new(None),
         }
     }
 
@@ -150,7 +150,6 @@ impl Server for EtcdServer {
 
     fn start(&self) {
         let home = self.home.path();
-        let log = File::options().create(true).append(true).open(home.join("log")).unwrap();
         let client = format!("http://127.0.0.1:{}", self.client_port);
         let listen = match self.tls_port {
             Some(port) => format!("{client},https://127.0.0.1:{port}"),
@@ -168,38 +167,24 @@ impl Server for EtcdServer {
             command.arg("--cert-file").arg(home.join("server.crt"));
             command.arg("--key-file").arg(home.join("server.key"));
         }
-        command.args(&self.settings).stdout(log.try_clone().unwrap()).stderr(log);
-        *self.process.lock().unwrap() = Some(Process::start(&mut command));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while self.ctl(&["endpoint", "status"]).is_err() {
-            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
-            assert!(
-                runs && Instant::now() < deadline,
-                "etcd does not start: {}",
-                fs::read_to_string(home.join("log")).unwrap_or_default()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        command.args(&self.settings);
+        self.daemon.start(&mut command, || self.ctl(&["endpoint", "status"]).is_ok());
     }
 
     fn stop(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.end(libc::SIGTERM, Duration::from_secs(20));
-        }
+        self.daemon.stop(libc::SIGTERM);
     }
 
     fn kill(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.kill();
-        }
+        self.daemon.kill();
     }
 
     fn pause(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+        self.daemon.signal(libc::SIGSTOP);
     }
 
     fn resume(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+        self.daemon.signal(libc::SIGCONT);
     }
 
     fn data(&self) -> PathBuf {

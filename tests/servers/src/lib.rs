@@ -7,6 +7,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
 mod account;
+mod daemon;
 mod etcd;
 mod mariadb;
 mod port;

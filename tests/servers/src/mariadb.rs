@@ -2,13 +2,12 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::account::{Account, ask, run};
-use crate::{Process, Server, free_port};
+use crate::daemon::Daemon;
+use crate::{Server, free_port};
 
 /// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it.
 #[derive(Debug)]
@@ -17,7 +16,7 @@ pub struct MariadbServer {
     account: Account,
     port: u16,
     settings: Vec<String>,
-    process: Mutex<Option<Process>>,
+    daemon: Daemon,
 }
 
 impl MariadbServer {
@@ -115,8 +114,8 @@ impl MariadbServer {
             .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
             .arg(format!("--datadir={}", home.path().join("data").display()))
             .current_dir(home.path()));
-        let process = Mutex::new(None);
-        Self { home, account, port: free_port(), settings: Vec::new(), process }
+        let daemon = Daemon::new("MariaDB", home.path().join("log"));
+        Self { home, account, port: free_port(), settings: Vec::new(), daemon }
     }
 
     fn begin(&self) {
@@ -142,8 +141,6 @@ impl Server for MariadbServer {
     }
 
     fn start(&self) {
-        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
-        let log = log.unwrap();
         let mut command = self.account.command(Path::new("/usr/sbin/mariadbd"));
         command.arg("--no-defaults").current_dir(self.home.path());
         command.env("TMPDIR", self.home.path().join("tmp"));
@@ -153,38 +150,23 @@ impl Server for MariadbServer {
         command.arg(format!("--socket={}", self.socket().display()));
         command.arg(format!("--pid-file={}", self.home.path().join("pid").display()));
         command.args(&self.settings);
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        *self.process.lock().unwrap() = Some(Process::start(&mut command));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while self.sql("SELECT 1").is_err() {
-            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
-            assert!(
-                runs && Instant::now() < deadline,
-                "MariaDB does not start: {}",
-                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.daemon.start(&mut command, || self.sql("SELECT 1").is_ok());
     }
 
     fn stop(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.end(libc::SIGTERM, Duration::from_secs(30));
-        }
+        self.daemon.stop(libc::SIGTERM);
     }
 
     fn kill(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.kill();
-        }
+        self.daemon.kill();
     }
 
     fn pause(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+        self.daemon.signal(libc::SIGSTOP);
     }
 
     fn resume(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+        self.daemon.signal(libc::SIGCONT);
     }
 
     fn data(&self) -> PathBuf {

@@ -1,16 +1,17 @@
 #![allow(unsafe_code)]
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::account::{Account, ask, run};
-use crate::{Process, Server, free_port};
+use crate::daemon::Daemon;
+use crate::{Server, free_port};
+
+const NAME: &str = "PostgreSQL";
 
 /// A private `PostgreSQL` with a database `ids`, its owner `flakeid` and a superuser.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct PostgresServer {
     account: Account,
     port: u16,
     settings: Vec<String>,
-    process: Mutex<Option<Process>>,
+    daemon: Daemon,
 }
 
 impl PostgresServer {
@@ -131,12 +132,12 @@ impl PostgresServer {
             Self::PASSWORD
         );
         let standby = Self {
+            daemon: Daemon::new(NAME, home.path().join("log")),
             home,
             programs: self.programs.clone(),
             account: self.account,
             port: free_port(),
             settings: vec![primary],
-            process: Mutex::new(None),
         };
         standby.start();
         standby
@@ -159,8 +160,8 @@ impl PostgresServer {
             .arg("-D")
             .arg(home.path().join("data"))
             .current_dir(home.path()));
-        let process = Mutex::new(None);
-        Self { home, programs, account, port: free_port(), settings: Vec::new(), process }
+        let daemon = Daemon::new(NAME, home.path().join("log"));
+        Self { home, programs, account, port: free_port(), settings: Vec::new(), daemon }
     }
 
     fn begin(&self) {
@@ -179,7 +180,7 @@ impl PostgresServer {
     /// The server and its children. Those lead process groups of their own, so that signals to the
     /// server's group miss them.
     fn signal_all(&self, signal: libc::c_int) {
-        let guard = self.process.lock().unwrap();
+        let guard = self.daemon.process();
         let server = guard.as_ref().expect("it runs");
         // Stopped first, so that it makes no more children; what it has cannot be reaped then, so
         // their process IDs stay theirs.
@@ -204,8 +205,6 @@ impl Server for PostgresServer {
     }
 
     fn start(&self) {
-        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
-        let log = log.unwrap();
         let mut command = self.account.command(&self.programs.join("postgres"));
         command.arg("-D").arg(self.data()).current_dir(self.home.path());
         command.args(["-p", &self.port.to_string(), "-h", "127.0.0.1", "-N", "300"]);
@@ -213,37 +212,22 @@ impl Server for PostgresServer {
         for setting in &self.settings {
             command.args(["-c", setting]);
         }
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        *self.process.lock().unwrap() = Some(Process::start(&mut command));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let ready = || {
+        let is_ready = || {
             let mut ready = Command::new(self.programs.join("pg_isready"));
             ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
             ready.status().is_ok_and(|status| status.success())
         };
-        while !ready() {
-            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
-            assert!(
-                runs && Instant::now() < deadline,
-                "PostgreSQL does not start: {}",
-                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.daemon.start(&mut command, is_ready);
     }
 
     fn stop(&self) {
         // The fast shutdown: it throws clients out.
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.end(libc::SIGINT, Duration::from_secs(30));
-        }
+        self.daemon.stop(libc::SIGINT);
     }
 
     fn kill(&self) {
         self.signal_all(libc::SIGKILL);
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.kill();
-        }
+        self.daemon.kill();
     }
 
     fn pause(&self) {
@@ -261,10 +245,8 @@ impl Server for PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        if self.process.lock().is_ok_and(|process| process.is_some()) {
-            // By its own way, because its shared memory outlives a kill.
-            self.stop();
-        }
+        // By its own way, because its shared memory outlives a kill.
+        self.stop();
     }
 }
 

@@ -1,15 +1,15 @@
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::{Process, Server, free_port};
+use crate::daemon::Daemon;
+use crate::{Server, free_port};
 
 /// A private Redis with an append-only file and a password.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct RedisServer {
     home: TempDir,
     port: u16,
     settings: Vec<String>,
-    process: Mutex<Option<Process>>,
+    daemon: Daemon,
 }
 
 impl RedisServer {
@@ -39,11 +39,12 @@ impl RedisServer {
     /// As [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("a temporary directory");
         let server = Self {
-            home: tempfile::tempdir().expect("a temporary directory"),
+            daemon: Daemon::new("Redis", home.path().join("log")),
+            home,
             port: free_port(),
             settings: settings.iter().map(ToString::to_string).collect(),
-            process: Mutex::new(None),
         };
         fs::create_dir(server.data()).unwrap();
         server.start();
@@ -128,45 +129,28 @@ impl Server for RedisServer {
     }
 
     fn start(&self) {
-        let log = File::options().create(true).append(true).open(self.home.path().join("log"));
-        let log = log.unwrap();
         let mut command = Command::new("redis-server");
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);
         command.args(["--requirepass", Self::PASSWORD, "--masterauth", Self::PASSWORD]);
         command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
         command.arg("--dir").arg(self.data()).args(&self.settings);
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        *self.process.lock().unwrap() = Some(Process::start(&mut command));
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while self.command(&["PING"]).as_deref() != Ok("PONG") {
-            let runs = self.process.lock().unwrap().as_mut().is_some_and(Process::is_running);
-            assert!(
-                runs && Instant::now() < deadline,
-                "Redis does not start: {}",
-                fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.daemon.start(&mut command, || self.command(&["PING"]).as_deref() == Ok("PONG"));
     }
 
     fn stop(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.end(libc::SIGTERM, Duration::from_secs(20));
-        }
+        self.daemon.stop(libc::SIGTERM);
     }
 
     fn kill(&self) {
-        if let Some(mut process) = self.process.lock().unwrap().take() {
-            process.kill();
-        }
+        self.daemon.kill();
     }
 
     fn pause(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGSTOP);
+        self.daemon.signal(libc::SIGSTOP);
     }
 
     fn resume(&self) {
-        self.process.lock().unwrap().as_ref().expect("it runs").signal(libc::SIGCONT);
+        self.daemon.signal(libc::SIGCONT);
     }
 
     fn data(&self) -> PathBuf {

@@ -19,7 +19,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     wanted.bounds = bounds(args, wanted.bounds)?;
     wanted.bounds.check(&layout)?;
     wanted.keeps_history = !args.no_history;
-    let mut connection = args.store.connect()?;
+    let mut connection = args.store.connect_or_make()?;
     connection.prepare()?;
     let existed = connection.find()?.is_some();
     let kept = connection.init(&wanted, args.fresh)?;

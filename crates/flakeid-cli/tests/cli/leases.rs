@@ -132,6 +132,34 @@ fn a_missing_namespace_is_told_from_those_there_are() {
     }
 }
 
+/// A mistyped path is told, and does not become a store.
+#[test]
+fn what_is_not_there_is_not_made() {
+    let (dir, url) = scratch("not_there");
+    let path = dir.join("flakeid.db").display().to_string();
+    for args in [
+        &["leases", "ls"] as &[&str],
+        &["leases", "watch"],
+        &["leases", "release", "1", "--yes"],
+        &["leases", "quarantine", "1", "--yes"],
+        &["leases", "quarantine", "1", "--lift", "--yes"],
+        &["leases", "fast-forward", "--by", "1s", "--yes"],
+        &["leases", "adopt", "--yes"],
+        &["whois", "910499571847892992"],
+    ] {
+        let run = run(&[args, &["--store", &url]].concat());
+        refused(&run, "FLAKEID_STORE_REJECTED", &[&path, "check the path", "flakeid leases init"]);
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{args:?}");
+    }
+    // An empty file is none either, and stays empty.
+    std::fs::write(&path, "").unwrap();
+    let empty = leases(&url, &["ls"]);
+    refused(&empty, "FLAKEID_STORE_REJECTED", &[&path, "flakeid leases init"]);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+    leases(&url, &["init"]).quiet();
+    leases(&url, &["ls"]).quiet();
+}
+
 #[test]
 fn release_lets_others_have_the_node_beyond_its_window() {
     let (_, url) = scratch("release");

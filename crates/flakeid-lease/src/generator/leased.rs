@@ -51,7 +51,7 @@ impl LeasedGenerator {
         let generator = Self { current, closed, handle };
         let shared = generator.shared();
         // Any grant of this process will do, and renewals come after one.
-        shared.lives.begin(shared)?.gain(0, patience)?;
+        shared.lives.begin(shared)?.gain(0, patience, &shared.source)?;
         generator.newest()?;
         Ok(generator)
     }
@@ -278,29 +278,35 @@ impl LeasedGenerator {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            gain(life, gains, error.kind(), left())?;
+            self.gain(life, gains, error.kind(), left())?;
         }
     }
-}
 
-/// Waits until there is another generator, or a longer window, than after `since` gains.
-fn gain(life: &Life, since: u64, kind: ErrorKind, patience: Duration) -> Result<(), Error> {
-    let patience = match kind {
-        // A forked child begins from nothing: it may take as long as its parent had to begin,
-        // unless it must not wait at all.
-        ErrorKind::Forked if !patience.is_zero() => patience.saturating_add(CONNECT_TIMEOUT),
-        ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => patience,
-        _ => return Ok(()),
-    };
-    life.gain(since, patience).map_err(|cause| match kind {
-        ErrorKind::LeaseExpired => Error::new(
-            kind,
-            &format!("the window of ticks is used up and was not renewed: {cause}"),
-            // Whatever it was, the keeper goes on asking.
-            cause.retry_after().or(Some(RETRY)),
-        ),
-        _ => cause,
-    })
+    /// Waits until there is another generator, or a longer window, than after `since` gains.
+    fn gain(
+        &self,
+        life: &Life,
+        since: u64,
+        kind: ErrorKind,
+        patience: Duration,
+    ) -> Result<(), Error> {
+        let patience = match kind {
+            // A forked child begins from nothing: it may take as long as its parent had to begin,
+            // unless it must not wait at all.
+            ErrorKind::Forked if !patience.is_zero() => patience.saturating_add(CONNECT_TIMEOUT),
+            ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => patience,
+            _ => return Ok(()),
+        };
+        life.gain(since, patience, &self.shared().source).map_err(|cause| match kind {
+            ErrorKind::LeaseExpired => Error::new(
+                kind,
+                &format!("the window of ticks is used up and was not renewed: {cause}"),
+                // Whatever it was, the keeper goes on asking.
+                cause.retry_after().or(Some(RETRY)),
+            ),
+            _ => cause,
+        })
+    }
 }
 
 impl Drop for LeasedGenerator {

@@ -58,6 +58,12 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
         }
     }
 
+    /// The next ID of the block that was reserved last, as [`LocalGenerator::poll`].
+    #[inline]
+    pub fn poll(&mut self) -> Option<Id> {
+        self.local.as_mut()?.poll()
+    }
+
     /// To have none is as good as to have one that has ended.
     #[inline]
     fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {

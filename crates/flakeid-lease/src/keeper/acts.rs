@@ -147,6 +147,7 @@ impl Acts {
             Effect::Install(grant) => {
                 self.end();
                 self.members[member].grant = Some(grant);
+                life.tell(|notes| notes.granted = true);
                 self.pace.succeeded();
                 self.begin(life)
             }

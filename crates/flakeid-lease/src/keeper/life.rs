@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind, ProcessMark};
 
-use super::LeaseStatus;
 use super::acts::Acts;
+use super::{LeaseStatus, RETRY, Source};
 use crate::generator::Shared;
 use crate::protocol::Identity;
 
@@ -34,6 +34,8 @@ pub(super) struct Notes {
     /// Counts grants and renewals that are in force.
     pub(super) gains: u64,
     pub(super) stage: Stage,
+    /// A node was granted, so there is something to give back.
+    pub(super) granted: bool,
     /// The latest attempt would fare no better if it were made again.
     pub(super) hopeless: bool,
     /// There will be no more attempts: another process has the one node that was wanted, or there
@@ -88,7 +90,12 @@ impl Life {
 
     /// Waits until there were more than `since` grants and renewals; if there were not, asks for
     /// one now.
-    pub(crate) fn gain(&self, since: u64, patience: Duration) -> Result<(), Error> {
+    pub(crate) fn gain(
+        &self,
+        since: u64,
+        patience: Duration,
+        source: &Source,
+    ) -> Result<(), Error> {
         let deadline = Instant::now().checked_add(patience);
         let left =
             || deadline.map_or(patience, |end| end.saturating_duration_since(Instant::now()));
@@ -120,16 +127,22 @@ impl Life {
             let in_vain = tried && (notes.hopeless || waits.is_some_and(|waits| waits > left));
             if left.is_zero() || notes.ousted || in_vain {
                 return Err(error.unwrap_or_else(|| {
-                    Error::new(ErrorKind::StoreUnavailable, "the store has not answered yet", None)
+                    let text = format!("{source} has not answered yet");
+                    Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
                 }));
             }
         }
     }
 
     /// Asks the keeper to give the node back and waits for that, but not for long: what was not
-    /// given back expires.
+    /// given back expires. Not at all if there is none; it may be stuck in connecting.
     pub(crate) fn close(&self, patience: Duration) {
-        self.tell(|notes| notes.stage = notes.stage.max(Stage::Closing));
+        let mut granted = false;
+        self.tell(|notes| {
+            notes.stage = notes.stage.max(Stage::Closing);
+            granted = notes.granted;
+        });
+        let patience = if granted { patience } else { Duration::ZERO };
         drop(self.wait(patience, |notes| notes.stage == Stage::Ended));
     }
 }

@@ -52,7 +52,12 @@ impl fmt::Display for Source {
 
 /// Whether a fault means that this host's clock and the store's do not go together.
 pub(crate) fn is_skew(fault: &Fault) -> bool {
-    matches!(fault, Fault::Refused(Refusal::Skew { .. } | Refusal::TooFarAhead { .. }))
+    matches!(
+        fault,
+        Fault::Refused(
+            Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. }
+        )
+    )
 }
 
 /// The clock of a lease. The system's are told apart, because generators read them faster; what is

@@ -40,6 +40,11 @@ pub enum Refusal {
         /// The namespace's bound.
         max_ms: u64,
     },
+    /// The clock of a store that has no other than this host's reads what no right clock can.
+    ImpossibleClock {
+        /// Beyond what is possible, in milliseconds; negative before it.
+        by_ms: i64,
+    },
     /// A renewal wants more than any clock within the bounds could.
     TooFarAhead {
         /// How far beyond the bound, in milliseconds.
@@ -112,6 +117,15 @@ impl Refusal {
                     seconds(by_ms.unsigned_abs()),
                     if *by_ms < 0 { "behind" } else { "ahead of" },
                     seconds(*max_ms),
+                ),
+                None,
+            ),
+            Self::ImpossibleClock { by_ms } => Error::new(
+                ErrorKind::ClockSkew,
+                &format!(
+                    "this host's clock is {} {} any time that it can be: set the clocks right (NTP)",
+                    seconds(by_ms.unsigned_abs()),
+                    if *by_ms < 0 { "behind" } else { "ahead of" },
                 ),
                 None,
             ),

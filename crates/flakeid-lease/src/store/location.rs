@@ -93,9 +93,22 @@ impl Location {
     /// [`Fault::Unavailable`] within the connection time-out of 2 s; [`Fault::Rejected`] for a wrong
     /// password, a file that cannot be used and the like.
     pub fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+        self.open(clock, true)
+    }
+
+    /// As [`connect`](Self::connect), but never makes the store: for those who look after one. Only
+    /// embedded stores are ever made by connecting.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect); [`Fault::Rejected`] if there is no store yet.
+    pub fn connect_existing(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+        self.open(clock, false)
+    }
+
+    fn open(&self, clock: &Arc<dyn Clock>, creates: bool) -> Result<Box<dyn Store>, Fault> {
         match self.kind {
             #[cfg(feature = "sqlite")]
-            Kind::Sqlite => super::sqlite::connect(&self.url, clock),
+            Kind::Sqlite => super::sqlite::connect(&self.url, clock, creates),
             #[cfg(feature = "postgres")]
             Kind::Postgres => super::postgres::connect(&self.url),
             #[cfg(feature = "mysql")]
@@ -112,7 +125,7 @@ impl Location {
                 feature = "etcd"
             )))]
             _ => {
-                let _ = clock;
+                let _ = (clock, creates);
                 Err(Fault::Rejected(format!("this build cannot use {self}")))
             }
         }

@@ -4,9 +4,8 @@ use flakeid_lease::protocol::Refusal;
 use flakeid_lease::store::{Fault, operations};
 use flakeid_test_servers::{EtcdServer, Proxy, Server, free_port};
 
-use crate::optimistic::{
-    check_faults, check_hanging, connect, fresh_namespace, leases, renewal, request,
-};
+use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::optimistic::check_hanging;
 
 #[test]
 fn errors_name_the_place_and_keep_the_password() {

@@ -4,7 +4,8 @@ use flakeid_lease::protocol::Namespace;
 use flakeid_lease::store::{Continuity, operations};
 use flakeid_test_servers::{EtcdServer, Server};
 
-use crate::optimistic::{connect, copy, fresh_namespace, request};
+use crate::client::{connect, fresh_namespace, request};
+use crate::optimistic::copy;
 
 fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
     let mut store = connect(&server.url()).unwrap();

@@ -5,7 +5,7 @@ use flakeid_lease::store::Store;
 use flakeid_test_servers::{EtcdServer, Server};
 use tempfile::TempDir;
 
-use crate::optimistic::connect;
+use crate::client::eventually_connect;
 
 pub(crate) struct Etcd(pub(crate) EtcdServer);
 
@@ -26,8 +26,7 @@ fn row_key(namespace: &str, node: u64) -> String {
 
 impl Subject for Etcd {
     fn connect(&self) -> Box<dyn Store> {
-        // A busy machine may not get 200 connections up within the time-out at once.
-        (0..20).find_map(|_| connect(&self.0.url()).ok()).expect("a connection")
+        eventually_connect(&self.0.url())
     }
 
     fn crash(&self) {

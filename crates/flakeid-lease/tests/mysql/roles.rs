@@ -2,7 +2,7 @@ use flakeid_lease::protocol::{Refusal, Release};
 use flakeid_lease::store::{Fault, operations};
 use flakeid_test_servers::{MariadbServer, Server};
 
-use crate::subject::{connect, fresh_namespace, request};
+use crate::client::{connect, fresh_namespace, request};
 
 /// The GRANTs in the documentation are enough for a service, and not enough to do harm.
 #[test]

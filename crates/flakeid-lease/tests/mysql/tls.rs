@@ -1,8 +1,7 @@
 use flakeid_lease::store::{Fault, operations};
 use flakeid_test_servers::MariadbServer;
 
-use crate::authority::Authority;
-use crate::subject::{connect, fresh_namespace, request};
+use crate::client::{Authority, connect, fresh_namespace, request};
 
 #[test]
 fn certificates_are_verified() {

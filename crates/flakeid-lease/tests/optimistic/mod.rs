@@ -1,76 +1,17 @@
 //! What holds for both stores without transactions: rows can be deleted past this library.
 
-mod authority;
+use std::time::Duration;
 
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::conformance::Subject;
-use flakeid_lease::protocol::{
-    Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Renew, Token,
-};
-use flakeid_lease::store::{Continuity, Fault, Ledger, Location, Store, operations};
+use flakeid_lease::protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
+use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
 
-pub(crate) use authority::Authority;
-
-pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    Location::parse(url).unwrap().connect(&clock)
-}
-
-pub(crate) fn fresh_namespace(name: &str) -> Namespace {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
-    Namespace::new(&format!("{name}-{now}"), Layout::TWITTER)
-}
+use crate::client::{connect, fresh_namespace, renewal, request};
 
 /// One that is over a restoration in seconds.
 pub(crate) fn brief_namespace(name: &str) -> Namespace {
     let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
     Namespace { bounds, ..fresh_namespace(name) }
-}
-
-pub(crate) fn token() -> Token {
-    use std::hash::{BuildHasher, RandomState};
-    let bits = |salt: u8| u128::from(RandomState::new().hash_one((salt, SystemTime::now())));
-    Token::from_bits(bits(0) << 64 | bits(1))
-}
-
-pub(crate) fn request(namespace: &Namespace) -> Acquire {
-    Acquire {
-        layout: namespace.layout,
-        identity: Identity::Any,
-        from: 0,
-        to: namespace.layout.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: token(),
-        window_ms: namespace.bounds.max_window_ms.min(10_000),
-        ttl_ms: 60_000,
-        now: SystemClock.unix_ms(),
-        after: 0,
-        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
-    }
-}
-
-pub(crate) fn renewal(grant: &Grant) -> Renew {
-    let Grant { node, start, token: current, .. } = *grant;
-    let wanted = grant.fence + 10;
-    Renew { node, start, token: current, next: token(), wanted, ttl_ms: 60_000 }
-}
-
-/// Everything that a store is for, once.
-pub(crate) fn leases(url: &str) {
-    let mut store = connect(url).unwrap();
-    let namespace = fresh_namespace("given");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    assert!(store.namespaces().unwrap().contains(name));
-    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-    let renewed = operations::renew(&mut *store, name, &renewal(&grant)).unwrap();
-    assert_eq!(renewed.fence, grant.fence + 10);
-    let holding = operations::whois(&mut *store, name, grant.node, grant.start).unwrap().unwrap();
-    assert_eq!((holding.record.start, holding.fence), (grant.start, renewed.fence));
 }
 
 /// A deleted row is not taken for a node that was never used: the store counts as restored, once,
@@ -146,19 +87,6 @@ pub(crate) fn many_rows_are_handled(subject: &dyn Subject) {
     assert!(rows.iter().all(|row| row.token.is_none()));
     let fenced_off = operations::renew(&mut *store, name, &renewal(&template));
     assert_eq!(fenced_off.unwrap_err(), Fault::Refused(Refusal::FencedOff));
-}
-
-/// Every one of these must be such a fault, with this in its text, and no secret.
-pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
-    for (url, unavailable, reason) in cases {
-        let fault = connect(url).map(drop).unwrap_err();
-        assert_eq!(matches!(fault, Fault::Unavailable(_)), *unavailable, "{url}: {fault:?}");
-        let text = format!("{fault} {fault:?}");
-        assert!(text.contains(reason), "{url}: {text}");
-        for secret in secrets {
-            assert!(!text.contains(secret), "{text}");
-        }
-    }
 }
 
 /// What a client sees of a server that hangs, or of a network that lost everything.

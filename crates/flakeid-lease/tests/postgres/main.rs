@@ -1,7 +1,8 @@
 //! Leases from `PostgreSQL`: the suite, and what is special about this store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
-mod authority;
+#[path = "../client/mod.rs"]
+mod client;
 mod faults;
 mod roles;
 mod subject;
@@ -10,11 +11,11 @@ mod tls;
 use std::sync::Barrier;
 use std::thread;
 
+use client::{connect, eventually_connect, fresh_namespace, request};
 use flakeid_lease::conformance;
-use flakeid_test_servers::{PostgresServer, Server};
-use subject::{Postgres, connect, fresh_namespace, request};
-
 use flakeid_lease::store::operations;
+use flakeid_test_servers::{PostgresServer, Server};
+use subject::Postgres;
 
 #[test]
 fn passes_the_suite() {
@@ -24,19 +25,10 @@ fn passes_the_suite() {
 /// On a running server if one is given, so that other versions can be tried.
 #[test]
 fn leases_on_a_given_server() {
-    let private = std::env::var("FLAKEID_TEST_POSTGRES_URL").is_err().then(PostgresServer::new);
-    let url = private
-        .as_ref()
-        .map_or_else(|| std::env::var("FLAKEID_TEST_POSTGRES_URL").unwrap(), Server::url);
-    let mut store = connect(&url).unwrap();
-    let namespace = fresh_namespace("given");
-    operations::init(&mut *store, &namespace).unwrap();
-    assert!(store.namespaces().unwrap().contains(&namespace.name));
-    let request = request(&namespace);
-    let grant = operations::acquire(&mut *store, &namespace.name, &request).unwrap();
-    let holding =
-        operations::whois(&mut *store, &namespace.name, grant.node, grant.start).unwrap().unwrap();
-    assert_eq!((holding.record.start, holding.fence), (grant.start, grant.fence));
+    match std::env::var("FLAKEID_TEST_POSTGRES_URL") {
+        Ok(url) => client::leases(&url),
+        Err(_) => client::leases(&PostgresServer::new().url()),
+    }
 }
 
 /// 200 processes that all prefer the same node are not sorted out one round after the other: each
@@ -64,9 +56,4 @@ fn two_hundred_start_at_once() {
     nodes.sort_unstable();
     nodes.dedup();
     assert_eq!(nodes.len(), PROCESSES, "{nodes:?}");
-}
-
-/// A busy machine may not get 200 connections up within the time-out at once.
-fn eventually_connect(url: &str) -> Box<dyn flakeid_lease::store::Store> {
-    (0..20).find_map(|_| connect(url).ok()).expect("a connection")
 }

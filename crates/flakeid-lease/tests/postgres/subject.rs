@@ -1,13 +1,11 @@
 use std::any::Any;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::conformance::Subject;
-use flakeid_lease::protocol::{Acquire, Identity, Namespace, Owner, Token};
-use flakeid_lease::store::{Fault, Location, Store};
+use flakeid_lease::store::Store;
 use flakeid_test_servers::{PostgresServer, Server};
 use tempfile::TempDir;
+
+use crate::client::connect;
 
 pub(crate) struct Postgres(pub(crate) PostgresServer);
 
@@ -68,34 +66,5 @@ impl Subject for Postgres {
 
     fn can_hold(&self, field: &str, text: &str) -> bool {
         field != "fence" || text.parse::<i64>().is_ok()
-    }
-}
-
-pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    Location::parse(url).unwrap().connect(&clock)
-}
-
-pub(crate) fn fresh_namespace(name: &str) -> Namespace {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
-    Namespace::new(&format!("{name}-{now}"), Layout::TWITTER)
-}
-
-pub(crate) fn request(namespace: &Namespace) -> Acquire {
-    use std::hash::{BuildHasher, RandomState};
-    let bits = |salt: u8| u128::from(RandomState::new().hash_one((salt, SystemTime::now())));
-    Acquire {
-        layout: namespace.layout,
-        identity: Identity::Any,
-        from: 0,
-        to: namespace.layout.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: Token::from_bits(bits(0) << 64 | bits(1)),
-        window_ms: 10_000,
-        ttl_ms: 60_000,
-        now: SystemClock.unix_ms(),
-        after: 0,
-        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
     }
 }

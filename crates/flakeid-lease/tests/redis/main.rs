@@ -2,6 +2,8 @@
 #![cfg(all(feature = "redis", feature = "conformance"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
+#[path = "../client/mod.rs"]
+mod client;
 mod faults;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
@@ -22,8 +24,8 @@ fn passes_the_suite() {
 #[test]
 fn leases_on_a_given_server() {
     match std::env::var("FLAKEID_TEST_REDIS_URL") {
-        Ok(url) => optimistic::leases(&url),
-        Err(_) => optimistic::leases(&RedisServer::new().url()),
+        Ok(url) => client::leases(&url),
+        Err(_) => client::leases(&RedisServer::new().url()),
     }
 }
 

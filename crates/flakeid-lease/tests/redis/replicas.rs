@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use flakeid_lease::store::{Continuity, Fault, operations};
 use flakeid_test_servers::{RedisServer, Server};
 
-use crate::optimistic::{connect, fresh_namespace, leases, renewal, request};
+use crate::client::{connect, fresh_namespace, leases, renewal, request};
 
 fn replica_of(primary: &RedisServer) -> RedisServer {
     let port = primary.port().to_string();

@@ -6,7 +6,8 @@ use flakeid_lease::store::Store;
 use flakeid_test_servers::{RedisServer, Server};
 use tempfile::TempDir;
 
-use crate::optimistic::{connect, copy};
+use crate::client::eventually_connect;
+use crate::optimistic::copy;
 
 pub(crate) struct Redis(pub(crate) RedisServer);
 
@@ -23,8 +24,7 @@ impl Redis {
 
 impl Subject for Redis {
     fn connect(&self) -> Box<dyn Store> {
-        // A busy machine may not get 200 connections up within the time-out at once.
-        (0..20).find_map(|_| connect(&self.0.url()).ok()).expect("a connection")
+        eventually_connect(&self.0.url())
     }
 
     fn crash(&self) {

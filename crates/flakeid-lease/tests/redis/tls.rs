@@ -3,7 +3,7 @@ use std::fs;
 use flakeid_lease::store::Fault;
 use flakeid_test_servers::{RedisServer, free_port};
 
-use crate::optimistic::{Authority, connect, leases};
+use crate::client::{Authority, connect, leases};
 
 #[test]
 fn certificates_are_verified() {

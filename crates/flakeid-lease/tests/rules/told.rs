@@ -12,7 +12,9 @@ pub fn check_error(error: &Error, refusal: &Refusal) {
         | Refusal::Quarantined { .. }
         | Refusal::Foreign => ErrorKind::StoreRejected,
         Refusal::Window { .. } | Refusal::Nodes { .. } => ErrorKind::FieldOutOfRange,
-        Refusal::Skew { .. } | Refusal::TooFarAhead { .. } => ErrorKind::ClockSkew,
+        Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. } => {
+            ErrorKind::ClockSkew
+        }
         Refusal::FenceInFuture { .. } | Refusal::Restored { .. } => ErrorKind::FenceInFuture,
         Refusal::NoFreeNode { .. } => ErrorKind::NoFreeNode,
         Refusal::FencedOff => ErrorKind::LeaseExpired,
@@ -46,6 +48,7 @@ fn every_refusal_is_told() {
         Refusal::Nodes { from: 3, to: 2, max_node: 1023 },
         Refusal::Skew { by_ms: i64::MIN, max_ms: 5000 },
         Refusal::Skew { by_ms: 6000, max_ms: 5000 },
+        Refusal::ImpossibleClock { by_ms: -1 },
         Refusal::TooFarAhead { by_ms: u64::MAX },
         Refusal::Quarantined { node: 3 },
         Refusal::FenceInFuture { retry_after_ms: 250 },

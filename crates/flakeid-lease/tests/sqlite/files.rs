@@ -148,7 +148,7 @@ fn wrong_clocks_are_refused() {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(unix_ms));
         let mut store = Location::parse(&store.url()).unwrap().connect(&clock).unwrap();
         let refused = operations::acquire(&mut *store, "space", &request(1));
-        let Err(Fault::Refused(Refusal::Skew { by_ms, .. })) = refused else {
+        let Err(Fault::Refused(Refusal::ImpossibleClock { by_ms })) = refused else {
             panic!("{refused:?}")
         };
         assert_eq!(by_ms > 0, ahead);

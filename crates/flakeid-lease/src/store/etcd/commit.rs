@@ -5,8 +5,9 @@ use super::super::optimistic::Draft;
 use super::keys::{self, encoded};
 use super::shelf::Member;
 
-/// etcd allows 128 operations at each level of a transaction, of which some are needed above.
-const PART: usize = 100;
+/// etcd allows 128 operations in a transaction, and in a nested one as many fewer as the outer one
+/// has comparisons or operations, whichever are more.
+const PART: usize = 50;
 
 impl Member {
     /// One transaction: compares everything that was read, and puts everything.

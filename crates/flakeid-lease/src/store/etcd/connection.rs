@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use ureq::Agent;
@@ -35,14 +36,15 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     let agent = agent(tls);
     let mut faults = Vec::new();
-    for host in hosts.split(',') {
+    let hosts: Vec<&str> = hosts.split(',').collect();
+    // Each of several gets its share of the time.
+    let patience = CONNECT_TIMEOUT / u32::try_from(hosts.len()).unwrap_or(u32::MAX);
+    for host in hosts {
         let base = format!("{scheme}://{host}");
-        let mut gateway = Gateway { agent: agent.clone(), base, user: user.clone(), token: None };
-        let status = gateway
-            .authenticate()
-            .and_then(|()| gateway.call("/v3/maintenance/status", &json!({})));
-        match status {
-            Ok(_) => return Ok(Box::new(Member::new(gateway))),
+        let (agent, user) = (agent.clone(), user.clone());
+        let mut gateway = Gateway { agent, patience, base, user, token: None };
+        match greeted(&mut gateway) {
+            Ok(()) => return Ok(Box::new(Member::new(gateway))),
             Err(Fault::Unavailable(text)) => faults.push(text),
             Err(fault) => return Err(fault),
         }
@@ -50,10 +52,20 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     Err(Fault::Unavailable(faults.join("; ")))
 }
 
+/// Logs in and sees whether the member answers, both within the gateway's patience, which is the
+/// usual one afterwards.
+fn greeted(gateway: &mut Gateway) -> Result<(), Fault> {
+    let start = Instant::now();
+    gateway.authenticate()?;
+    gateway.patience = gateway.patience.saturating_sub(start.elapsed());
+    gateway.call("/v3/maintenance/status", &json!({}))?;
+    gateway.patience = ANSWER_TIMEOUT;
+    Ok(())
+}
+
 fn agent(tls: Option<TlsConfig>) -> Agent {
     let mut config = Agent::config_builder()
         .timeout_connect(Some(CONNECT_TIMEOUT))
-        .timeout_global(Some(ANSWER_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
         // A proxy of the environment is for the Internet.

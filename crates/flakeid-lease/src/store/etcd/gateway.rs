@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::Response;
@@ -17,6 +19,8 @@ pub(super) struct Answer {
 /// One member's JSON gateway.
 pub(super) struct Gateway {
     pub agent: Agent,
+    /// How long an answer may take.
+    pub patience: Duration,
     /// `http://host:port`.
     pub base: String,
     pub user: Option<(String, String)>,
@@ -46,7 +50,8 @@ impl Gateway {
     }
 
     fn post(&self, path: &str, request: &Value) -> Result<Answer, Fault> {
-        let mut post = self.agent.post(format!("{}{path}", self.base));
+        let post = self.agent.post(format!("{}{path}", self.base));
+        let mut post = post.config().timeout_global(Some(self.patience)).build();
         if let Some(token) = &self.token {
             post = post.header("Authorization", token);
         }

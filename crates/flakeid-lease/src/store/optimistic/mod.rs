@@ -18,13 +18,16 @@ pub(super) use options::decoded;
 pub(super) use options::shown;
 pub(super) use shelf::{Draft, Head, Seen, Shelf, Written};
 
+use std::time::{Duration, Instant};
+
 use super::{Fault, Ledger};
 use crate::protocol::Namespace;
 use dice::Dice;
 use page::Page;
 
-/// How often a transaction is run again before the store counts as unavailable.
-const MOST_TRIES: u32 = 60;
+/// How long all attempts together may take; one more may begin just before. What the client read of
+/// its clock before them must not grow so old that the clock is taken for a wrong one.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Among how many candidates a transaction that lost often chooses at most.
 const WIDEST: u64 = 256;
@@ -36,19 +39,22 @@ pub(super) fn transact<S: Shelf>(
     work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     Namespace::check_name(namespace).map_err(|error| Fault::Rejected(error.to_string()))?;
+    let begun = Instant::now();
     let mut dice = Dice::new();
-    for conflicts in 0..MOST_TRIES {
+    let mut conflicts = 0;
+    while begun.elapsed() < PATIENCE {
         dice.pause(conflicts);
         // Those who lost to each other must part: 200 who all want the coldest node would otherwise
         // need 200 rounds.
         let among = 4_u64.saturating_pow(conflicts).min(WIDEST);
         let mut page = Page::new(shelf, namespace, dice.below(among));
         match work(&mut page).and_then(|()| page.commit()) {
-            Err(Fault::Conflict) => {}
+            Err(Fault::Conflict) => conflicts += 1,
             settled => return settled,
         }
     }
     Err(Fault::Unavailable(format!(
-        "others changed the same rows of namespace {namespace:?} {MOST_TRIES} times in a row"
+        "others changed the same rows of namespace {namespace:?} {conflicts} times within {} s",
+        PATIENCE.as_secs()
     )))
 }

@@ -1,7 +1,7 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::{
-    Client, ClientTlsConfig, ConnectionLike, ErrorKind, IntoConnectionInfo, RedisError,
+    Client, ClientTlsConfig, Connection, ConnectionLike, ErrorKind, IntoConnectionInfo, RedisError,
     TlsCertificates,
 };
 
@@ -30,13 +30,17 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     let place = shown(url);
     let client = client(&options).map_err(|error| fault(&place, &error))?;
+    let start = Instant::now();
+    // The driver waits as long for each answer to its greeting (AUTH, SELECT), silent or not.
+    let selects = client.get_connection_info().redis_settings().db() != 0;
+    let patience = CONNECT_TIMEOUT / (1 + u32::from(selects));
     let mut connection =
-        client.get_connection_with_timeout(CONNECT_TIMEOUT).map_err(|e| fault(&place, &e))?;
-    let patient = connection.set_read_timeout(Some(ANSWER_TIMEOUT));
-    patient
-        .and_then(|()| connection.set_write_timeout(Some(ANSWER_TIMEOUT)))
-        .map_err(|error| fault(&place, &error))?;
+        client.get_connection_with_timeout(patience).map_err(|error| fault(&place, &error))?;
+    // The rest of that time; none at all would be no limit.
+    let left = CONNECT_TIMEOUT.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
+    bound(&place, &connection, left)?;
     let run = examined(&place, &mut connection)?;
+    bound(&place, &connection, ANSWER_TIMEOUT)?;
     Ok(Box::new(Server {
         connection,
         place,
@@ -47,8 +51,19 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }))
 }
 
+/// Bounds the waits for a server from now on.
+fn bound(place: &str, connection: &Connection, patience: Duration) -> Result<(), Fault> {
+    let bounded = connection.set_read_timeout(Some(patience));
+    bounded
+        .and_then(|()| connection.set_write_timeout(Some(patience)))
+        .map_err(|error| fault(place, &error))
+}
+
 fn client(options: &Options) -> Result<Client, RedisError> {
     let info = options.bare.as_str().into_connection_info()?;
+    // The driver's name would be two more answers to wait for.
+    let settings = info.redis_settings().clone().set_skip_set_lib_name();
+    let info = info.set_redis_settings(settings);
     if !options.bare.starts_with("rediss:") {
         return Client::open(info);
     }
@@ -160,10 +175,12 @@ impl Store for Server {
     }
 }
 
-/// The driver's errors hold no URL, and no arguments but those that are cut off here.
+/// The driver's errors hold no URL, and no arguments but those that are cut off here, like the
+/// number of the script, which nobody knows.
 pub(super) fn fault(place: &str, error: &RedisError) -> Fault {
     let detail = error.detail().unwrap_or_default();
     let detail = detail.split(", with args").next().unwrap_or_default();
+    let detail = detail.split(" script: ").next().unwrap_or_default();
     let code = error.code().unwrap_or_default();
     let text = if error.is_timeout() {
         format!("{place} did not answer in time")

@@ -35,6 +35,7 @@ pub(super) use sqlite_store::connect;
 pub(super) fn connect(
     _url: &str,
     _clock: &std::sync::Arc<dyn flakeid_core::Clock>,
+    _creates: bool,
 ) -> Result<Box<dyn super::Store>, super::Fault> {
     let text = "sqlite:// needs a Unix system: use a server (postgresql://, mysql://, …)";
     Err(super::Fault::Rejected(text.into()))

@@ -13,11 +13,13 @@ pub(super) struct Place {
     pub(super) file: PathBuf,
     /// Holds the lock and the serial number.
     pub(super) serial: PathBuf,
+    /// Whether the store is made if it is not there.
+    pub(super) creates: bool,
 }
 
 impl Place {
     /// The place that a URL names.
-    pub(super) fn parse(url: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(url: &str, creates: bool) -> Result<Self, Fault> {
         let path = url.split_once("://").map_or("", |(_, path)| path);
         if path.is_empty() || path.ends_with('/') {
             return Err(rejected("sqlite:// needs a file: sqlite:///var/lib/flakeid/flakeid.db"));
@@ -38,7 +40,7 @@ impl Place {
         let file = directory.join(name);
         let mut serial = name.to_os_string();
         serial.push("-serial");
-        Ok(Self { serial: directory.join(serial), file })
+        Ok(Self { serial: directory.join(serial), file, creates })
     }
 
     /// Checks the directory and the file, as far as they are there.
@@ -57,7 +59,21 @@ impl Place {
             )));
         }
         self.check_file(&self.file)?;
-        self.check_file(&self.serial)
+        self.check_file(&self.serial)?;
+        self.check_presence()
+    }
+
+    /// That the store is there, unless it may be made.
+    pub(super) fn check_presence(&self) -> Result<(), Fault> {
+        if self.creates || self.file.exists() { Ok(()) } else { Err(self.missing()) }
+    }
+
+    pub(super) fn missing(&self) -> Fault {
+        rejected(&format!(
+            "{} is no store of leases yet: check the path, or make it one with `flakeid leases \
+             init`",
+            self.file.display()
+        ))
     }
 
     fn check_file(&self, path: &Path) -> Result<(), Fault> {
@@ -68,12 +84,12 @@ impl Place {
         }
     }
 
-    /// Opens one of the files, and makes it for its user only if it is not there.
-    pub(super) fn open(path: &Path) -> Result<File, Fault> {
+    /// Opens one of the files. If it is not there and may be made, it is: for its user only.
+    pub(super) fn open(path: &Path, creates: bool) -> Result<File, Fault> {
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
-            .create(true)
+            .create(creates)
             .truncate(false)
             .mode(0o600)
             // Not a link, and a pipe is not waited for.
@@ -114,11 +130,10 @@ pub(super) fn failed(path: &Path, error: &std::io::Error) -> Fault {
     use std::io::ErrorKind as Kind;
     let text = format!("{}: {error}", path.display());
     match error.kind() {
-        Kind::PermissionDenied
-        | Kind::NotFound
+        Kind::PermissionDenied | Kind::ReadOnlyFilesystem => unwritable(&text),
+        Kind::NotFound
         | Kind::NotADirectory
         | Kind::IsADirectory
-        | Kind::ReadOnlyFilesystem
         | Kind::InvalidInput
         | Kind::InvalidFilename => Fault::Rejected(text),
         _ => match error.raw_os_error() {
@@ -129,6 +144,13 @@ pub(super) fn failed(path: &Path, error: &std::io::Error) -> Fault {
             _ => Fault::Unavailable(text),
         },
     }
+}
+
+/// What is to be done where a permission is missing.
+pub(super) fn unwritable(text: &str) -> Fault {
+    Fault::Rejected(format!(
+        "{text}: this user must be able to write the store's files and in their directory"
+    ))
 }
 
 pub(super) fn rejected(text: &str) -> Fault {

@@ -28,8 +28,9 @@ pub(super) struct Noted {
 impl<'a> Serial<'a> {
     /// Takes the lock and reads. `None` while another holds it.
     pub(super) fn lock(place: &'a Place) -> Result<Option<Self>, Fault> {
+        place.check_presence()?;
         let path = &place.serial;
-        let mut file = Place::open(path)?;
+        let mut file = Place::open(path, true)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),

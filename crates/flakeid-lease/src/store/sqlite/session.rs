@@ -69,6 +69,7 @@ impl<'a> Session<'a> {
                 forgot_at: Some(now),
                 ..new_past(inode)
             },
+            None if !place.creates => return Err(place.missing()),
             None => {
                 connection.execute_batch(schema::CREATE).map_err(fault)?;
                 let noted = serial.noted.serial;
@@ -148,10 +149,10 @@ fn new_past(inode: u64) -> Past {
 }
 
 /// The file's inode, and the low bits of the serial in its first page (`user_version`). Made if it
-/// is not there. Only while `SQLite` has it not open: closing it would drop `SQLite`'s locks.
+/// may be and is not there. Only while `SQLite` has it not open: closing it would drop `SQLite`'s locks.
 fn glance(place: &Place) -> Result<(u64, u32), Fault> {
     let fault = |error: std::io::Error| failed(&place.file, &error);
-    let file = Place::open(&place.file)?;
+    let file = Place::open(&place.file, place.creates)?;
     let inode = file.metadata().map_err(fault)?.ino();
     let mut head = Vec::with_capacity(64);
     file.take(64).read_to_end(&mut head).map_err(fault)?;

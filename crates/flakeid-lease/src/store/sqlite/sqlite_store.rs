@@ -24,18 +24,26 @@ struct SqliteStore {
     clock: Arc<dyn Clock>,
 }
 
-/// Checks the file and its directory; opens it only for transactions.
+/// Checks the file and its directory; opens it only for transactions. It is made only if it may be.
 pub(in crate::store) fn connect(
     url: &str,
     clock: &Arc<dyn Clock>,
+    creates: bool,
 ) -> Result<Box<dyn Store>, Fault> {
-    let place = Place::parse(url)?;
+    let place = Place::parse(url, creates)?;
     place.check()?;
     Ok(Box::new(SqliteStore { place, clock: Arc::clone(clock) }))
 }
 
 /// A reading of the clock that is older counts no more.
 const STALE: Duration = Duration::from_millis(500);
+
+/// What came of one try.
+enum Attempt<T> {
+    Done(T),
+    Locked,
+    Late,
+}
 
 impl SqliteStore {
     /// Runs work in a session once one is to be had.
@@ -45,14 +53,15 @@ impl SqliteStore {
     ) -> Result<T, Fault> {
         let deadline = Instant::now() + CONNECT_TIMEOUT;
         loop {
-            match self.attempt(work) {
-                Ok(Some(done)) => return Ok(done),
-                Ok(None) | Err(Fault::Conflict) => {}
+            let obstacle = match self.attempt(work) {
+                Ok(Attempt::Done(done)) => return Ok(done),
+                Ok(Attempt::Locked) | Err(Fault::Conflict) => "is locked by another process",
+                Ok(Attempt::Late) => "is too slow to open (an overloaded disk or host)",
                 Err(fault) => return Err(fault),
-            }
+            };
             if Instant::now() >= deadline {
                 return Err(Fault::Unavailable(format!(
-                    "{} is locked by another process for more than {} s",
+                    "{} {obstacle} for more than {} s",
                     self.place.file.display(),
                     CONNECT_TIMEOUT.as_secs()
                 )));
@@ -65,7 +74,7 @@ impl SqliteStore {
     fn attempt<T>(
         &self,
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Attempt<T>, Fault> {
         // The clock may be the user's own code, so it is read outside the gate.
         let (now, read) = (checked(self.clock.unix_ms())?, Instant::now());
         let Some(_gate) = fork_gate::hold() else {
@@ -74,16 +83,18 @@ impl SqliteStore {
                  fork, or exec in it",
             ));
         };
-        let Some(mut session) = Session::begin(&self.place, now)? else { return Ok(None) };
+        let Some(mut session) = Session::begin(&self.place, now)? else {
+            return Ok(Attempt::Locked);
+        };
         // While this waited others may have been granted later ticks from a copy that is gone now;
         // who learns of that must not set the floor by the time of before. From here on nobody
         // else is granted anything.
         if read.elapsed() > STALE {
-            return Ok(None);
+            return Ok(Attempt::Late);
         }
         let done = work(&mut session)?;
         session.commit()?;
-        Ok(Some(done))
+        Ok(Attempt::Done(done))
     }
 }
 
@@ -105,7 +116,7 @@ impl Store for SqliteStore {
     }
 
     fn creates_namespaces(&self) -> bool {
-        true
+        self.place.creates
     }
 }
 
@@ -114,5 +125,5 @@ fn checked(now: i64) -> Result<i64, Fault> {
     if (RELEASED_MS..=LATEST_MS).contains(&now) {
         return Ok(now);
     }
-    Err(Refusal::Skew { by_ms, max_ms: 0 }.into())
+    Err(Refusal::ImpossibleClock { by_ms }.into())
 }

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
+use super::place::unwritable;
 use crate::store::Fault;
 
 /// `SQLite`'s error about a file: whether trying again may help.
@@ -16,6 +17,9 @@ pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
             | ErrorCode::FileLockingProtocolFailed
             | ErrorCode::OutOfMemory,
         ) => Fault::Unavailable(text),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            unwritable(&text)
+        }
         _ => Fault::Rejected(text),
     }
 }

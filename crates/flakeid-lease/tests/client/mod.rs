@@ -1,0 +1,83 @@
+//! A client of a store as the tests of every server have it, and the authority behind TLS.
+
+mod authority;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::protocol::{Acquire, Grant, Identity, Namespace, Owner, Renew, Token};
+use flakeid_lease::store::{Fault, Location, Store, operations};
+
+pub(crate) use authority::Authority;
+
+pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Location::parse(url).unwrap().connect(&clock)
+}
+
+/// A busy machine may not get 200 connections up within the time-out at once.
+pub(crate) fn eventually_connect(url: &str) -> Box<dyn Store> {
+    (0..20).find_map(|_| connect(url).ok()).expect("a connection")
+}
+
+pub(crate) fn fresh_namespace(name: &str) -> Namespace {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+    Namespace::new(&format!("{name}-{now}"), Layout::TWITTER)
+}
+
+pub(crate) fn token() -> Token {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = |salt: u8| u128::from(RandomState::new().hash_one((salt, SystemTime::now())));
+    Token::from_bits(bits(0) << 64 | bits(1))
+}
+
+pub(crate) fn request(namespace: &Namespace) -> Acquire {
+    Acquire {
+        layout: namespace.layout,
+        identity: Identity::Any,
+        from: 0,
+        to: namespace.layout.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: token(),
+        window_ms: namespace.bounds.max_window_ms.min(10_000),
+        ttl_ms: 60_000,
+        now: SystemClock.unix_ms(),
+        after: 0,
+        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+    }
+}
+
+pub(crate) fn renewal(grant: &Grant) -> Renew {
+    let Grant { node, start, token: current, .. } = *grant;
+    let wanted = grant.fence + 10;
+    Renew { node, start, token: current, next: token(), wanted, ttl_ms: 60_000 }
+}
+
+/// Everything that a store is for, once.
+pub(crate) fn leases(url: &str) {
+    let mut store = connect(url).unwrap();
+    let namespace = fresh_namespace("given");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    assert!(store.namespaces().unwrap().contains(name));
+    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let renewed = operations::renew(&mut *store, name, &renewal(&grant)).unwrap();
+    assert_eq!(renewed.fence, grant.fence + 10);
+    let holding = operations::whois(&mut *store, name, grant.node, grant.start).unwrap().unwrap();
+    assert_eq!((holding.record.start, holding.fence), (grant.start, renewed.fence));
+}
+
+/// Every one of these must be such a fault, with this in its text, and no secret.
+pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
+    for (url, unavailable, reason) in cases {
+        let fault = connect(url).map(drop).unwrap_err();
+        assert_eq!(matches!(fault, Fault::Unavailable(_)), *unavailable, "{url}: {fault:?}");
+        let text = format!("{fault} {fault:?}");
+        assert!(text.contains(reason), "{url}: {text}");
+        for secret in secrets {
+            assert!(!text.contains(secret), "{text}");
+        }
+    }
+}

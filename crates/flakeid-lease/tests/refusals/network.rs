@@ -1,0 +1,53 @@
+use std::net::TcpListener;
+
+use flakeid_core::ErrorKind;
+use flakeid_test_servers::free_port;
+
+use crate::expectation::{on, refused};
+
+const SCHEMES: [&str; 4] = ["postgresql", "mysql", "redis", "etcd"];
+
+fn url(scheme: &str, host: &str) -> String {
+    let path = if scheme == "redis" { "0" } else { "ids" };
+    let path = if scheme == "etcd" { "" } else { path };
+    format!("{scheme}://flakeid:wr0ng-s3cret@{host}/{path}")
+}
+
+#[test]
+fn nobody_listens() {
+    let host = format!("127.0.0.1:{}", free_port());
+    for scheme in SCHEMES {
+        let parts = [host.as_str(), "refused"];
+        refused(on(&url(scheme, &host)), ErrorKind::StoreUnavailable, &parts);
+    }
+}
+
+/// Something accepts connections and never says a word.
+#[test]
+fn nobody_answers() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    for scheme in SCHEMES {
+        refused(on(&url(scheme, &host)), ErrorKind::StoreUnavailable, &[host.as_str()]);
+    }
+}
+
+/// The first of several members hangs: the others have their share of the time.
+#[test]
+fn nobody_answers_among_several() {
+    let silent: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> =
+        silent.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
+    for scheme in ["postgresql", "etcd"] {
+        let parts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        refused(on(&url(scheme, &hosts.join(","))), ErrorKind::StoreUnavailable, &parts);
+    }
+}
+
+#[test]
+fn nobody_has_that_name() {
+    for scheme in SCHEMES {
+        let url = url(scheme, "no-such-host.invalid:6000");
+        refused(on(&url), ErrorKind::StoreUnavailable, &["no-such-host.invalid"]);
+    }
+}

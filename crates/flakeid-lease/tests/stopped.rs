@@ -1,0 +1,223 @@
+//! A process that is stopped for longer than its lease and its window, as by a debugger, a frozen
+//! container or a laptop's lid: others take its node meanwhile, and it must not go on where it was.
+#![cfg(unix)]
+#![allow(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{ErrorKind, Id, Layout};
+use flakeid_lease::protocol::Identity;
+use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+
+/// Tell a child of this test binary that it is the holder, of which store, and its one node if it
+/// wants no other.
+const URL: &str = "FLAKEID_TEST_STOPPED_URL";
+const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
+
+const WINDOW: Duration = Duration::from_millis(200);
+const TTL: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two nodes.
+fn layout() -> Layout {
+    "t42.n1.s12@0/1ms".parse().unwrap()
+}
+
+fn on(url: &str) -> LeaseBuilder {
+    LeasedGenerator::builder(url, layout()).unwrap().window(WINDOW).ttl(TTL)
+}
+
+fn node_of(id: Id) -> u64 {
+    layout().unpack(id).unwrap().node
+}
+
+fn tick_of(id: Id) -> u64 {
+    layout().unpack(id).unwrap().tick
+}
+
+/// What a holder says.
+#[derive(Debug, PartialEq)]
+enum Word {
+    Id(Id),
+    Error(String),
+}
+
+/// Another process that makes IDs all the time.
+struct Holder {
+    child: Child,
+    words: Receiver<Word>,
+}
+
+impl Holder {
+    fn start(url: &str, node: Option<u64>) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "holder", "--nocapture"]).env(URL, url);
+        if let Some(node) = node {
+            command.env(NODE, node.to_string());
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, words) = channel();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let word = match line.split_once(' ') {
+                    Some(("id", id)) => Word::Id(id.parse().unwrap()),
+                    Some(("error", code)) => Word::Error(code.into()),
+                    // What the test runner says itself.
+                    _ => continue,
+                };
+                if sender.send(word).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, words }
+    }
+
+    fn next(&self) -> Word {
+        self.words.recv_timeout(PATIENCE).expect("it says nothing")
+    }
+
+    fn signal(&self, signal: libc::c_int) {
+        let pid = libc::pid_t::try_from(self.child.id()).unwrap();
+        // SAFETY: the child was not waited for yet, so its ID is still its own.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+    }
+
+    /// Stops it, and gives what it said until then.
+    fn stop(&self) -> Vec<Word> {
+        let mut said = vec![self.next()];
+        self.signal(libc::SIGSTOP);
+        // What is in the pipe by now is all, for it is stopped.
+        while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
+            said.push(word);
+        }
+        said
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It fails only if the child has ended.
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Does nothing unless it is the child of another test.
+#[test]
+fn holder() {
+    let Ok(url) = std::env::var(URL) else { return };
+    let node = std::env::var(NODE).ok().map(|node| node.parse().unwrap());
+    let identity = node.map_or(Identity::Any, Identity::Node);
+    let generator =
+        on(&url).identity(identity).max_wait(Duration::from_millis(100)).open().unwrap();
+    let mut out = std::io::stdout().lock();
+    writeln!(out).unwrap();
+    loop {
+        match generator.next_id() {
+            Ok(id) => writeln!(out, "id {id}").unwrap(),
+            Err(error) => writeln!(out, "error {}", error.code()).unwrap(),
+        }
+        out.flush().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn ids(words: &[Word]) -> Vec<Id> {
+    let ids = words.iter().map(|word| match word {
+        Word::Id(id) => *id,
+        Word::Error(code) => panic!("{code}"),
+    });
+    ids.collect()
+}
+
+/// As soon as the node is free.
+fn take(url: &str, identity: &Identity, node: u64) -> LeasedGenerator {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // Not shared with an earlier one of this process.
+        let builder = on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
+        match builder.open() {
+            Ok(generator) => return generator,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::NoFreeNode, "{error}");
+                assert!(Instant::now() < deadline, "{error}");
+            }
+        }
+    }
+}
+
+fn assert_distinct(all: &[&[Id]]) {
+    let mut seen = HashSet::new();
+    for id in all.iter().flat_map(|ids| ids.iter()) {
+        assert!(seen.insert(*id), "{id} was made twice");
+    }
+}
+
+#[test]
+fn its_node_is_taken_when_it_has_expired_and_it_takes_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let holder = Holder::start(&url, None);
+    let mut before = Vec::new();
+    for _ in 0..3 {
+        before.extend(ids(&holder.stop()));
+        let node = node_of(*before.last().unwrap());
+        let successor = take(&url, &Identity::Any, node);
+        let mut theirs = successor.next_ids(1000).unwrap();
+        assert!(theirs.iter().all(|id| node_of(*id) == node));
+        holder.signal(libc::SIGCONT);
+        // It may say once that it has none.
+        let moved = loop {
+            match holder.next() {
+                Word::Id(id) if node_of(id) != node => break id,
+                Word::Id(id) => {
+                    assert!(tick_of(id) < tick_of(theirs[0]), "{id} is not below {}", theirs[0]);
+                    before.push(id);
+                }
+                Word::Error(code) => assert_eq!(code, ErrorKind::LeaseExpired.code()),
+            }
+        };
+        before.push(moved);
+        theirs.extend(successor.next_ids(1000).unwrap());
+        assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+        assert!(before.is_sorted_by(|a, b| a < b), "its IDs rise, whatever its node");
+        assert_distinct(&[&before, &theirs]);
+    }
+}
+
+#[test]
+fn its_fixed_node_is_taken_over_and_it_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let holder = Holder::start(&url, Some(1));
+    let mut before = ids(&holder.stop());
+    let successor = take(&url, &Identity::Node(1), 1);
+    let mut theirs = successor.next_ids(1000).unwrap();
+    thread::sleep(WINDOW.max(TTL));
+    holder.signal(libc::SIGCONT);
+    let mut errors = 0;
+    while errors < 5 {
+        match holder.next() {
+            Word::Id(id) => {
+                assert_eq!(errors, 0, "it goes on after its end");
+                assert!(tick_of(id) < tick_of(theirs[0]), "{id} is not below {}", theirs[0]);
+                before.push(id);
+            }
+            Word::Error(code) => {
+                assert_eq!(code, ErrorKind::LeaseExpired.code());
+                errors += 1;
+            }
+        }
+    }
+    theirs.extend(successor.next_ids(1000).unwrap());
+    assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+    assert_distinct(&[&before, &theirs]);
+}

@@ -1,0 +1,66 @@
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::Process;
+
+/// A server's program: its process while it runs, and one log of all its runs.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    name: &'static str,
+    log: PathBuf,
+    process: Mutex<Option<Process>>,
+}
+
+impl Daemon {
+    pub(crate) fn new(name: &'static str, log: PathBuf) -> Self {
+        Self { name, log, process: Mutex::new(None) }
+    }
+
+    /// Starts it and waits until it is ready.
+    ///
+    /// # Panics
+    /// If it ends before, or is not within a minute, with its log.
+    pub(crate) fn start(&self, command: &mut Command, is_ready: impl Fn() -> bool) {
+        let log = File::options().create(true).append(true).open(&self.log).expect("a log");
+        command.stdout(log.try_clone().expect("the log")).stderr(log);
+        *self.process() = Some(Process::start(command));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !is_ready() {
+            let runs = self.process().as_mut().is_some_and(Process::is_running);
+            assert!(
+                runs && Instant::now() < deadline,
+                "{} does not start: {}",
+                self.name,
+                fs::read_to_string(&self.log).unwrap_or_default()
+            );
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Asks it to end by the signal that its own tools send; kills it if it has not in half a
+    /// minute.
+    pub(crate) fn stop(&self, signal: libc::c_int) {
+        if let Some(mut process) = self.process().take() {
+            process.end(signal, Duration::from_secs(30));
+        }
+    }
+
+    pub(crate) fn kill(&self) {
+        if let Some(mut process) = self.process().take() {
+            process.kill();
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: libc::c_int) {
+        self.process().as_ref().expect("it runs").signal(signal);
+    }
+
+    pub(crate) fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        // A failed test still has to stop its server.
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
