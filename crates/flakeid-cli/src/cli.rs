@@ -211,12 +211,35 @@ pub(crate) enum LayoutCommand {
 ///
 /// Says for each what it costs: bits, how precisely IDs are ordered, how many nodes and IDs it
 /// allows, when it ends, and whether it fits a signed 64-bit column and a JavaScript number.
+///
+/// With --processes it plans for a fleet that leases its nodes: also the nodes that the dead still
+/// hold, and as the fleet grows the load of the store, and which stores and presets do.
 #[derive(Args)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub(crate) struct PlanArgs {
     /// How many nodes make IDs at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) nodes: String,
+    #[arg(required_unless_present = "processes", conflicts_with = "processes")]
+    pub(crate) nodes: Option<String>,
+
+    /// Instead of --nodes: how many processes lease a node each
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) processes: Option<String>,
+
+    /// How long a process lives on average until it dies without giving its node back
+    #[arg(long, value_name = "TIME", default_value = "1h", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(crate) lifetime: String,
+
+    /// How long a node is kept for a process that does not renew
+    #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(crate) ttl: String,
+
+    /// How far a lease reaches ahead; it is renewed after a third of that on average
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(crate) window: String,
 
     /// How many IDs a node makes in its busiest second
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
@@ -234,7 +257,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "BITS", default_value = "63", allow_hyphen_values = true)]
     pub(crate) bits: String,
 
-    /// Write one JSON object per proposal
+    /// Write one JSON object per proposal, and then one per size of the fleet
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -372,6 +395,7 @@ Examples:
 const PLAN_EXAMPLES: &str = "\
 Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095
+  flakeid layout plan --processes 1000000 --rate 1000 --until 2080
   flakeid layout plan --nodes 1000 --rate 200 --until 2060-06-30 --bits 53
   flakeid layout plan --nodes 3 --rate 1000000 --until 2050 --epoch 2024-01-01 --json";
 

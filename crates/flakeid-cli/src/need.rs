@@ -5,6 +5,7 @@ use flakeid_core::{Error, Layout};
 use crate::cli::PlanArgs;
 use crate::figure;
 use crate::instant;
+use crate::plan::Fleet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
@@ -27,8 +28,12 @@ const MOST_NODES: u64 = 1 << 63;
 const MOST_RATE: u64 = 1 << 53;
 
 impl Need {
-    pub(crate) fn read(args: &PlanArgs, now: i64) -> Result<Self, Error> {
-        let nodes = figure::parse("nodes", &args.nodes, 1, MOST_NODES)?;
+    pub(crate) fn read(args: &PlanArgs, fleet: Option<&Fleet>, now: i64) -> Result<Self, Error> {
+        let nodes = match (fleet, &args.nodes) {
+            (Some(fleet), _) => fleet.nodes(),
+            (None, Some(nodes)) => figure::parse("nodes", nodes, 1, MOST_NODES)?,
+            (None, None) => return Err(Error::invalid_option("--nodes", "missing")),
+        };
         let rate = figure::parse("rate", &args.rate, 1, MOST_RATE)?;
         let bits = figure::parse("bits", &args.bits, 1, 64)? as u32;
         let until = instant::parse_end("--until", &args.until)?;

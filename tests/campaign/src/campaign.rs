@@ -32,7 +32,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const EACH: [Self; 5] = [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Redis, Self::Etcd];
+    pub(crate) const EACH: [Self; 5] =
+        [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Redis, Self::Etcd];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {

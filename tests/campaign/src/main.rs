@@ -10,6 +10,7 @@ mod crew;
 mod dice;
 mod fault;
 mod notebook;
+mod renewals;
 mod report;
 mod schedule;
 mod shape;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use campaign::Campaign;
+use renewals::Renewals;
 use worker::Worker;
 
 #[derive(Parser)]
@@ -36,6 +38,8 @@ struct Arguments {
 enum Command {
     /// Run a campaign on one kind of store, or on all, one after the other.
     Run(Campaign),
+    /// Measure how many renewals and acquires per second each kind of store takes.
+    Renewals(Renewals),
     /// Start a private server of every kind, print their URLs, and keep them until Ctrl-C.
     Stores,
     /// One of the processes of a campaign.
@@ -46,6 +50,7 @@ enum Command {
 fn run() -> io::Result<bool> {
     match Arguments::parse().command {
         Command::Run(campaign) => campaign.run(),
+        Command::Renewals(renewals) => renewals.run(),
         Command::Stores => site::keep_all().map(|()| true),
         Command::Worker(worker) => worker.run().map(|()| true),
     }

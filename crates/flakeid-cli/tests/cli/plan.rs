@@ -151,3 +151,121 @@ fn numbers_that_are_none() {
     let epoch = run(&[&["layout", "plan", "--epoch", "1969-01-01"], &NEED[..]].concat());
     assert!(epoch.stderr.starts_with("flakeid: FLAKEID_INVALID_LAYOUT: "), "{}", epoch.stderr);
 }
+
+fn fleet(args: &[&str]) -> Run {
+    plan(&[&["--rate", "1000", "--until", "2080"], args].concat())
+}
+
+#[test]
+fn a_fleet_as_json_is_proposals_and_then_its_sizes() {
+    let values = fleet(&["--processes", "1000000", "--json"]).quiet().json();
+    let (proposals, sizes): (Vec<_>, Vec<_>) =
+        values.iter().partition(|value| !value["proposal"].is_null());
+    for proposal in &proposals {
+        let layout: Layout = proposal["descriptor"].as_str().unwrap().parse().unwrap();
+        assert!(layout.max_node() + 1 >= 1_016_667, "{proposal}");
+        assert_eq!(proposal["fleet_ids_per_second"], layout.ids_per_second() * 1e6);
+    }
+    let column = |key: &str| sizes.iter().map(|size| &size[key]).collect::<Vec<_>>();
+    assert_eq!(column("processes"), [10, 100, 1000, 10_000, 100_000, 1_000_000]);
+    assert_eq!(column("nodes_needed"), [11, 102, 1017, 10_167, 101_667, 1_016_667]);
+    assert_eq!(column("node_bits"), [4, 7, 10, 14, 17, 20]);
+    assert_eq!(column("ids_per_second"), [1e4, 1e5, 1e6, 1e7, 1e8, 1e9]);
+    assert_eq!(column("renewals_per_second"), [3.0, 30.0, 300.0, 3e3, 3e4, 3e5]);
+    assert_eq!(column("asked_per_second_after_restart"), [5.0, 50.0, 500.0, 5e3, 5e4, 5e5]);
+    for size in &sizes {
+        let presets = Layout::presets().iter().filter(|(_, layout)| {
+            layout.max_node() + 1 >= size["nodes_needed"].as_u64().unwrap()
+                && layout.width() <= 63
+                && layout.horizon() >= 3_502_828_800_000
+                && layout.ids_per_second() >= 1000.0
+        });
+        let presets: Vec<_> = presets.map(|(name, _)| *name).collect();
+        assert_eq!(size["presets"], serde_json::json!(presets), "{size}");
+        for store in size["stores"].as_array().unwrap() {
+            let used = store["use_percent"].as_f64().unwrap();
+            assert_eq!(store["suffices"], used <= 50.0, "{size}");
+        }
+    }
+    let crowded = |size: &Value, name: &str| {
+        let stores = size["stores"].as_array().unwrap().iter();
+        let mut stores = stores.filter(|store| store["store"] == name);
+        stores.next().unwrap()["more_connections_than_default"].as_bool().unwrap()
+    };
+    assert!(!crowded(sizes[1], "postgres") && crowded(sizes[2], "postgres"));
+    assert!(!crowded(sizes[3], "redis") && crowded(sizes[4], "redis"));
+    assert!(!crowded(sizes[5], "sqlite") && !crowded(sizes[5], "etcd"));
+}
+
+#[test]
+fn a_fleet_for_people() {
+    let run = fleet(&["--processes", "2500"]).quiet();
+    let lines = run.lines();
+    assert_eq!(
+        lines[0],
+        "2,500 processes, 1,000 IDs/s each, from 2026-01-01 until 2081-01-01, in at most 63 bits"
+    );
+    let at = |start: &str| {
+        let found = lines.iter().position(|line| line.trim_start().starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}: {}", run.text()))
+    };
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(
+        words(lines[at("processes  ")]),
+        ["processes", "nodes", "node", "bits", "IDs/s", "renewals/s", "restart/s"]
+    );
+    assert!(lines[at("processes  ")..].iter().all(|line| line.len() <= 88), "{}", run.text());
+    let last = at("2,500  ");
+    assert_eq!(words(lines[last]), ["2,500", "2,542", "12", "2,500,000", "750", "1,250"]);
+    assert!(lines[last + 1].starts_with("  stores: "), "{}", lines[last + 1]);
+    assert_eq!(lines[last + 2], "  presets: sonyflake");
+    assert!(lines.iter().any(|line| line.contains(", all together ")), "{}", run.text());
+    assert!(run.text().contains("each process renews every 3.3 s on average"));
+}
+
+#[test]
+fn what_keeps_nodes_and_what_renews_can_be_set() {
+    let size = |args: &[&str]| {
+        let values = fleet(&[&["--processes", "5", "--json"], args].concat()).quiet().json();
+        values.last().unwrap().clone()
+    };
+    assert_eq!(size(&["--lifetime", "60s"])["nodes_needed"], 10);
+    assert_eq!(size(&["--lifetime", "60s", "--ttl", "2min"])["nodes_needed"], 15);
+    assert_eq!(size(&["--window", "60s", "--ttl", "3min"])["renewals_per_second"], 0.25);
+    // Half of the TTL comes first.
+    assert_eq!(size(&["--window", "1h", "--ttl", "20s"])["renewals_per_second"], 0.5);
+}
+
+#[test]
+fn a_fleet_that_is_too_large_is_told_which_is_not() {
+    let need =
+        |processes: &str| plan(&["--processes", processes, "--rate", "4000000", "--until", "2090"]);
+    let run = need("1000000");
+    assert_eq!((run.code, run.text()), (Some(1), ""));
+    let rest = run.stderr.split("lower --processes to ").nth(1);
+    let rest = rest.unwrap_or_else(|| panic!("{}", run.stderr));
+    let most: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let more = (most.parse::<u64>().unwrap() + 1).to_string();
+    assert_eq!((need(&most).code, need(&more).code), (Some(0), Some(1)));
+}
+
+#[test]
+fn fleets_that_are_none() {
+    for (args, message) in [
+        (["--processes", "0"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 0 is out of range: must be"),
+        (["--processes", "1000000001"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 1000000001 is out"),
+        (["--window", "1ms"], "FLAKEID_FIELD_OUT_OF_RANGE: window_ms 1 is out of range: must be"),
+        (["--ttl", "31d"], "FLAKEID_FIELD_OUT_OF_RANGE: ttl_ms 2678400000 is out of range: must"),
+        (["--lifetime", "0s"], "FLAKEID_FIELD_OUT_OF_RANGE: lifetime_ms 0 is out of range: must"),
+        (["--lifetime", "soon"], "FLAKEID_INVALID_OPTION: --lifetime: \"soon\" is not a length"),
+    ] {
+        let processes = ["--processes", "5"];
+        let args = if args[0] == processes[0] { args.to_vec() } else { [processes, args].concat() };
+        let run = fleet(&args);
+        assert_eq!((run.code, run.text()), (Some(1), ""), "{args:?}");
+        assert!(run.stderr.starts_with(&format!("flakeid: {message}")), "{}", run.stderr);
+    }
+    for args in [&["--processes", "5", "--nodes", "5"][..], &["--nodes", "5", "--ttl", "9s"], &[]] {
+        assert_eq!(fleet(args).code, Some(2), "{args:?}");
+    }
+}

@@ -1,11 +1,17 @@
 //! `flakeid layout plan`
 
-use std::io::Write;
+mod fleet;
+mod growth;
+mod limit;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use anstyle::Style;
 use flakeid_core::{Clock, Error, Layout, Rfc3339, SystemClock};
 use serde::Serialize;
 
+use self::growth::Growth;
 use crate::cli::PlanArgs;
 use crate::failure::{Failure, Outcome};
 use crate::figure::{duration, grouped, rate};
@@ -16,21 +22,33 @@ use crate::output::{self, BOLD, DIM};
 use crate::proposal::{Proposal, proposals, relief};
 use crate::table::{Align, Table};
 
+pub(crate) use self::fleet::Fleet;
+
 pub(crate) fn run(args: &PlanArgs) -> Outcome {
-    let need = Need::read(args, SystemClock.unix_ms())?;
+    let fleet = Fleet::read(args)?;
+    let need = Need::read(args, fleet.as_ref(), SystemClock.unix_ms())?;
     let proposals = proposals(&need);
     if proposals.is_empty() {
-        return Err(refusal(&need));
+        return Err(refusal(&need, fleet.as_ref()));
     }
+    let growth = fleet.map(|fleet| Growth::steps(&need, fleet)).unwrap_or_default();
     if args.json {
         let mut out = output::stream();
         for proposal in &proposals {
-            output::json_line(&mut out, &Row::new(&need, proposal))?;
+            output::json_line(&mut out, &Row::new(&need, fleet.as_ref(), proposal))?;
+        }
+        for step in &growth {
+            output::json_line(&mut out, step)?;
         }
         out.flush()?;
         return Ok(());
     }
-    Ok(output::show(&for_people(&need, &proposals))?)
+    let mut text = for_people(&need, fleet.as_ref(), &proposals);
+    if let Some(fleet) = &fleet {
+        let legend = growth::legend(fleet);
+        let _ = write!(text, "\n{}\n{DIM}{legend}{DIM:#}\n", growth::table(&growth));
+    }
+    Ok(output::show(&text)?)
 }
 
 #[derive(Serialize)]
@@ -42,6 +60,8 @@ struct Row<'a> {
     longest_wait_ms: u64,
     nodes: u64,
     ids_per_second: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet_ids_per_second: Option<f64>,
     use_percent: f64,
     horizon: String,
     signed_safe: bool,
@@ -49,7 +69,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(need: &Need, proposal: &'a Proposal) -> Self {
+    fn new(need: &Need, fleet: Option<&Fleet>, proposal: &'a Proposal) -> Self {
         let layout = &proposal.layout;
         Self {
             proposal: &proposal.name,
@@ -59,12 +79,18 @@ impl<'a> Row<'a> {
             longest_wait_ms: layout.unit_ms(),
             nodes: nodes(layout),
             ids_per_second: layout.ids_per_second(),
+            fleet_ids_per_second: fleet.map(|fleet| fleet_ceiling(fleet, layout)),
             use_percent: need.use_percent(layout),
             horizon: exact(layout.horizon()),
             signed_safe: is_signed_safe(need, layout),
             js_safe: layout.fits_f64(),
         }
     }
+}
+
+/// IDs per second of all processes together.
+fn fleet_ceiling(fleet: &Fleet, layout: &Layout) -> f64 {
+    fleet.processes as f64 * layout.ids_per_second()
 }
 
 fn exact(unix_ms: i64) -> String {
@@ -83,7 +109,7 @@ used  the share of a node's IDs/s that its busiest second takes
 i64   positive in a signed 64-bit column for as long as asked
 JS    exact as a JavaScript number (at most 53 bits)";
 
-fn for_people(need: &Need, proposals: &[Proposal]) -> String {
+fn for_people(need: &Need, fleet: Option<&Fleet>, proposals: &[Proposal]) -> String {
     let mut table = Table::new(&[
         ("proposal", Align::Left),
         ("bits", Align::Right),
@@ -108,13 +134,23 @@ fn for_people(need: &Need, proposals: &[Proposal]) -> String {
             yes(is_signed_safe(need, layout)),
             yes(layout.fits_f64()),
         ];
-        table.row(cells, Style::new(), Some(layout.to_string()));
+        let below = match fleet {
+            Some(fleet) => {
+                format!("{layout}, all together {} IDs/s", rate(fleet_ceiling(fleet, layout)))
+            }
+            None => layout.to_string(),
+        };
+        table.row(cells, Style::new(), Some(below));
     }
+    let makers = match fleet {
+        Some(Fleet { processes: 1, .. }) => "1 process".to_owned(),
+        Some(fleet) => format!("{} processes", grouped(fleet.processes)),
+        None if need.nodes == 1 => "1 node".to_owned(),
+        None => format!("{} nodes", grouped(need.nodes)),
+    };
     format!(
-        "{BOLD}{} {}, {} IDs/s each{BOLD:#}, from {} until {}, in at most {} bits\n\n{}\n\
+        "{BOLD}{makers}, {} IDs/s each{BOLD:#}, from {} until {}, in at most {} bits\n\n{}\n\
          {DIM}{LEGEND}{DIM:#}\n",
-        grouped(need.nodes),
-        if need.nodes == 1 { "node" } else { "nodes" },
         grouped(need.rate),
         instant::shortest(need.epoch),
         instant::shortest(need.until),
@@ -128,7 +164,7 @@ fn percent(value: f64) -> String {
 }
 
 /// Nothing fits: says how far which number would have to come down.
-fn refusal(need: &Need) -> Failure {
+fn refusal(need: &Need, fleet: Option<&Fleet>) -> Failure {
     let relief = relief(need);
     let excess = relief.least_bits.filter(|bits| *bits > need.bits).map(|bits| {
         format!(
@@ -149,8 +185,14 @@ fn refusal(need: &Need) -> Failure {
             excess.unwrap_or_default()
         ),
     );
+    let fewer = relief.nodes.and_then(|nodes| match fleet {
+        Some(fleet) => {
+            fleet.most_processes(nodes).map(|most| format!("lower --processes to {most}"))
+        }
+        None => Some(format!("lower --nodes to {nodes}")),
+    });
     let ways: Vec<String> = [
-        relief.nodes.map(|nodes| format!("lower --nodes to {nodes}")),
+        fewer,
         relief.rate.map(|rate| format!("lower --rate to {rate}")),
         relief.until.map(|until| format!("lower --until to {}", exact(until))),
         relief.bits.map(|bits| format!("raise --bits to {bits}")),
@@ -159,8 +201,10 @@ fn refusal(need: &Need) -> Failure {
     .flatten()
     .collect();
     let hint = match ways.as_slice() {
-        [] => "lower more than one of --nodes, --rate and --until; halving one of them saves a bit"
-            .to_owned(),
+        [] => format!(
+            "lower more than one of {}, --rate and --until; halving one of them saves a bit",
+            if fleet.is_some() { "--processes" } else { "--nodes" }
+        ),
         [way] => way.clone(),
         ways => format!("one of these is enough: {}", ways.join("; ")),
     };
