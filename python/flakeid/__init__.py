@@ -10,12 +10,15 @@
 
 from . import _at_exit as _at_exit
 from ._flakeid import (
+    CachedGenerator,
     Generator,
     Layout,
     Lease,
     LeaseEvent,
+    LocalGenerator,
     ManualClock,
     Parts,
+    RingStats,
     Stats,
     __version__,
     auto,
@@ -62,6 +65,7 @@ from .errors import (
 
 __all__ = [
     "BeforeEpochError",
+    "CachedGenerator",
     "ClockRollbackError",
     "ClockSkewError",
     "ClosedError",
@@ -78,10 +82,12 @@ __all__ = [
     "Lease",
     "LeaseEvent",
     "LeaseExpiredError",
+    "LocalGenerator",
     "ManualClock",
     "NoFreeNodeError",
     "Parts",
     "RingEmptyError",
+    "RingStats",
     "SequenceExhaustedError",
     "Stats",
     "StoreError",

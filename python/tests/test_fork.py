@@ -62,6 +62,34 @@ def test_every_call_in_the_child_is_refused():
     assert generator.next_id() > before
 
 
+def test_handles_and_rings_in_the_child():
+    generator = flakeid.Generator(node=111)
+    local, cached = generator.local(), flakeid.CachedGenerator(generator)
+    before = [local.next_id(), cached.next_id()]
+
+    def attempt():
+        codes = set()
+        for call in (
+            local.next_id,
+            local.__next__,
+            cached.take,
+            cached.next_id,
+            lambda: generator.local().next_id(),
+            lambda: flakeid.CachedGenerator(generator),
+        ):
+            try:
+                codes.add(f"issued {call()}")
+            except flakeid.ForkedError as error:
+                codes.add(error.code)
+        cached.close()
+        return codes
+
+    assert in_child(attempt) == "{'FLAKEID_FORKED'}"
+    assert local.next_id() > before[0]
+    assert cached.take() > before[1]
+    cached.close()
+
+
 def test_a_node_of_its_own():
     flakeid.Generator(node=102).next_id()
     id = int(in_child(lambda: flakeid.Generator(node=103).next_id()))

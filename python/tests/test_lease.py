@@ -219,7 +219,8 @@ def test_policies(url):
         ({"sequence_start": 13}, flakeid.FieldOutOfRangeError),
         ({"reuse": 1}, TypeError),
         ({"on_event": 1}, TypeError),
-        ({"clock": None}, TypeError),
+        ({"clock": "exact"}, flakeid.InvalidOptionError),
+        ({"clock": flakeid.ManualClock(0)}, TypeError),
     ],
 )
 def test_bad_options_reach_no_store(tmp_path, options, error):

@@ -79,7 +79,7 @@ def test_the_page(root, tmp_path, monkeypatch):
     example = (root / "examples" / "quickstart.py").read_text()
     assert f"<!-- file: examples/quickstart.py -->\n```python\n{example}```\n" in page
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         block = block.replace("postgresql://db/app", url)
         if "array" in block:
@@ -90,7 +90,14 @@ def test_the_page(root, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "option",
-    [*inspect.signature(flakeid.Generator).parameters, *inspect.signature(flakeid.lease).parameters],
+    sorted(
+        {
+            name
+            for call in (flakeid.Generator, flakeid.lease, flakeid.CachedGenerator)
+            for name in inspect.signature(call).parameters
+            if name != "generator"
+        }
+    ),
 )
 def test_the_page_has_every_option(root, option):
     assert f"`{option}`" in (root / "python" / "README.md").read_text()

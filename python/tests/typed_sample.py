@@ -25,6 +25,37 @@ assert_type(generator.next_ids(3), list[int])
 assert_type(generator.fill(array("Q", [0])), int)
 assert_type(generator.retire(), int | None)
 assert_type(generator.stats().waits, int)
+assert_type(generator.nodes, list[int])
+assert_type(flakeid.Generator(nodes=[1, 2], clock="coarse"), flakeid.Generator)
+assert_type(flakeid.Generator(nodes=range(4)), flakeid.Generator)
+local = generator.local()
+assert_type(local, flakeid.LocalGenerator)
+assert_type(local.next_id(), int)
+assert_type(next(local), int)
+assert_type([id for id in local], list[int])
+assert_type(local.generator, flakeid.Generator)
+
+
+def refused(error: flakeid.FlakeIdError) -> None:
+    assert_type(error.code, str)
+
+
+with flakeid.CachedGenerator(
+    generator,
+    boost_power=4,
+    padding_factor=60,
+    refill_interval=0.5,
+    max_age=timedelta(seconds=1),
+    on_rejected_put=refused,
+    on_rejected_take=refused,
+) as cached:
+    assert_type(cached, flakeid.CachedGenerator)
+    assert_type(cached.take(), int)
+    assert_type(next(cached), int)
+    assert_type(cached.capacity, int)
+    assert_type(cached.generator, flakeid.Generator)
+    assert_type(cached.stats(), flakeid.RingStats)
+    assert_type(cached.stats().dropped_stale, int)
 with generator as same:
     assert_type(same, flakeid.Generator)
 
@@ -43,10 +74,12 @@ leased = flakeid.lease(
     ttl=timedelta(minutes=1),
     window=5,
     reuse=False,
+    node_count=4,
+    clock="coarse",
     on_event=told,
 )
 assert_type(leased, flakeid.Generator)
-assert_type(flakeid.auto(layout="plain"), flakeid.Generator)
+assert_type(flakeid.auto(layout="plain", clock="gated"), flakeid.Generator)
 status = leased.lease
 assert_type(status, flakeid.Lease | None)
 if status is not None:
@@ -77,7 +110,14 @@ except flakeid.ClockRollbackError as error:
 flakeid.Generator(7)  # type: ignore[call-arg]
 flakeid.Generator(node=1.5)  # type: ignore[arg-type]
 flakeid.Generator(node=1, overflow="later")  # type: ignore[arg-type]
-flakeid.Generator(node=1, nodes=2)  # type: ignore[call-arg]
+flakeid.Generator(nodes=2)  # type: ignore[arg-type]
+flakeid.Generator(node=1, clock="sundial")  # type: ignore[arg-type]
+flakeid.auto("twitter", "coarse")  # type: ignore[call-arg]
+flakeid.LocalGenerator().next_id()
+flakeid.CachedGenerator()  # type: ignore[call-arg]
+flakeid.CachedGenerator(local)  # type: ignore[arg-type]
+flakeid.CachedGenerator(generator, on_rejected_put=print)
+flakeid.CachedGenerator(generator, on_rejected_take=lambda: None)  # type: ignore[arg-type,misc]
 flakeid.lease()  # type: ignore[call-arg]
 flakeid.lease("sqlite:///a", nodes=3)  # type: ignore[arg-type]
 flakeid.lease("sqlite:///a", on_event=print)

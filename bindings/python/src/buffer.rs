@@ -1,4 +1,4 @@
-//! Other people's arrays, to be filled in place. The only unsafe code of this crate.
+//! Other people's arrays, to be filled in place.
 
 use flakeid_core::Id;
 use pyo3::buffer::PyUntypedBuffer;

@@ -1,8 +1,11 @@
-use flakeid_core::{Clock, ManualClock as Core};
+use flakeid_core::{Clock, ManualClock as Core, NamedClock};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::duration::duration;
-use crate::integer::unix_ms;
+use crate::error::raise;
+use crate::integer::{unix_ms, wrong_type};
+use crate::string::string;
 
 /// A clock that stands still until it is told otherwise, for tests of code that makes IDs.
 ///
@@ -43,4 +46,27 @@ impl ManualClock {
 
 fn reading(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     unix_ms("unix_ms", value)
+}
+
+/// The argument `clock` of what has no use for other clocks than the system's.
+pub(crate) fn named(value: &Bound<'_, PyAny>) -> PyResult<NamedClock> {
+    string("clock", value)?.parse().map_err(raise)
+}
+
+/// The argument `clock`.
+pub(crate) enum Chosen {
+    Named(NamedClock),
+    Manual(Core),
+}
+
+impl Chosen {
+    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            return named(value).map(Self::Named);
+        }
+        match value.cast::<ManualClock>() {
+            Ok(clock) => Ok(Self::Manual(clock.get().0.clone())),
+            Err(_) => Err(wrong_type("clock", "a str or a ManualClock", value)),
+        }
+    }
 }

@@ -1,13 +1,10 @@
 //! What happens to leases, told to Python on the keepers' threads.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
 use flakeid_core::Error;
 use flakeid_lease::LeaseEvent as Core;
 use pyo3::prelude::*;
 
+use crate::callback::Callback;
 use crate::error::exception;
 
 /// What happened to a lease: what on_event is called with.
@@ -96,42 +93,9 @@ impl LeaseEvent {
     }
 }
 
-/// Calls of observers that are under way. A thread that waits for the GIL when the interpreter ends
-/// would be killed in the middle of Rust.
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-static ENDING: AtomicBool = AtomicBool::new(false);
-
-/// What calls a Python function with each event. What it raises goes to `sys.unraisablehook`.
-pub(crate) fn observer(function: Py<PyAny>) -> impl Fn(&Core) + Send + Sync + 'static {
+/// What calls a Python function with each event.
+pub(crate) fn observer(function: Callback) -> impl Fn(&Core) + Send + Sync + 'static {
     move |event| {
-        CALLS.fetch_add(1, Ordering::SeqCst);
-        if !ENDING.load(Ordering::SeqCst) {
-            let event = LeaseEvent(event.clone());
-            // Nobody listens in an interpreter that is gone.
-            let _ = Python::try_attach(|py| {
-                if let Err(raised) = function.call1(py, (event,)) {
-                    raised.write_unraisable(py, Some(function.bind(py)));
-                }
-            });
-        }
-        CALLS.fetch_sub(1, Ordering::SeqCst);
+        function.call(|py| Ok(Bound::new(py, LeaseEvent(event.clone()))?.into_any()));
     }
-}
-
-/// Ends all calls of observers, and waits at most `patience` for those that are under way.
-pub(crate) fn silence(py: Python<'_>, patience: Duration) {
-    ENDING.store(true, Ordering::SeqCst);
-    let start = Instant::now();
-    py.detach(|| {
-        while CALLS.load(Ordering::SeqCst) > 0 && start.elapsed() < patience {
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
-}
-
-/// A forked child has none of its parent's threads, and so none of their calls.
-#[pyfunction]
-#[pyo3(name = "_after_fork")]
-pub(crate) fn after_fork() {
-    CALLS.store(0, Ordering::SeqCst);
 }

@@ -4,24 +4,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use flakeid_lease::LeasedGenerator;
 use pyo3::prelude::*;
 
-use crate::event;
-use crate::leased::Slot;
+use crate::callback;
 
-/// As in `leased`: only attached threads lock it, and nothing waits meanwhile.
-static OPEN: Mutex<Vec<Weak<Slot>>> = Mutex::new(Vec::new());
+/// Only attached threads lock it, and nothing waits meanwhile. So with the GIL it is never
+/// contended, and no `os.fork` finds it locked.
+static OPEN: Mutex<Vec<Weak<LeasedGenerator>>> = Mutex::new(Vec::new());
 
-fn open() -> MutexGuard<'static, Vec<Weak<Slot>>> {
+fn open() -> MutexGuard<'static, Vec<Weak<LeasedGenerator>>> {
     // A list is whole between any two of its calls.
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Remembers a lease to be closed at the end.
-pub(crate) fn note(slot: &Arc<Slot>) {
+pub(crate) fn note(leased: &Arc<LeasedGenerator>) {
     let mut open = open();
-    open.retain(|slot| slot.strong_count() > 0);
-    open.push(Arc::downgrade(slot));
+    open.retain(|leased| leased.strong_count() > 0);
+    open.push(Arc::downgrade(leased));
 }
 
 /// Closes every leased generator, all at the same time: one store that does not answer costs a
@@ -29,22 +30,23 @@ pub(crate) fn note(slot: &Arc<Slot>) {
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {
-    let slots: Vec<_> = std::mem::take(&mut *open()).iter().filter_map(Weak::upgrade).collect();
-    let ended: Vec<_> = slots.iter().filter_map(|slot| slot.end()).collect();
-    py.detach(|| {
+    let leases: Vec<_> = std::mem::take(&mut *open()).iter().filter_map(Weak::upgrade).collect();
+    py.detach(move || {
         thread::scope(|scope| {
-            for generator in ended {
-                // If there is no thread to be had, it is dropped here and now.
-                let _ = thread::Builder::new().spawn_scoped(scope, move || drop(generator));
+            for leased in &leases {
+                if thread::Builder::new().spawn_scoped(scope, move || leased.close()).is_err() {
+                    // There is no thread to be had.
+                    leased.close();
+                }
             }
         });
     });
 }
 
-/// As `_close_leases`, and no observer is called any more.
+/// As `_close_leases`, and no callback is called any more.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {
     close_leases(py);
-    event::silence(py, Duration::from_secs(1));
+    callback::silence(py, Duration::from_secs(1));
 }

@@ -1,14 +1,17 @@
+use std::sync::Arc;
+
 use flakeid_core::{Error, Generator as Core, Id, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PySequence, PyTuple};
 
 use crate::buffer::Target;
-use crate::clock::ManualClock;
+use crate::clock;
 use crate::duration::duration;
 use crate::error::raise;
 use crate::integer::{count, field, wrong_type};
 use crate::layout::{Chosen, Layout};
+use crate::local::LocalGenerator;
 use crate::maker::Maker;
 use crate::policy;
 use crate::stats::Stats;
@@ -25,13 +28,16 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// own there. flakeid.lease and flakeid.auto return Generators that need no node and may be used in
 /// a forked child. Durations are seconds (int or float) or timedeltas.
 ///
-/// layout: a Layout, a preset's name or a descriptor. epoch: Unix milliseconds, instead of the
-/// layout's. overflow: 'wait', 'error', or 'borrow' (with a window). rollback: 'continue',
-/// 'error', 'wait' or 'clock-sequence'. sequence_mask: the largest sequence number, 2**k - 1.
-/// sequence_start: begin ticks at a random number of that many bits. max_ahead: how far ahead of
-/// the clock a window may be used, 20 s unless given. max_wait: how long a call waits without
-/// issuing an ID; 1 s or two ticks, whichever is longer, unless given. clock: a ManualClock.
-/// window: (start, fence), the ticks that may be used.
+/// nodes: 1, 2, 4, 8 or so on instead of one node, with as many times the IDs a second; not with
+/// sequence_mask or clock sequences. layout: a Layout, a preset's name or a descriptor. epoch: Unix
+/// milliseconds, instead of the layout's. overflow: 'wait', 'error', or 'borrow' (with a window).
+/// rollback: 'continue', 'error', 'wait' or 'clock-sequence'. sequence_mask: the largest sequence
+/// number, 2**k - 1. sequence_start: begin ticks at a random number of that many bits. max_ahead:
+/// how far ahead of the clock a window may be used, 20 s unless given. max_wait: how long a call
+/// waits without issuing an ID; 1 s or two ticks, whichever is longer, unless given. clock:
+/// 'system', which is exact; 'coarse', which is faster and a few milliseconds late; 'gated', which
+/// is exact, and cheaper where the processor allows it; or a ManualClock. window: (start, fence),
+/// the ticks that may be used.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
 pub(crate) struct Generator(pub(crate) Maker);
 
@@ -40,19 +46,21 @@ impl Generator {
     #[new]
     #[pyo3(
         signature = (
-            *, node = None, datacenter = None, worker = None, layout = None, epoch = None,
-            sequence_mask = None, sequence_start = None, overflow = None, rollback = None,
-            max_ahead = None, max_wait = None, clock = None, window = None,
+            *, node = None, datacenter = None, worker = None, nodes = None, layout = None,
+            epoch = None, sequence_mask = None, sequence_start = None, overflow = None,
+            rollback = None, max_ahead = None, max_wait = None, clock = None, window = None,
         ),
-        text_signature = "(*, node=None, datacenter=None, worker=None, layout='twitter', \
-                          epoch=None, sequence_mask=None, sequence_start=None, overflow=None, \
-                          rollback=None, max_ahead=None, max_wait=None, clock=None, window=None)"
+        text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, \
+                          layout='twitter', epoch=None, sequence_mask=None, sequence_start=None, \
+                          overflow=None, rollback=None, max_ahead=None, max_wait=None, \
+                          clock='system', window=None)"
     )]
     #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn new(
         node: Option<&Bound<'_, PyAny>>,
         datacenter: Option<&Bound<'_, PyAny>>,
         worker: Option<&Bound<'_, PyAny>>,
+        nodes: Option<&Bound<'_, PyAny>>,
         layout: Option<Chosen>,
         epoch: Option<&Bound<'_, PyAny>>,
         sequence_mask: Option<&Bound<'_, PyAny>>,
@@ -76,6 +84,9 @@ impl Generator {
         if let Some(worker) = worker {
             builder = builder.worker(field("worker", worker, most_worker)?);
         }
+        if let Some(nodes) = nodes {
+            builder = builder.nodes(&nodes_of(nodes, layout.max_node())?);
+        }
         if let Some(mask) = sequence_mask {
             builder = builder.sequence_mask(policy::sequence_mask(&layout, mask)?);
         }
@@ -95,15 +106,15 @@ impl Generator {
             builder = builder.max_wait(duration("max_wait", max_wait)?);
         }
         if let Some(clock) = clock {
-            let clock = clock
-                .cast::<ManualClock>()
-                .map_err(|_| wrong_type("clock", "a ManualClock", clock))?;
-            builder = builder.clock(clock.get().0.clone());
+            builder = match clock::Chosen::of(clock)? {
+                clock::Chosen::Named(clock) => builder.clock(clock),
+                clock::Chosen::Manual(clock) => builder.clock(clock),
+            };
         }
         if let Some(window) = window {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
-        builder.build().map(Maker::Fixed).map(Self).map_err(raise)
+        builder.build().map(Arc::new).map(Maker::Fixed).map(Self).map_err(raise)
     }
 
     /// The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is
@@ -177,6 +188,12 @@ impl Generator {
         self.0.close(py).map_err(raise)
     }
 
+    /// This generator for one thread at a time: a LocalGenerator, which is faster, in exchange for
+    /// order across threads and for times that may be a few milliseconds late.
+    fn local(this: &Bound<'_, Self>) -> LocalGenerator {
+        LocalGenerator::of(this)
+    }
+
     /// What happened besides issuing IDs.
     fn stats(&self) -> Stats {
         Stats(self.0.stats())
@@ -188,11 +205,17 @@ impl Generator {
         Layout(*self.0.layout())
     }
 
-    /// The node in the IDs. That of a leased generator changes if another process takes it, and in
+    /// The node in the IDs, the smallest of several. That of a leased generator changes if another process takes it, and in
     /// a forked child with the first ID.
     #[getter]
     fn node(&self) -> u64 {
         self.0.node()
+    }
+
+    /// All nodes in the IDs, in rising order: one unless nodes or node_count asked for more.
+    #[getter]
+    fn nodes(&self) -> Vec<u64> {
+        self.0.nodes()
     }
 
     /// How the lease stands, or, after close(), stood; None if the node is not leased.
@@ -200,7 +223,7 @@ impl Generator {
     fn lease(&self) -> Option<Lease> {
         match &self.0 {
             Maker::Fixed(_) => None,
-            Maker::Leased(leased) => Some(Lease::of(leased.status())),
+            Maker::Leased(leased) => Some(Lease::of(leased.lease())),
         }
     }
 
@@ -229,7 +252,7 @@ impl Generator {
         ))
     }
 
-    fn __repr__(&self) -> String {
+    pub(crate) fn __repr__(&self) -> String {
         let (node, layout) = (self.0.node(), self.layout().short_name());
         match self.0 {
             Maker::Fixed(_) => format!("<Generator node={node} layout={layout}>"),
@@ -284,4 +307,16 @@ fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {
         pair.extract().map_err(|_| refused())?;
     let start = field("window start", &start, max_tick)?;
     Window::new(start, field("window fence", &fence, u64::MAX)?).map_err(raise)
+}
+
+fn nodes_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<Vec<u64>> {
+    let list =
+        nodes.cast::<PySequence>().map_err(|_| wrong_type("nodes", "a list of ints", nodes))?;
+    let most = max_node.saturating_add(1);
+    // Before they are looked at: a range may have billions.
+    if list.len()? as u64 > most {
+        let reason = format!("{} are more than the layout has: {most}", list.len()?);
+        return Err(raise(Error::invalid_option("nodes", &reason)));
+    }
+    list.try_iter()?.map(|node| field("nodes", &node?, max_node)).collect()
 }

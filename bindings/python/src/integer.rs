@@ -36,6 +36,18 @@ pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> P
     integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
+/// An option from `min` to `max` that the core takes as 32 bits and checks.
+pub(crate) fn small(
+    name: &'static str,
+    value: &Bound<'_, PyAny>,
+    min: u64,
+    max: u64,
+) -> PyResult<u32> {
+    let refused = |shown: String| raise(Error::field_out_of_range(name, &shown, min, max));
+    let number: u64 = integer(name, value)?.map_err(refused)?;
+    u32::try_from(number).map_err(|_| refused(number.to_string()))
+}
+
 /// An ID.
 pub(crate) fn id(value: &Bound<'_, PyAny>) -> PyResult<Id> {
     integer("id", value)?.map(Id::from_u64).map_err(|shown| {

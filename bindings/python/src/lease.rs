@@ -2,18 +2,20 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use flakeid_core::{Error, Layout as CoreLayout};
+use flakeid_core::{Error, Layout as CoreLayout, NamedClock};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
+use crate::callback::Callback;
+use crate::clock;
 use crate::duration::duration;
 use crate::error::raise;
 use crate::event::observer;
 use crate::exit;
 use crate::generator::Generator;
-use crate::integer::{field, wrong_type};
+use crate::integer::{field, small, wrong_type};
 use crate::layout::{Chosen, Layout};
 use crate::leased::Leased;
 use crate::maker::Maker;
@@ -37,8 +39,9 @@ use crate::string::string;
 /// IDs go on while the store is away, 10 s unless given, at least two ticks. max_wait: how long a
 /// call waits without issuing an ID; 1 s or two ticks, whichever is longer, unless given. overflow,
 /// rollback, sequence_mask, sequence_start: as in Generator. reuse: False takes only nodes that were
-/// never leased. on_event: called with a LeaseEvent for whatever happens, on the lease's thread;
-/// such a lease is not shared.
+/// never leased. node_count: so many nodes, 1, 2, 4, 8 or so on, with as many times the IDs a
+/// second. clock: 'system' or a faster one, as in Generator. on_event: called with a LeaseEvent for
+/// whatever happens, on the lease's thread; such a lease is not shared.
 ///
 /// StoreUnavailableError, StoreRejectedError (a wrong password, no such namespace, another layout),
 /// NoFreeNodeError, ClockSkewError, FenceInFutureError, InvalidLayoutError, FieldOutOfRangeError,
@@ -49,12 +52,13 @@ use crate::string::string;
         url, *, namespace = None, name = None, node = None, datacenter = None, worker = None,
         nodes = None, layout = None, epoch = None, ttl = None, window = None, max_wait = None,
         overflow = None, rollback = None, sequence_mask = None, sequence_start = None,
-        reuse = None, on_event = None,
+        reuse = None, node_count = None, clock = None, on_event = None,
     ),
     text_signature = "(url, *, namespace='default', name=None, node=None, datacenter=None, \
                       worker=None, nodes=None, layout='twitter', epoch=None, ttl=None, \
                       window=None, max_wait=None, overflow=None, rollback=None, \
-                      sequence_mask=None, sequence_start=None, reuse=True, on_event=None)"
+                      sequence_mask=None, sequence_start=None, reuse=True, node_count=1, \
+                      clock='system', on_event=None)"
 )]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn lease(
@@ -76,6 +80,8 @@ pub(crate) fn lease(
     sequence_mask: Option<&Bound<'_, PyAny>>,
     sequence_start: Option<&Bound<'_, PyAny>>,
     reuse: Option<&Bound<'_, PyAny>>,
+    node_count: Option<&Bound<'_, PyAny>>,
+    clock: Option<&Bound<'_, PyAny>>,
     on_event: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Generator> {
     let layout = Layout::from_epoch(layout, epoch)?;
@@ -113,45 +119,58 @@ pub(crate) fn lease(
         let flag = reuse.cast::<PyBool>().map_err(|_| wrong_type("reuse", "a bool", reuse))?;
         builder = builder.reuse(flag.is_true());
     }
+    if let Some(count) = node_count {
+        let most = layout.max_node().saturating_add(1);
+        builder = builder.node_count(small("node_count", count, 1, most)?);
+    }
+    if let Some(clock) = clock {
+        builder = builder.clock(clock::named(clock)?);
+    }
     if let Some(on_event) = on_event {
-        if !on_event.is_callable() {
-            return Err(wrong_type("on_event", "callable", on_event));
-        }
-        builder = builder.observer(observer(on_event.clone().unbind()));
+        builder = builder.observer(observer(Callback::of("on_event", on_event)?));
     }
     open(py, builder).map(|leased| Generator(Maker::Leased(leased)))
 }
 
 /// The leases of `auto`, which last as long as the process.
-static KEPT: Mutex<Vec<(CoreLayout, Leased)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Leased)>> = Mutex::new(Vec::new());
 
-/// A Generator with no configuration: all that this returns in one process share one lease, which
-/// lasts until the interpreter ends.
+/// A Generator with no configuration: all that this returns for one layout and clock in one process
+/// share one lease, which lasts until the interpreter ends.
 ///
 /// The environment's FLAKEID_STORE names the store and FLAKEID_NAMESPACE the namespace; without
 /// them it is the embedded store, a file for this user on this host (for the whole host if
 /// /var/lib/flakeid can be written). In a container, where such a file neither lasts nor is shared,
 /// that is an error which names the three ways out. Otherwise as lease.
 #[pyfunction]
-#[pyo3(signature = (layout = None), text_signature = "(layout='twitter')")]
-pub(crate) fn auto(py: Python<'_>, layout: Option<Chosen>) -> PyResult<Generator> {
+#[pyo3(
+    signature = (layout = None, *, clock = None),
+    text_signature = "(layout='twitter', *, clock='system')"
+)]
+pub(crate) fn auto(
+    py: Python<'_>,
+    layout: Option<Chosen>,
+    clock: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Generator> {
     let Layout(layout) = Layout::of(layout);
-    let leased = open(py, LeaseBuilder::auto(layout).map_err(raise)?)?;
-    if !is_kept(&layout) {
-        let kept = open(py, LeaseBuilder::auto(layout).map_err(raise)?)?;
-        KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, kept));
+    let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
+    let open = || open(py, LeaseBuilder::auto(layout).map_err(raise)?.clock(clock));
+    let leased = open()?;
+    if !is_kept(&layout, clock) {
+        let kept = open()?;
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, clock, kept));
     }
     Ok(Generator(Maker::Leased(leased)))
 }
 
-fn is_kept(layout: &CoreLayout) -> bool {
+fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.iter().any(|(of, _)| of == layout)
+    kept.iter().any(|(of, by, _)| of == layout && *by == clock)
 }
 
 fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Leased> {
     let leased = Leased::new(py.detach(|| builder.open()).map_err(raise)?);
-    exit::note(leased.slot());
+    exit::note(leased.shared());
     Ok(leased)
 }
 

@@ -4,20 +4,25 @@
 
 mod bounds;
 mod buffer;
+mod cached;
+mod callback;
 mod clock;
 mod duration;
 mod error;
 mod event;
 mod exit;
 mod generator;
+mod guarded;
 mod instant;
 mod integer;
 mod layout;
 mod lease;
 mod leased;
+mod local;
 mod maker;
 mod parts;
 mod policy;
+mod ring_stats;
 mod stats;
 mod status;
 mod string;
@@ -33,9 +38,13 @@ mod _flakeid {
     #[pymodule_export]
     use crate::bounds::{decode, lower_bound, upper_bound};
     #[pymodule_export]
+    use crate::cached::CachedGenerator;
+    #[pymodule_export]
+    use crate::callback::after_fork;
+    #[pymodule_export]
     use crate::clock::ManualClock;
     #[pymodule_export]
-    use crate::event::{LeaseEvent, after_fork};
+    use crate::event::LeaseEvent;
     #[pymodule_export]
     use crate::exit::{close_leases, end};
     #[pymodule_export]
@@ -45,7 +54,11 @@ mod _flakeid {
     #[pymodule_export]
     use crate::lease::{auto, lease};
     #[pymodule_export]
+    use crate::local::LocalGenerator;
+    #[pymodule_export]
     use crate::parts::Parts;
+    #[pymodule_export]
+    use crate::ring_stats::RingStats;
     #[pymodule_export]
     use crate::stats::Stats;
     #[pymodule_export]

@@ -1,5 +1,7 @@
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
+use std::sync::Arc;
+
 use flakeid_core::{Error, ErrorKind, Generator as Fixed, Id, Layout, Stats};
 use pyo3::prelude::*;
 
@@ -7,7 +9,7 @@ use crate::leased::Leased;
 
 /// What makes the IDs of a `Generator`. The usual kind comes first in every match.
 pub(crate) enum Maker {
-    Fixed(Fixed),
+    Fixed(Arc<Fixed>),
     Leased(Leased),
 }
 
@@ -23,7 +25,7 @@ impl Maker {
     pub(crate) fn next_id(&self, py: Python<'_>) -> Result<Id, Error> {
         match self {
             Self::Fixed(fixed) => py.detach(|| fixed.next_id()),
-            Self::Leased(leased) => leased.next_id(py),
+            Self::Leased(leased) => py.detach(|| leased.next_id()),
         }
     }
 
@@ -39,14 +41,14 @@ impl Maker {
     pub(crate) fn try_fill_detached(&self, py: Python<'_>, ids: &mut [Id]) -> Result<usize, Error> {
         match self {
             Self::Fixed(fixed) => py.detach(|| fixed.try_fill(ids)),
-            Self::Leased(leased) => leased.try_fill_detached(py, ids),
+            Self::Leased(leased) => py.detach(|| leased.try_fill(ids)),
         }
     }
 
     pub(crate) fn fill(&self, py: Python<'_>, ids: &mut [Id]) -> Result<usize, Error> {
         match self {
             Self::Fixed(fixed) => py.detach(|| fixed.fill(ids)),
-            Self::Leased(leased) => leased.fill(py, ids),
+            Self::Leased(leased) => py.detach(|| leased.fill(ids)),
         }
     }
 
@@ -113,6 +115,13 @@ impl Maker {
         match self {
             Self::Fixed(fixed) => fixed.node(),
             Self::Leased(leased) => leased.node(),
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<u64> {
+        match self {
+            Self::Fixed(fixed) => fixed.nodes().to_vec(),
+            Self::Leased(leased) => leased.nodes(),
         }
     }
 }

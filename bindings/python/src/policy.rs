@@ -1,10 +1,10 @@
 //! Options that fixed and leased generators have in common, for builders that name them alike.
 
-use flakeid_core::{Error, Field, Layout, Overflow, Rollback};
+use flakeid_core::{Field, Layout, Overflow, Rollback};
 use pyo3::prelude::*;
 
 use crate::error::raise;
-use crate::integer::field;
+use crate::integer::{field, small};
 use crate::string::string;
 
 pub(crate) fn sequence_mask(layout: &Layout, value: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -14,9 +14,7 @@ pub(crate) fn sequence_mask(layout: &Layout, value: &Bound<'_, PyAny>) -> PyResu
 pub(crate) fn sequence_start(layout: &Layout, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     let sequence = layout.fields().find(|span| span.field == Field::Sequence);
     let most = sequence.map_or(0, |span| span.width.into());
-    let bits = field("sequence_start", value, most)?;
-    u32::try_from(bits)
-        .map_err(|_| raise(Error::field_out_of_range("sequence_start", &bits, 0, most)))
+    small("sequence_start", value, 0, most)
 }
 
 pub(crate) fn overflow(value: &Bound<'_, PyAny>) -> PyResult<Overflow> {

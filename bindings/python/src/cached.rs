@@ -1,0 +1,292 @@
+#![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+use std::mem;
+use std::sync::Arc;
+
+use flakeid_core::{
+    CachedGenerator as FixedRing, Error, ErrorKind, Id, RingOptions, RingStats as CoreStats,
+};
+use flakeid_lease::LeasedCachedGenerator;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::callback::Callback;
+use crate::duration::duration;
+use crate::error::{exception, raise};
+use crate::generator::Generator;
+use crate::guarded::Guarded;
+use crate::integer::{small, wrong_type};
+use crate::maker::Maker;
+use crate::ring_stats::RingStats;
+
+/// A ring of IDs that a thread makes beforehand from a Generator, for any number of takers.
+///
+/// IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
+/// Afterwards, and when the generator was closed, calls are ClosedError. In a forked child the ring
+/// of a leased generator begins anew, and that of another is ForkedError. Close it, or use it in a
+/// with block: the thread ends then, and handlers that refer to the ring keep it until then.
+/// Durations are seconds (int or float) or timedeltas.
+///
+/// boost_power: the ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs and at
+/// most 2**20. padding_factor: refill when fewer than this many percent are left, 1 to 99.
+/// refill_interval: also refill this often, at least 1 ms. max_age: how long after the beginning of
+/// its tick an ID may be handed out, at least two ticks; 1 s or two ticks, whichever is longer,
+/// unless given; older ones are dropped. on_rejected_put: called with the FlakeIdError, on the
+/// ring's thread, each time the generator refuses to fill the ring, other than because its tick is
+/// full. on_rejected_take: called with the FlakeIdError, on the caller's thread, each time a call is
+/// refused an ID, other than because the generator was closed.
+#[pyclass(frozen, module = "flakeid", name = "CachedGenerator")]
+pub(crate) struct CachedGenerator {
+    state: Guarded<State>,
+    capacity: u64,
+    /// After the ring, so that it is dropped last.
+    generator: Py<Generator>,
+}
+
+enum State {
+    Open(Arc<Ring>),
+    Closed(CoreStats),
+}
+
+impl State {
+    /// The ring, if it was open. The caller drops it without the GIL, because that waits for the
+    /// thread, which may be waiting for the GIL to call a handler.
+    fn close(&mut self) -> Option<Arc<Ring>> {
+        let stats = match self {
+            Self::Open(ring) => ring.stats(),
+            Self::Closed(_) => return None,
+        };
+        match mem::replace(self, Self::Closed(stats)) {
+            Self::Open(ring) => Some(ring),
+            Self::Closed(_) => None,
+        }
+    }
+}
+
+enum Ring {
+    Fixed(FixedRing),
+    Leased(LeasedCachedGenerator),
+}
+
+impl Ring {
+    fn over(maker: &Maker, options: RingOptions) -> Result<Self, Error> {
+        match maker {
+            Maker::Fixed(fixed) => FixedRing::with(Arc::clone(fixed), options).map(Self::Fixed),
+            Maker::Leased(leased) => {
+                LeasedCachedGenerator::with(Arc::clone(leased.shared()), options).map(Self::Leased)
+            }
+        }
+    }
+
+    #[inline]
+    fn poll(&self) -> Option<Id> {
+        match self {
+            Self::Fixed(ring) => ring.poll(),
+            Self::Leased(ring) => ring.poll(),
+        }
+    }
+
+    fn take(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(ring) => ring.take(),
+            Self::Leased(ring) => ring.take(),
+        }
+    }
+
+    fn next_id(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(ring) => ring.next_id(),
+            Self::Leased(ring) => ring.next_id(),
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        match self {
+            Self::Fixed(ring) => ring.capacity(),
+            Self::Leased(ring) => ring.capacity(),
+        }
+    }
+
+    fn stats(&self) -> CoreStats {
+        match self {
+            Self::Fixed(ring) => ring.stats(),
+            Self::Leased(ring) => ring.stats(),
+        }
+    }
+}
+
+#[pymethods]
+impl CachedGenerator {
+    #[new]
+    #[pyo3(
+        signature = (
+            generator, *, boost_power = None, padding_factor = None, refill_interval = None,
+            max_age = None, on_rejected_put = None, on_rejected_take = None,
+        ),
+        text_signature = "(generator, *, boost_power=3, padding_factor=50, refill_interval=None, \
+                          max_age=None, on_rejected_put=None, on_rejected_take=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn new(
+        py: Python<'_>,
+        generator: &Bound<'_, PyAny>,
+        boost_power: Option<&Bound<'_, PyAny>>,
+        padding_factor: Option<&Bound<'_, PyAny>>,
+        refill_interval: Option<&Bound<'_, PyAny>>,
+        max_age: Option<&Bound<'_, PyAny>>,
+        on_rejected_put: Option<&Bound<'_, PyAny>>,
+        on_rejected_take: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let generator = generator
+            .cast::<Generator>()
+            .map_err(|_| wrong_type("generator", "a Generator", generator))?;
+        let mut options = RingOptions::new();
+        if let Some(power) = boost_power {
+            options = options.boost_power(small("boost_power", power, 0, 20)?);
+        }
+        if let Some(percent) = padding_factor {
+            options = options.padding_factor(small("padding_factor", percent, 1, 99)?);
+        }
+        if let Some(interval) = refill_interval {
+            options = options.refill_interval(Some(duration("refill_interval", interval)?));
+        }
+        if let Some(max_age) = max_age {
+            options = options.max_age(duration("max_age", max_age)?);
+        }
+        if let Some(handler) = on_rejected_put {
+            options = options.on_rejected_put(handler_of("on_rejected_put", handler)?);
+        }
+        if let Some(handler) = on_rejected_take {
+            options = options.on_rejected_take(handler_of("on_rejected_take", handler)?);
+        }
+        let maker = &generator.get().0;
+        let ring = py.detach(|| Ring::over(maker, options)).map_err(raise)?;
+        Ok(Self {
+            capacity: ring.capacity(),
+            state: Guarded::new(State::Open(Arc::new(ring))),
+            generator: generator.clone().unbind(),
+        })
+    }
+
+    /// The next ID of the ring, without ever waiting, except where a forked child, or a generator
+    /// that had to lease another node, begins a new ring. RingEmptyError if the ring was not
+    /// refilled in time.
+    #[inline(always)]
+    fn take(this: &Bound<'_, Self>) -> PyResult<u64> {
+        match Self::poll(this) {
+            Some(id) => Ok(id.to_u64()),
+            None => Self::call(this, Ring::take),
+        }
+    }
+
+    /// The next ID of the ring. Waits for a refill, at most the generator's max_wait, without the
+    /// GIL.
+    #[inline(always)]
+    fn next_id(this: &Bound<'_, Self>) -> PyResult<u64> {
+        match Self::poll(this) {
+            Some(id) => Ok(id.to_u64()),
+            None => Self::call(this, Ring::next_id),
+        }
+    }
+
+    /// End the ring and its thread; nothing the second time. The generator goes on.
+    fn close(this: &Bound<'_, Self>) {
+        // SAFETY: this object owns the state, and no ring is dropped in there.
+        let ring = unsafe { this.get().state.with(this, State::close) };
+        this.py().detach(|| drop(ring));
+    }
+
+    /// What happened so far, or, after close(), until then.
+    fn stats(this: &Bound<'_, Self>) -> RingStats {
+        // SAFETY: this object owns the state, and the counts are atomics.
+        let stats = unsafe {
+            this.get().state.with(this, |state| match state {
+                State::Open(ring) => ring.stats(),
+                State::Closed(stats) => *stats,
+            })
+        };
+        RingStats(stats)
+    }
+
+    /// How many IDs the ring can hold.
+    #[getter]
+    const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The generator whose IDs these are. Those taken from it directly are distinct from the ring's,
+    /// but not in order with them.
+    #[getter]
+    fn generator(&self, py: Python<'_>) -> Py<Generator> {
+        self.generator.clone_ref(py)
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
+        Self::next_id(this)
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(this: &Bound<'_, Self>, _exception: &Bound<'_, PyTuple>) {
+        Self::close(this);
+    }
+
+    fn __repr__(&self) -> String {
+        let generator = self.generator.get().__repr__();
+        format!("<CachedGenerator capacity={} generator={generator}>", self.capacity)
+    }
+}
+
+impl CachedGenerator {
+    #[inline(always)]
+    fn poll(this: &Bound<'_, Self>) -> Option<Id> {
+        // SAFETY: this object owns the state, and polling a ring is atomics and a clock.
+        unsafe {
+            this.get().state.with(this, |state| match state {
+                State::Open(ring) => ring.poll(),
+                State::Closed(_) => None,
+            })
+        }
+    }
+
+    /// Calls without the GIL. If the ring is closed meanwhile, it ends with the call.
+    #[cold]
+    #[inline(never)]
+    fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
+        // SAFETY: this object owns the state, and a count is raised.
+        let ring = unsafe {
+            this.get().state.with(this, |state| match state {
+                State::Open(ring) => Some(Arc::clone(ring)),
+                State::Closed(_) => None,
+            })
+        };
+        let Some(ring) = ring else {
+            return Err(raise(Error::new(ErrorKind::Closed, "the ring was closed", None)));
+        };
+        this.py().detach(move || call(&ring)).map(Id::to_u64).map_err(raise)
+    }
+}
+
+impl Drop for CachedGenerator {
+    fn drop(&mut self) {
+        let ring = self.state.get_mut().close();
+        // An interpreter that is gone has no handlers that could wait for the GIL.
+        let _ = Python::try_attach(|py| py.detach(|| drop(ring)));
+    }
+}
+
+fn handler_of(
+    name: &str,
+    function: &Bound<'_, PyAny>,
+) -> PyResult<impl Fn(&Error) + Send + Sync + 'static> {
+    let function = Callback::of(name, function)?;
+    Ok(move |error: &Error| function.call(|py| exception(py, error)))
+}

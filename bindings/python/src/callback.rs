@@ -1,0 +1,64 @@
+//! Python functions that the core calls, often on threads of its own.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use crate::integer::wrong_type;
+
+/// Calls that are under way. A thread that waits for the GIL when the interpreter ends would be
+/// killed in the middle of Rust.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// A function of the user's.
+pub(crate) struct Callback(Py<PyAny>);
+
+impl Callback {
+    /// The argument of that name.
+    pub(crate) fn of(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if function.is_callable() {
+            Ok(Self(function.clone().unbind()))
+        } else {
+            Err(wrong_type(name, "callable", function))
+        }
+    }
+
+    /// Calls it. What it raises goes to `sys.unraisablehook`.
+    pub(crate) fn call<'a>(
+        &self,
+        argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + 'a,
+    ) {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        if !ENDING.load(Ordering::SeqCst) {
+            // Nobody listens in an interpreter that is gone.
+            let _ = Python::try_attach(|py| {
+                let called = argument(py).and_then(|argument| self.0.call1(py, (argument,)));
+                if let Err(raised) = called {
+                    raised.write_unraisable(py, Some(self.0.bind(py)));
+                }
+            });
+        }
+        CALLS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Ends all calls, and waits at most `patience` for those that are under way.
+pub(crate) fn silence(py: Python<'_>, patience: Duration) {
+    ENDING.store(true, Ordering::SeqCst);
+    let start = Instant::now();
+    py.detach(|| {
+        while CALLS.load(Ordering::SeqCst) > 0 && start.elapsed() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+/// A forked child has none of its parent's threads, and so none of their calls.
+#[pyfunction]
+#[pyo3(name = "_after_fork")]
+pub(crate) fn after_fork() {
+    CALLS.store(0, Ordering::SeqCst);
+}

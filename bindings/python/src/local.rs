@@ -1,0 +1,149 @@
+#![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+use std::sync::Arc;
+
+use flakeid_core::{Error, Generator as Fixed, Id, LocalGenerator as FixedLocal};
+use flakeid_lease::{LeasedGenerator, LeasedLocalGenerator};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::generator::Generator;
+use crate::guarded::Guarded;
+use crate::maker::Maker;
+
+/// The fastest way to make IDs, one by one, for one thread at a time: what Generator.local returns.
+///
+/// Reserves blocks of the generator's IDs. Its own IDs strictly rise, and no ID is issued twice,
+/// here or elsewhere; but IDs of other threads may be smaller though they were made later. Times in
+/// IDs are never ahead of the clock, and late by up to one tick of the system's coarse clock, a few
+/// milliseconds. Close the generator to end it. A call while another thread waits in one is
+/// RuntimeError: give each thread a LocalGenerator of its own.
+#[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
+pub(crate) struct LocalGenerator {
+    /// None while a thread waits with it.
+    share: Guarded<Option<Share>>,
+    /// After the share, so that it is dropped last: that closes a lease without the GIL.
+    generator: Py<Generator>,
+}
+
+enum Share {
+    Fixed(FixedLocal<Arc<Fixed>>),
+    Leased(LeasedLocalGenerator<Arc<LeasedGenerator>>),
+}
+
+impl Share {
+    #[inline(always)]
+    fn poll(&mut self) -> Option<Id> {
+        match self {
+            Self::Fixed(fixed) => fixed.poll(),
+            Self::Leased(leased) => leased.poll(),
+        }
+    }
+
+    fn try_next_id(&mut self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.try_next_id(),
+            Self::Leased(leased) => leased.try_next_id(),
+        }
+    }
+
+    fn next_id(&mut self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.next_id(),
+            Self::Leased(leased) => leased.next_id(),
+        }
+    }
+}
+
+/// A share while its thread waits with it. It goes back even if that ends in a panic.
+struct Lent<'a, 'py> {
+    owner: &'a Bound<'py, LocalGenerator>,
+    share: Option<Share>,
+}
+
+impl<'a, 'py> Lent<'a, 'py> {
+    fn by(owner: &'a Bound<'py, LocalGenerator>) -> Self {
+        // SAFETY: this object owns the share, which is moved and no more.
+        let share = unsafe { owner.get().share.with(owner, Option::take) };
+        Self { owner, share }
+    }
+}
+
+impl Drop for Lent<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(share) = self.share.take() {
+            // SAFETY: as above; there is none to be dropped, for this is it.
+            unsafe { self.owner.get().share.with(self.owner, |place| *place = Some(share)) };
+        }
+    }
+}
+
+impl LocalGenerator {
+    pub(crate) fn of(generator: &Bound<'_, Generator>) -> Self {
+        let share = match &generator.get().0 {
+            Maker::Fixed(fixed) => Share::Fixed(FixedLocal::new(Arc::clone(fixed))),
+            Maker::Leased(leased) => {
+                Share::Leased(LeasedLocalGenerator::new(Arc::clone(leased.shared())))
+            }
+        };
+        Self { share: Guarded::new(Some(share)), generator: generator.clone().unbind() }
+    }
+
+    /// There is no ID at hand. What stops `try_next_id` may pass, and the core knows how long to
+    /// wait for it.
+    #[cold]
+    #[inline(never)]
+    fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
+        // SAFETY: this object owns the share, and making an ID is arithmetic, atomics and a clock.
+        let tried =
+            unsafe { this.get().share.with(this, |share| share.as_mut().map(Share::try_next_id)) };
+        match tried {
+            Some(Ok(id)) => return Ok(id.to_u64()),
+            Some(Err(error)) if !this.get().generator.get().0.passes(&error) => {
+                return Err(raise(error));
+            }
+            Some(Err(_)) | None => {}
+        }
+        let mut lent = Lent::by(this);
+        let share = lent.share.as_mut().ok_or_else(|| {
+            PyRuntimeError::new_err(
+                "this LocalGenerator is in use by another thread; give each thread one of its own",
+            )
+        })?;
+        this.py().detach(|| share.next_id()).map(Id::to_u64).map_err(raise)
+    }
+}
+
+#[pymethods]
+impl LocalGenerator {
+    /// The next ID. Waits as Generator.next_id does, without the GIL.
+    #[inline(always)]
+    fn next_id(this: &Bound<'_, Self>) -> PyResult<u64> {
+        // SAFETY: this object owns the share, and using up a block is arithmetic and a clock.
+        let polled = unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) };
+        match polled {
+            Some(id) => Ok(id.to_u64()),
+            None => Self::next_id_slowly(this),
+        }
+    }
+
+    /// The generator whose IDs these are.
+    #[getter]
+    fn generator(&self, py: Python<'_>) -> Py<Generator> {
+        self.generator.clone_ref(py)
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
+        Self::next_id(this)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{}.local()", self.generator.get().__repr__())
+    }
+}
