@@ -55,6 +55,11 @@ export class FlakeIdError extends Error {
   readonly field?: string;
 }
 
+/** What the option `clock` may be. */
+interface ClockChoices {
+  manual: ManualClock;
+}
+
 interface CommonOptions {
   /** `twitter` unless set. */
   layout?: LayoutInput | undefined;
@@ -73,17 +78,18 @@ interface CommonOptions {
   /** How long a call waits without progress: 1 s or two ticks unless set, whichever is longer. */
   maxWaitMs?: number | bigint | undefined;
   /** The system's unless set. */
-  clock?: ManualClock | undefined;
+  clock?: ClockChoices[keyof ClockChoices] | undefined;
   /** The ticks to stay within, `fence` exclusive: what a lease grants. */
   window?: { start: number | bigint; fence: number | bigint } | undefined;
 }
 
+interface NodeChoices {
+  one: { node: number | bigint; nodes?: undefined; datacenter?: undefined; worker?: undefined };
+  split: { node?: undefined; nodes?: undefined; datacenter: number | bigint; worker: number | bigint };
+}
+
 /** The node, or datacenter and worker; there is no default. */
-export type GeneratorOptions = CommonOptions &
-  (
-    | { node: number | bigint; datacenter?: undefined; worker?: undefined }
-    | { node?: undefined; datacenter: number | bigint; worker: number | bigint }
-  );
+export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
 export interface Stats {
   /** Calls, or stalls within a fill, that had to wait. */
@@ -128,7 +134,10 @@ export class Generator implements Iterable<bigint> {
   retire(): bigint | null;
   stats(): Stats;
   readonly layout: Layout;
+  /** The node in the IDs; the smallest of several. */
   readonly node: number;
+  /** All nodes in the IDs, in rising order. */
+  readonly nodes: number[];
   /**
    * Ends this generator for good: `retire`, unless that was done already. If its node is leased,
    * the node is given back once the calls under way are over, unless other generators of the

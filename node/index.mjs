@@ -2,6 +2,9 @@ import flakeid from './index.js';
 
 export const {
   Generator,
+  LocalGenerator,
+  BufferedGenerator,
+  CachedGenerator,
   Layout,
   ManualClock,
   FlakeIdError,

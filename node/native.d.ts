@@ -8,6 +8,8 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
+/** A ring over a generator. */
+type Ring = ExternalObject<'ring'>;
 
 /** What follows from a layout. */
 export interface Figures {
@@ -64,6 +66,8 @@ export interface LeaseTexts {
   nodesFrom?: string
   /** The last of them. */
   nodesTo?: string
+  /** How many nodes to lease. */
+  nodeCount?: string
   /** A descriptor or a preset's name. */
   layout?: string
   /** Unix milliseconds of tick 0. */
@@ -82,6 +86,8 @@ export interface LeaseTexts {
   sequenceMask?: string
   /** Random bits at the start of a tick. */
   sequenceStart?: string
+  /** The name of a clock of the system's. */
+  clock?: string
   /** Whether to take nodes that were leased before. */
   reuse?: boolean
 }
@@ -94,6 +100,8 @@ export interface OptionTexts {
   epoch?: string
   /** The whole machine field. */
   node?: string
+  /** Several nodes instead of one. */
+  nodes?: Array<string>
   /** The high part of the node. */
   datacenter?: string
   /** The low part of the node. */
@@ -106,6 +114,8 @@ export interface OptionTexts {
   overflow?: string
   /** What to do when the clock goes back. */
   rollback?: string
+  /** The name of a clock of the system's. */
+  clock?: string
   /** How far ahead of the clock a window may be used. */
   maxAheadMs?: string
   /** How long to wait without progress. */
@@ -134,20 +144,50 @@ export interface PartTexts {
   sequence?: string
 }
 
+/** The options of a ring, as text: numbers in decimal, whatever their size. */
+export interface RingTexts {
+  /** It holds the IDs of 2^this full ticks. */
+  boostPower?: string
+  /** Refill when fewer than this many percent are left. */
+  paddingFactor?: string
+  /** Also refill this often. */
+  refillIntervalMs?: string
+  /** How old an ID may be when it is handed out. */
+  maxAgeMs?: string
+}
+
 /** Moves it forward. */
 export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: bigint): void
 
 /** A function of a generator that fills an array and returns how many IDs it wrote. */
 export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
+/** The same, waiting only if there is none to begin with, and only for one. */
+export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
+
+/**
+ * Two functions of a new local handle, which write the next ID into the array given to `setup`: one
+ * waits, the other does not.
+ */
+export declare function bindLocal(owned: Owned): [nextId: () => void, tryNextId: () => void]
+
 /** A function of a generator that writes the next ID into the array given to `setup`. */
 export declare function bindNextId(owned: Owned): () => void
+
+/**
+ * Two functions of a ring, which write the next ID into the array given to `setup`: one waits for a
+ * refill, the other does not.
+ */
+export declare function bindRing(ring: Ring): [nextId: () => void, take: () => void]
 
 /** The same without waiting. */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
 /** The same without waiting. */
 export declare function bindTryNextId(owned: Owned): () => void
+
+/** How many IDs a buffer is to hold, checked. */
+export declare function bufferSize(size: string): number
 
 /**
  * Ends a generator's lease, and waits off the event loop until the calls under way are over and
@@ -157,6 +197,9 @@ export declare function closeLease(owned: Owned): Promise<void>
 
 /** Ends all leases of this environment, and waits for that at most a second. */
 export declare function closeLeases(): void
+
+/** Ends it, and waits for its thread. */
+export declare function closeRing(ring: Ring): void
 
 /** A manual clock. */
 export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
@@ -194,8 +237,8 @@ export declare function nextIds(owned: Owned, n: number): BigUint64Array
 /** The next IDs, made off the event loop. */
 export declare function nextIdsAsync(owned: Owned, n: number): Promise<BigUint64Array>
 
-/** Its node. */
-export declare function nodeOf(owned: Owned): bigint
+/** Its nodes, the smallest first. */
+export declare function nodesOf(owned: Owned): BigUint64Array
 
 /** Builds a generator. */
 export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
@@ -205,6 +248,12 @@ export declare function open(options: OptionTexts, clock?: ExternalObject<Manual
  * its node, start, fence and error, and does not keep the event loop running.
  */
 export declare function openLease(options: LeaseTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
+
+/**
+ * Begins a ring over a generator, filled. The listener is given the error each time the generator
+ * refuses to refill it, and does not keep the event loop running.
+ */
+export declare function openRing(owned: Owned, options: RingTexts, onRejectedPut?: ((error: Error) => void) | undefined): Ring
 
 /** Throws the error for a value that its field cannot hold, or that a JavaScript number cannot. */
 export declare function outOfRange(name: string, value: string, most: bigint): never
@@ -220,6 +269,12 @@ export declare function readClock(clock: ExternalObject<ManualClock>): bigint
 
 /** Ends the generator and returns the last tick it issued in. */
 export declare function retire(owned: Owned): bigint | null
+
+/** How many IDs it can hold. */
+export declare function ringCapacity(ring: Ring): number
+
+/** size, taken, dropped because stale, rejected puts, rejected takes, refills. */
+export declare function ringStats(ring: Ring): BigUint64Array
 
 /** Sets it. */
 export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void

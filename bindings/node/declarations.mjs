@@ -13,6 +13,8 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
+/** A ring over a generator. */
+type Ring = ExternalObject<'ring'>;
 `;
 
 const indent = (text) => text.trimEnd().replace(/^/gm, '  ');

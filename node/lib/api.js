@@ -44,9 +44,9 @@
 //     each. Without a tick it is that of unixMs; without a node it is datacenter and worker's.
 //   OptionTexts: { layout?: Descriptor, overflow?: string, rollback?: string, and as Text: epoch?,
 //     node?, datacenter?, worker?, sequenceMask?, sequenceStart?, maxAheadMs?, maxWaitMs?,
-//     windowStart?, windowFence? }
+//     windowStart?, windowFence?; with manyNodes nodes?: Text[], with clockNames clock?: string }
 //   Handle: an object with
-//     layout: string (canonical descriptor), node: bigint
+//     layout: string (canonical descriptor), nodes: bigints
 //     nextId(): bigint, tryNextId(): bigint
 //     fill(ids: BigUint64Array | BigInt64Array): number, tryFill(ids): number
 //     nextIds(n: number): BigUint64Array       n is an integer from 0 to 2^32 - 1
@@ -57,16 +57,28 @@
 //     isLeased?: boolean                       if it is true, there are also
 //     close(): Promise<void>, lease(): LeaseFigures | undefined
 //
-// A backend with leases also has (see lease.js):
+// A backend may have clockNames: true and manyNodes: true, for the options `clock: 'coarse'` and
+// `nodes`.
+//
+// A backend with a system around it also has (see lease.js, local.js, buffered.js, cached.js):
 //   openLease(options: LeaseTexts, listener?): Promise<Handle>
 //                                             the listener is called with kind, node, start, fence
 //                                             and error
 //   LeaseTexts: { url?: string, layout?: Descriptor, namespace?: string, name?: string,
 //     overflow?: string, rollback?: string, reuse?: boolean, and as Text: epoch?, node?,
 //     datacenter?, worker?, nodesFrom?, nodesTo?, ttlMs?, windowMs?, maxWaitMs?, sequenceMask?,
-//     sequenceStart? }
+//     sequenceStart?, nodeCount?, and clock?: string }
 //   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
 //     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
+//
+//   bufferSize(size: Text): number            checked
+//   its Handles:
+//     fillSome(ids): number                   waits only if there is none to begin with
+//     local(): { nextId(): bigint, tryNextId(): bigint }
+//     ring(options: RingTexts, onRejectedPut?): Ring
+//   RingTexts: as Text, boostPower?, paddingFactor?, refillIntervalMs?, maxAgeMs?
+//   Ring: { nextId(): bigint, take(): bigint, capacity: number, close(): void, stats():
+//     BigUint64Array of size, taken, droppedStale, rejectedPut, rejectedTake, refills }
 //
 // nextId, fill and nextIds wait for at most a tick or 10 ms without progress, whichever is less
 // (and at most maxWaitMs); the others never block.
@@ -81,15 +93,14 @@ const { defineDecode } = require('./decode.js');
 const { defineText } = require('./text.js');
 const { defineJson } = require('./json.js');
 
-// `extend` adds to the classes what only this backend has.
-function defineApi(backend, extend = () => {}) {
+// `extend` adds to the classes what only this backend has, and returns what else is exported.
+function defineApi(backend, extend = () => ({})) {
   backend.setup(makeError);
   const checks = defineArguments(backend);
   const { Layout, layoutOf } = defineLayout(backend, checks);
   const { ManualClock, clockOf } = defineManualClock(backend, checks);
-  const textsOf = defineOptions(checks, layoutOf);
+  const { textsOf, plainTextsOf } = defineOptions(checks, layoutOf);
   const { Generator, ...inside } = defineGenerator(backend, checks, textsOf, layoutOf, clockOf);
-  extend({ backend, checks, textsOf, Generator, ...inside });
   return {
     Generator,
     Layout,
@@ -98,6 +109,7 @@ function defineApi(backend, extend = () => {}) {
     ...defineDecode(checks, layoutOf),
     ...defineText(backend, checks),
     ...defineJson(checks),
+    ...extend({ backend, checks, textsOf, plainTextsOf, Generator, ...inside }),
     version: backend.version(),
   };
 }

@@ -3,6 +3,7 @@
 const { wrongType } = require('./error.js');
 
 function defineManualClock(backend, checks) {
+  const expected = backend.clockNames ? "a ManualClock or a clock's name" : 'a ManualClock';
   let clockOf;
 
   class ManualClock {
@@ -30,7 +31,7 @@ function defineManualClock(backend, checks) {
       // What the backend knows a clock by.
       clockOf = (clock, name) => {
         if (typeof clock === 'object' && clock !== null && #clock in clock) return clock.#clock;
-        throw wrongType(name, 'a ManualClock', clock);
+        throw wrongType(name, expected, clock);
       };
     }
   }

@@ -1,6 +1,6 @@
 'use strict';
 
-const { FlakeIdError } = require('./error.js');
+const { FlakeIdError, wrongType } = require('./error.js');
 
 const OPTIONS = {
   numbers: ['node', 'datacenter', 'worker', 'sequenceMask', 'sequenceStart', 'maxAheadMs', 'maxWaitMs'],
@@ -23,17 +23,24 @@ function listOf(ids) {
 }
 
 function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
+  const known = backend.manyNodes ? { ...OPTIONS, others: ['nodes', ...OPTIONS.others] } : OPTIONS;
   let handleOf;
 
   function open(options) {
-    const texts = textsOf(options, OPTIONS);
-    const { window, clock } = options;
+    const texts = textsOf(options, known);
+    const { nodes, window, clock } = options;
+    if (nodes !== undefined) {
+      if (!Array.isArray(nodes)) throw wrongType('nodes', 'an array of nodes', nodes);
+      texts.nodes = nodes.map((node, index) => `${checks.whole(node, `nodes[${index}]`)}`);
+    }
     if (window !== undefined) {
       checks.record(window, 'window');
       texts.windowStart = `${checks.whole(window.start, 'window.start')}`;
       texts.windowFence = `${checks.whole(window.fence, 'window.fence')}`;
     }
-    return backend.open(texts, clock === undefined ? undefined : clockOf(clock, 'clock'));
+    if (backend.clockNames && typeof clock === 'string') texts.clock = clock;
+    else if (clock !== undefined) return backend.open(texts, clockOf(clock, 'clock'));
+    return backend.open(texts);
   }
 
   class Generator {
@@ -104,7 +111,11 @@ function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
     }
 
     get node() {
-      return checks.exact(this.#handle.node, 'node');
+      return checks.exact(this.#handle.nodes[0], 'node');
+    }
+
+    get nodes() {
+      return Array.from(this.#handle.nodes, (node) => checks.exact(node, 'nodes'));
     }
 
     async close() {
@@ -124,7 +135,12 @@ function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
     }
 
     static {
-      handleOf = (generator) => generator.#handle;
+      handleOf = (generator) => {
+        if (typeof generator === 'object' && generator !== null && #handle in generator) {
+          return generator.#handle;
+        }
+        throw wrongType('generator', 'a Generator', generator);
+      };
     }
   }
 

@@ -3,8 +3,18 @@
 const { wrongType } = require('./error.js');
 
 const OPTIONS = {
-  numbers: ['node', 'datacenter', 'worker', 'ttlMs', 'windowMs', 'maxWaitMs', 'sequenceMask', 'sequenceStart'],
-  texts: ['namespace', 'name', 'overflow', 'rollback'],
+  numbers: [
+    'node',
+    'datacenter',
+    'worker',
+    'nodeCount',
+    'ttlMs',
+    'windowMs',
+    'maxWaitMs',
+    'sequenceMask',
+    'sequenceStart',
+  ],
+  texts: ['namespace', 'name', 'clock', 'overflow', 'rollback'],
   others: ['nodes', 'reuse', 'onEvent'],
 };
 

@@ -1,5 +1,6 @@
 'use strict';
 
+const { emptyBuffers } = require('./buffered.js');
 const { wrongType } = require('./error.js');
 
 // glibc or musl: the two cannot load each other's add-ons.
@@ -30,29 +31,14 @@ const addon = load();
 // which the add-on writes to.
 const register = new BigUint64Array(1);
 
-class NativeHandle {
-  #owned;
+// Two functions that make single IDs.
+class Single {
   #nextId;
   #tryNextId;
-  #fill;
-  #tryFill;
-  #closing;
 
-  constructor(owned, isLeased) {
-    this.#owned = owned;
-    this.isLeased = isLeased;
-    this.#nextId = addon.bindNextId(this.#owned);
-    this.#tryNextId = addon.bindTryNextId(this.#owned);
-    this.#fill = addon.bindFill(this.#owned);
-    this.#tryFill = addon.bindTryFill(this.#owned);
-  }
-
-  get layout() {
-    return addon.layoutOf(this.#owned);
-  }
-
-  get node() {
-    return addon.nodeOf(this.#owned);
+  constructor([nextId, tryNextId]) {
+    this.#nextId = nextId;
+    this.#tryNextId = tryNextId;
   }
 
   nextId() {
@@ -63,6 +49,48 @@ class NativeHandle {
   tryNextId() {
     this.#tryNextId();
     return register[0];
+  }
+}
+
+class NativeRing extends Single {
+  #ring;
+
+  constructor(ring) {
+    super(addon.bindRing(ring));
+    this.#ring = ring;
+    this.capacity = addon.ringCapacity(ring);
+  }
+
+  stats() {
+    return addon.ringStats(this.#ring);
+  }
+
+  close() {
+    addon.closeRing(this.#ring);
+  }
+}
+
+class NativeHandle extends Single {
+  #owned;
+  #fill;
+  #tryFill;
+  #closing;
+
+  constructor(owned, isLeased) {
+    super([addon.bindNextId(owned), addon.bindTryNextId(owned)]);
+    this.#owned = owned;
+    this.isLeased = isLeased;
+    this.fillSome = addon.bindFillSome(owned);
+    this.#fill = addon.bindFill(owned);
+    this.#tryFill = addon.bindTryFill(owned);
+  }
+
+  get layout() {
+    return addon.layoutOf(this.#owned);
+  }
+
+  get nodes() {
+    return addon.nodesOf(this.#owned);
   }
 
   fill(ids) {
@@ -85,11 +113,20 @@ class NativeHandle {
     return addon.nextIdsAsync(this.#owned, n);
   }
 
+  local() {
+    return new Single(addon.bindLocal(this.#owned));
+  }
+
+  ring(options, onRejectedPut) {
+    return new NativeRing(addon.openRing(this.#owned, options, onRejectedPut));
+  }
+
   extend(fence) {
     addon.extend(this.#owned, fence);
   }
 
   retire() {
+    emptyBuffers();
     return addon.retire(this.#owned);
   }
 
@@ -103,6 +140,7 @@ class NativeHandle {
 
   // Whoever closes again waits for the same end.
   close() {
+    emptyBuffers();
     this.#closing ??= addon.closeLease(this.#owned);
     return this.#closing;
   }
@@ -126,14 +164,21 @@ async function openLease(options, listener) {
   const owned = await addon.openLease(options, listener);
   if (!endsWithProcess) {
     // process.exit ends the main thread without the add-on being told.
-    process.once('exit', addon.closeLeases);
+    process.once('exit', closeLeases);
     endsWithProcess = true;
   }
   return new NativeHandle(owned, true);
 }
 
+function closeLeases() {
+  emptyBuffers();
+  addon.closeLeases();
+}
+
 const backend = {
   ...addon,
+  clockNames: true,
+  manyNodes: true,
   setup: (makeError) => addon.setup(makeError, register),
   open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
   openLease,

@@ -30,11 +30,12 @@ test('every way in exports the same, and what is declared', () => {
 
 // The members that a declared class has, told apart by their indentation.
 function members(name) {
-  const body = declarations.match(new RegExp(`export class ${name}[^]*?\\n}`))[0];
+  const body = (declarations + own('index.d.ts')).match(new RegExp(`export class ${name}[^]*?\\n}`))[0];
   const inClass = body.matchAll(/^ {2}(?:static )?(?:readonly )?(\[?[\w.]+\]?)\??[(:]/gm);
   // What only the native package has.
-  const added = own('index.d.ts').matchAll(/^ {4}(?:readonly|function) (\w+)[(:]/gm);
-  return [...inClass, ...(name === 'Generator' ? added : [])].map((match) => match[1]);
+  const parts = own('index.d.ts').matchAll(new RegExp(`^ {2}(?:interface|namespace) ${name} {[^]*?\\n {2}}`, 'gm'));
+  const added = [...parts].flatMap(([part]) => [...part.matchAll(/^ {4}(?:readonly |function )?(\w+)[(:]/gm)]);
+  return [...inClass, ...added].map((match) => match[1]);
 }
 
 test('classes have the members that are declared, and no others', () => {
@@ -44,6 +45,10 @@ test('classes have the members that are declared, and no others', () => {
     Layout: new flakeid.Layout('twitter'),
     ManualClock: clock,
   };
+  const { LocalGenerator, BufferedGenerator, CachedGenerator } = flakeid;
+  for (const Handle of [LocalGenerator, BufferedGenerator, CachedGenerator]) {
+    if (Handle !== undefined) objects[Handle.name] = new Handle(objects.Generator);
+  }
   for (const [name, object] of Object.entries(objects)) {
     // Node 20 describes it otherwise.
     const show = (key) => {

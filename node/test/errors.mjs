@@ -33,7 +33,7 @@ function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
   };
 }
 
-// Needs what JavaScript has not: fork, the ring, leases.
+// Needs what not every JavaScript has: fork, the ring, leases.
 const ELSEWHERE = [
   'Forked',
   'RingEmpty',

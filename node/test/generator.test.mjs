@@ -54,6 +54,7 @@ test('nextIds of nothing is nothing', async () => {
 test('nodes and layouts', () => {
   const split = new Generator({ datacenter: 17, worker: 25 });
   assert.equal(split.node, 569);
+  assert.deepEqual(split.nodes, [569]);
   assert.equal(`${split.layout}`, `${Layout.parse('twitter')}`);
   assert.deepEqual([decode(split.nextId()).datacenter, decode(split.nextId()).worker], [17, 25]);
   const layout = Layout.parse('t40.n8.s8@0/10ms');

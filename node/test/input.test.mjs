@@ -154,7 +154,7 @@ test('options', () => {
     [{ window: { start: 5, fence: 6 } }, 'FLAKEID_INVALID_OPTION'],
     [{ window: { start: -1, fence: 6 } }, 'FLAKEID_FIELD_OUT_OF_RANGE'],
     [{ window: { start: 1, fence: 2n ** 64n } }, 'FLAKEID_FIELD_OUT_OF_RANGE'],
-    [{ nodes: 2 }, 'FLAKEID_INVALID_OPTION'],
+    [{ nodeIds: 2 }, 'FLAKEID_INVALID_OPTION'],
     [{ sequence_mask: 1 }, 'FLAKEID_INVALID_OPTION'],
   ]) {
     assert.throws(build({ node: 1, ...options }), withCode(code), JSON.stringify(Object.keys(options)));

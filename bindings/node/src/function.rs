@@ -45,21 +45,36 @@ impl Register {
     }
 }
 
-/// What makes IDs for the functions bound to it.
+/// What makes single IDs for the functions bound to it.
 pub(crate) trait Maker: 'static {
-    /// Where `next_id` and `try_next_id` are to put their IDs.
+    /// Where the IDs are to be put.
     fn place(&self) -> Place;
     fn next_id(&self) -> std::result::Result<Id, Error>;
     fn try_next_id(&self) -> std::result::Result<Id, Error>;
+}
+
+/// What fills arrays for the functions bound to it.
+pub(crate) trait Filler: 'static {
     fn fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
     fn try_fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
+
+    /// As many as there are now; waits only if there is none, and only for one.
+    fn fill_some(&self, ids: &mut [Id]) -> std::result::Result<usize, Error> {
+        if let Ok(count) = self.try_fill(ids) {
+            return Ok(count);
+        }
+        let Some((first, rest)) = ids.split_first_mut() else { return Ok(0) };
+        self.fill(slice::from_mut(first))?;
+        // What stands in the way of the rest is met again by the next call.
+        Ok(1 + self.try_fill(rest).unwrap_or_default())
+    }
 }
 
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
 /// Makes a function whose data pointer is the generator, which it keeps alive.
-pub(crate) fn bind<'env, M: Maker>(
+pub(crate) fn bind<'env, M: 'static>(
     env: &'env Env,
     name: &CStr,
     callback: Callback,
@@ -141,7 +156,7 @@ unsafe fn hand_over<M: Maker>(
     ptr::null_mut()
 }
 
-pub(crate) unsafe extern "C" fn fill<M: Maker>(
+pub(crate) unsafe extern "C" fn fill<M: Filler>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
@@ -149,7 +164,7 @@ pub(crate) unsafe extern "C" fn fill<M: Maker>(
     unsafe { fill_by(env, info, M::fill) }
 }
 
-pub(crate) unsafe extern "C" fn try_fill<M: Maker>(
+pub(crate) unsafe extern "C" fn try_fill<M: Filler>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
@@ -157,9 +172,17 @@ pub(crate) unsafe extern "C" fn try_fill<M: Maker>(
     unsafe { fill_by(env, info, M::try_fill) }
 }
 
+pub(crate) unsafe extern "C" fn fill_some<M: Filler>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    // SAFETY: this is called by the runtime, as a function made by `bind`.
+    unsafe { fill_by(env, info, M::fill_some) }
+}
+
 /// # Safety
 /// As [`maker_of`].
-unsafe fn fill_by<M: Maker>(
+unsafe fn fill_by<M: Filler>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
     make: impl FnOnce(&M, &mut [Id]) -> std::result::Result<usize, Error>,

@@ -70,6 +70,28 @@ pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Funct
     }
 }
 
+/// The same, waiting only if there is none to begin with, and only for one.
+#[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
+pub(crate) fn bind_fill_some<'env>(
+    env: &'env Env,
+    owned: &Owned,
+) -> Result<Function<'env, (), ()>> {
+    let name = c"fillSome";
+    match &**owned {
+        Handle::Fixed(fixed) => function::bind(env, name, function::fill_some::<Fixed>, fixed),
+        Handle::Leased(leased) => function::bind(env, name, function::fill_some::<Leased>, leased),
+    }
+}
+
+/// How many IDs a buffer is to hold, checked.
+#[napi(catch_unwind)]
+pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
+    let most = 1 << 16;
+    let parsed = size.parse().ok().filter(|size| (1..=most).contains(size));
+    let refused = || Error::field_out_of_range("size", &size, 1, u64::from(most));
+    parsed.ok_or_else(|| thrown(&env, &refused()))
+}
+
 /// The next IDs.
 #[napi(catch_unwind)]
 pub(crate) fn next_ids(env: Env, owned: &Owned, n: u32) -> Result<BigUint64Array> {
@@ -154,8 +176,8 @@ pub(crate) fn layout_of(owned: &Owned) -> String {
     owned.layout().to_string()
 }
 
-/// Its node.
+/// Its nodes, the smallest first.
 #[napi(catch_unwind)]
-pub(crate) fn node_of(owned: &Owned) -> BigInt {
-    owned.node().into()
+pub(crate) fn nodes_of(owned: &Owned) -> BigUint64Array {
+    BigUint64Array::new(owned.nodes())
 }

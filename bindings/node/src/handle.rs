@@ -2,10 +2,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
+use flakeid_core::{Error, Generator, Id, Layout, ManualClock, NamedClock, Stats};
 use flakeid_lease::LeasedGenerator;
 
-use crate::function::{Maker, Place};
+use crate::function::{Filler, Maker, Place};
 use crate::lease::{Lease, Tenant};
 use crate::leases::Leases;
 use crate::options::OptionTexts;
@@ -21,18 +21,22 @@ pub(crate) enum Handle {
 
 /// A generator of a fixed node.
 pub(crate) struct Fixed {
-    generator: Generator,
+    pub(crate) generator: Arc<Generator>,
     /// The longest wait on the event loop. None for manual clocks, where waiting takes no time.
-    on_loop: Option<Duration>,
+    pub(crate) on_loop: Option<Duration>,
+    /// The same for a ring, which may have to wait for several ticks.
+    pub(crate) on_ring: Duration,
     /// Where `nextId` and `tryNextId` put their IDs.
     place: Place,
 }
 
 /// A generator of a leased node.
 pub(crate) struct Leased {
-    lease: Lease,
+    pub(crate) lease: Lease,
     /// The longest wait on the event loop.
-    on_loop: Duration,
+    pub(crate) on_loop: Duration,
+    /// The same for a ring, which may have to wait for several ticks.
+    pub(crate) on_ring: Duration,
     /// Where `nextId` and `tryNextId` put their IDs.
     place: Place,
 }
@@ -45,13 +49,17 @@ impl Handle {
     ) -> Result<Self, Error> {
         let layout = options.layout()?;
         let mut builder = options.builder(layout)?;
-        let on_loop = if let Some(clock) = clock {
+        let max_wait = options.max_wait()?;
+        let mut on_loop = Some(longest_on_loop(&layout, max_wait));
+        if let Some(clock) = clock {
             builder = builder.clock(clock.clone());
-            None
-        } else {
-            Some(longest_on_loop(&layout, options.max_wait()?))
-        };
-        Ok(Self::Fixed(Arc::new(Fixed { generator: builder.build()?, on_loop, place })))
+            on_loop = None;
+        } else if let Some(name) = &options.clock {
+            builder = builder.clock(name.parse::<NamedClock>()?);
+        }
+        let generator = Arc::new(builder.build()?);
+        let on_ring = longest_on_ring(max_wait);
+        Ok(Self::Fixed(Arc::new(Fixed { generator, on_loop, on_ring, place })))
     }
 
     pub(crate) fn leased(
@@ -66,7 +74,7 @@ impl Handle {
             clippy::arc_with_non_send_sync,
             reason = "functions are bound to both kinds alike"
         )]
-        let made = Arc::new(Leased { lease, on_loop, place });
+        let made = Arc::new(Leased { lease, on_loop, on_ring: longest_on_ring(max_wait), place });
         leases.add(&made);
         Self::Leased(made)
     }
@@ -121,10 +129,10 @@ impl Handle {
         }
     }
 
-    pub(crate) fn node(&self) -> u64 {
+    pub(crate) fn nodes(&self) -> Vec<u64> {
         match self {
-            Self::Fixed(fixed) => fixed.generator.node(),
-            Self::Leased(leased) => leased.lease.node(),
+            Self::Fixed(fixed) => fixed.generator.nodes().to_vec(),
+            Self::Leased(leased) => leased.lease.nodes(),
         }
     }
 
@@ -134,12 +142,6 @@ impl Handle {
             Self::Fixed(_) => None,
             Self::Leased(leased) => Some(&leased.lease),
         }
-    }
-}
-
-impl Leased {
-    pub(crate) fn lease(&self) -> &Lease {
-        &self.lease
     }
 }
 
@@ -160,7 +162,9 @@ impl Maker for Fixed {
     fn try_next_id(&self) -> Result<Id, Error> {
         self.generator.try_next_id()
     }
+}
 
+impl Filler for Fixed {
     fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         match self.on_loop {
             Some(longest) => self.generator.fill_within(ids, longest),
@@ -185,9 +189,11 @@ impl Maker for Leased {
 
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
-        self.lease.ask(LeasedGenerator::try_next_id)
+        self.lease.ask(|generator| generator.try_next_id())
     }
+}
 
+impl Filler for Leased {
     fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.lease.ask(|generator| generator.fill_within(ids, self.on_loop))
     }
@@ -198,15 +204,18 @@ impl Maker for Leased {
 }
 
 fn longest_on_loop(layout: &Layout, max_wait: Option<Duration>) -> Duration {
-    let longest = LONGEST_ON_LOOP.min(Duration::from_millis(layout.unit_ms()));
-    max_wait.map_or(longest, |max_wait| max_wait.min(longest))
+    longest_on_ring(max_wait).min(Duration::from_millis(layout.unit_ms()))
+}
+
+fn longest_on_ring(max_wait: Option<Duration>) -> Duration {
+    max_wait.map_or(LONGEST_ON_LOOP, |max_wait| max_wait.min(LONGEST_ON_LOOP))
 }
 
 /// A generator in a thread of the pool, where it may wait for as long as its options say. Used up
 /// there too: the last to use a lease gives it back, which takes time.
 pub(crate) enum OffLoop {
     Fixed(Arc<Fixed>),
-    Leased(Arc<Tenant>),
+    Leased(Tenant),
 }
 
 impl OffLoop {

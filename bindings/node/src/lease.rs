@@ -1,5 +1,4 @@
-use std::cell::RefCell;
-use std::mem;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -9,94 +8,92 @@ use flakeid_lease::{LeaseStatus, LeasedGenerator};
 
 use crate::leases::Leases;
 
-/// A leased generator that is in use: on the event loop, and by calls that wait off it. The last of
-/// them gives the node back.
+/// A leased generator for a call that waits off the event loop. The node is not given back before
+/// the call is over.
 pub(crate) struct Tenant {
-    pub(crate) generator: LeasedGenerator,
-    /// After the generator: dropped when the node was given back.
+    pub(crate) generator: Arc<LeasedGenerator>,
     _in_use: Sender<()>,
 }
 
 /// One generator's lease. It stays in its environment's thread.
 pub(crate) struct Lease {
-    layout: Layout,
-    state: RefCell<Result<Open, Last>>,
+    generator: Arc<LeasedGenerator>,
+    /// Until it is closed.
+    calls: RefCell<Option<Calls>>,
+    /// Once it is closed.
+    last: OnceCell<Last>,
     leases: Rc<Leases>,
 }
 
-struct Open {
-    tenant: Arc<Tenant>,
-    /// Is disconnected when the node was given back.
-    given_back: Receiver<()>,
+struct Calls {
+    in_use: Sender<()>,
+    /// Is disconnected when there is no sender left.
+    over: Receiver<()>,
 }
 
 /// How things stood when the lease was closed.
 struct Last {
-    node: u64,
+    nodes: Vec<u64>,
     status: LeaseStatus,
     stats: Stats,
 }
 
 impl Lease {
     pub(crate) fn new(generator: LeasedGenerator, leases: Rc<Leases>) -> Self {
-        let layout = *generator.layout();
-        let (in_use, given_back) = mpsc::channel();
-        let tenant = Arc::new(Tenant { generator, _in_use: in_use });
-        let state = RefCell::new(Ok(Open { tenant, given_back }));
-        Self { layout, state, leases }
+        let (in_use, over) = mpsc::channel();
+        let calls = RefCell::new(Some(Calls { in_use, over }));
+        Self { generator: Arc::new(generator), calls, last: OnceCell::new(), leases }
+    }
+
+    /// The generator, in whatever state, for handles that [`ask`](Self::ask) before they use it.
+    pub(crate) fn generator(&self) -> &Arc<LeasedGenerator> {
+        &self.generator
     }
 
     #[inline]
     pub(crate) fn ask<T>(
         &self,
-        question: impl FnOnce(&LeasedGenerator) -> Result<T, Error>,
+        question: impl FnOnce(&Arc<LeasedGenerator>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        match &*self.state.borrow() {
-            Ok(open) => question(&open.tenant.generator),
-            Err(_) => Err(closed()),
+        // The generator itself is closed later, off the event loop.
+        if self.last.get().is_some() {
+            return Err(closed());
         }
+        question(&self.generator)
     }
 
-    pub(crate) fn tenant(&self) -> Result<Arc<Tenant>, Error> {
-        match &*self.state.borrow() {
-            Ok(open) => Ok(Arc::clone(&open.tenant)),
-            Err(_) => Err(closed()),
-        }
+    pub(crate) fn tenant(&self) -> Result<Tenant, Error> {
+        let calls = self.calls.borrow();
+        let in_use = calls.as_ref().ok_or_else(closed)?.in_use.clone();
+        Ok(Tenant { generator: Arc::clone(&self.generator), _in_use: in_use })
     }
 
     pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
+        self.generator.layout()
     }
 
-    pub(crate) fn node(&self) -> u64 {
-        self.state.borrow().as_ref().map_or_else(|last| last.node, |open| open.generator().node())
+    pub(crate) fn nodes(&self) -> Vec<u64> {
+        self.last.get().map_or_else(|| self.generator.nodes(), |last| last.nodes.clone())
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let state = self.state.borrow();
-        state.as_ref().map_or_else(|last| last.stats, |open| open.generator().stats())
+        self.last.get().map_or_else(|| self.generator.stats(), |last| last.stats)
     }
 
     pub(crate) fn status(&self) -> LeaseStatus {
-        let state = self.state.borrow();
-        state.as_ref().map_or_else(|last| last.status.clone(), |open| open.generator().lease())
+        self.last.get().map_or_else(|| self.generator.lease(), |last| last.status.clone())
     }
 
     /// Makes no more IDs. `None` if it was closed before.
     pub(crate) fn close(&self) -> Option<Ending> {
-        let mut state = self.state.borrow_mut();
-        let last = state.as_ref().ok().map(|open| Last {
-            node: open.generator().node(),
-            status: open.generator().lease(),
-            stats: open.generator().stats(),
-        })?;
-        mem::replace(&mut *state, Err(last)).ok().map(Ending)
-    }
-}
-
-impl Open {
-    fn generator(&self) -> &LeasedGenerator {
-        &self.tenant.generator
+        let Calls { in_use, over } = self.calls.borrow_mut().take()?;
+        drop(in_use);
+        self.last.get_or_init(|| Last {
+            nodes: self.generator.nodes(),
+            status: self.generator.lease(),
+            stats: self.generator.stats(),
+        });
+        Some(Ending { generator: Arc::clone(&self.generator), calls: over })
     }
 }
 
@@ -115,14 +112,23 @@ fn closed() -> Error {
 }
 
 /// What is left to do when a lease is closed, off the event loop.
-pub(crate) struct Ending(Open);
+pub(crate) struct Ending {
+    generator: Arc<LeasedGenerator>,
+    /// Is disconnected when the calls that were under way are over.
+    calls: Receiver<()>,
+}
 
 impl Ending {
     /// Gives the node back, once the calls that are under way are over.
     pub(crate) fn finish(self) {
-        let Open { tenant, given_back } = self.0;
-        drop(tenant);
         // Nothing is ever sent: it ends when there is no sender left.
-        let _ = given_back.recv();
+        let _ = self.calls.recv();
+    }
+}
+
+/// Other handles may still have the generator, so it is closed, whoever holds it.
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.generator.close();
     }
 }

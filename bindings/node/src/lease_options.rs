@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use flakeid_core::{Error, Layout, Overflow, Rollback};
+use flakeid_core::{Error, Layout, NamedClock, Overflow, Rollback};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 use napi_derive::napi;
 
 use crate::number::optional;
-use crate::options::{self, milliseconds, sequence_start};
+use crate::options::{self, milliseconds, sequence_start, small};
 
 /// The options of a lease, as text: numbers in decimal, whatever their size.
 #[napi(object, object_to_js = false)]
@@ -28,6 +28,8 @@ pub struct LeaseTexts {
     pub nodes_from: Option<String>,
     /// The last of them.
     pub nodes_to: Option<String>,
+    /// How many nodes to lease.
+    pub node_count: Option<String>,
     /// A descriptor or a preset's name.
     pub layout: Option<String>,
     /// Unix milliseconds of tick 0.
@@ -46,6 +48,8 @@ pub struct LeaseTexts {
     pub sequence_mask: Option<String>,
     /// Random bits at the start of a tick.
     pub sequence_start: Option<String>,
+    /// The name of a clock of the system's.
+    pub clock: Option<String>,
     /// Whether to take nodes that were leased before.
     pub reuse: Option<bool>,
 }
@@ -74,6 +78,9 @@ impl LeaseTexts {
         if let (Some(from), Some(to)) = (from, to) {
             builder = builder.nodes(from, to);
         }
+        if let Some(count) = small("node_count", self.node_count.as_ref())? {
+            builder = builder.node_count(count);
+        }
         if let Some(ttl) = milliseconds("ttl_ms", self.ttl_ms.as_ref())? {
             builder = builder.ttl(ttl);
         }
@@ -85,6 +92,9 @@ impl LeaseTexts {
         }
         if let Some(reuse) = self.reuse {
             builder = builder.reuse(reuse);
+        }
+        if let Some(name) = &self.clock {
+            builder = builder.clock(name.parse::<NamedClock>()?);
         }
         self.sequence_and_policy(builder, &layout)
     }

@@ -49,7 +49,7 @@ impl Leases {
     /// Closes all, side by side, and waits for that, but not for long.
     pub(crate) fn end_all(&self) {
         for lease in self.open.take() {
-            if let Some(ending) = lease.upgrade().and_then(|leased| leased.lease().close()) {
+            if let Some(ending) = lease.upgrade().and_then(|leased| leased.lease.close()) {
                 self.end(ending);
             }
         }

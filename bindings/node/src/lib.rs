@@ -8,6 +8,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "the macro hands arguments over")]
 #![expect(clippy::trivially_copy_pass_by_ref, reason = "values borrow from the environment")]
 
+mod cached;
 mod clock;
 mod environment;
 mod function;
@@ -18,9 +19,11 @@ mod lease;
 mod lease_event;
 mod lease_options;
 mod leases;
+mod local;
 mod number;
 mod once;
 mod opening;
 mod options;
+mod ring;
 mod text;
 mod version;

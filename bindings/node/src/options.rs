@@ -15,6 +15,8 @@ pub struct OptionTexts {
     pub epoch: Option<String>,
     /// The whole machine field.
     pub node: Option<String>,
+    /// Several nodes instead of one.
+    pub nodes: Option<Vec<String>>,
     /// The high part of the node.
     pub datacenter: Option<String>,
     /// The low part of the node.
@@ -27,6 +29,8 @@ pub struct OptionTexts {
     pub overflow: Option<String>,
     /// What to do when the clock goes back.
     pub rollback: Option<String>,
+    /// The name of a clock of the system's.
+    pub clock: Option<String>,
     /// How far ahead of the clock a window may be used.
     pub max_ahead_ms: Option<String>,
     /// How long to wait without progress.
@@ -54,7 +58,7 @@ impl OptionTexts {
         Window::new(start, field("window fence", fence, u64::MAX)?).map(Some)
     }
 
-    /// Everything but the clock.
+    /// Everything but the clock, which is named here or handed over.
     pub(crate) fn builder(&self, layout: Layout) -> Result<GeneratorBuilder, Error> {
         let mut builder = layout_builder(layout, self)?;
         if let Some(mask) =
@@ -97,6 +101,13 @@ pub(crate) fn milliseconds(
     Ok(optional(name, text, u64::MAX)?.map(Duration::from_millis))
 }
 
+pub(crate) fn small(name: &'static str, text: Option<&String>) -> Result<Option<u32>, Error> {
+    let most = u64::from(u32::MAX);
+    let parse =
+        |text: &String| text.parse().map_err(|_| Error::field_out_of_range(name, text, 0, most));
+    text.map(parse).transpose()
+}
+
 pub(crate) fn sequence_start(text: Option<&String>, layout: &Layout) -> Result<Option<u32>, Error> {
     let bits = |text: &String| {
         let most = u64::from(layout.max_sequence().count_ones());
@@ -111,6 +122,10 @@ fn layout_builder(layout: Layout, options: &OptionTexts) -> Result<GeneratorBuil
     let mut builder = flakeid_core::Generator::builder(layout);
     if let Some(node) = optional("node", options.node.as_ref(), layout.max_node())? {
         builder = builder.node(node);
+    }
+    if let Some(nodes) = &options.nodes {
+        let node = |text: &String| field("nodes", text, layout.max_node());
+        builder = builder.nodes(&nodes.iter().map(node).collect::<Result<Vec<_>, _>>()?);
     }
     if let Some(datacenter) = optional("datacenter", options.datacenter.as_ref(), most_datacenter)?
     {

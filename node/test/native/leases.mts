@@ -37,7 +37,8 @@ await Generator.lease(url, { node: '7' });
 await Generator.lease(url, { nodes: [1] });
 // @ts-expect-error durations end in Ms
 await Generator.lease(url, { ttl: 5 });
-// @ts-expect-error the clock is the system's
+await Generator.lease(url, { clock: 'coarse', nodeCount: 4 });
+// @ts-expect-error the clock is one of the system's
 await Generator.lease(url, { clock: new ManualClock(0) });
 // @ts-expect-error the window is what the lease is for
 await Generator.lease(url, { window: { start: 1, fence: 2 } });

@@ -187,7 +187,8 @@ test('what is wrong with a lease is said', async () => {
       [{ name: '' }],
       [{ namespace: 'a b' }],
       [{ overflow: 'never' }],
-      [{ clock: 1 }],
+      [{ clock: 'sundial' }],
+      [{ nodeCount: 3 }],
       [{ window: 1 }],
       [{ ttl: 1 }],
     ],
@@ -200,6 +201,7 @@ test('what is wrong with a lease is said', async () => {
       [{ windowMs: 1 }],
       [{ windowMs: 2n ** 64n }],
       [{ maxWaitMs: -1 }],
+      [{ nodeCount: -1 }],
       [{ sequenceStart: 300 }],
     ],
     FLAKEID_INVALID_LAYOUT: [[{ layout: 'nope' }]],
@@ -230,6 +232,8 @@ test('wrong types are TypeErrors that name the argument', async () => {
     ['namespace', { namespace: null }],
     ['ttlMs', { ttlMs: '60s' }],
     ['layout', { layout: 7 }],
+    ['clock', { clock: 1 }],
+    ['nodeCount', { nodeCount: '2' }],
     ['onEvent', { onEvent: 'log' }],
   ];
   for (const [name, options, store] of wrong) {

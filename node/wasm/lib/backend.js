@@ -77,7 +77,7 @@ function defineBackend(module) {
         countWait: () => generator.countWait(),
       };
       this.layout = generator.layout();
-      this.node = generator.node();
+      this.nodes = [generator.node()];
     }
 
     nextId() {

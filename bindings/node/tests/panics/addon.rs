@@ -8,6 +8,8 @@
 extern crate flakeid_core as core_itself;
 extern crate self as flakeid_core;
 
+#[path = "../../src/cached.rs"]
+mod cached;
 #[path = "../../src/clock.rs"]
 mod clock;
 #[path = "../../src/environment.rs"]
@@ -28,6 +30,8 @@ mod lease_event;
 mod lease_options;
 #[path = "../../src/leases.rs"]
 mod leases;
+#[path = "../../src/local.rs"]
+mod local;
 #[path = "../../src/number.rs"]
 mod number;
 #[path = "../../src/once.rs"]
@@ -36,6 +40,8 @@ mod once;
 mod opening;
 #[path = "../../src/options.rs"]
 mod options;
+#[path = "../../src/ring.rs"]
+mod ring;
 #[path = "../../src/text.rs"]
 mod text;
 #[path = "../../src/version.rs"]

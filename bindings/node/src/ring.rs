@@ -1,0 +1,130 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Error, RingOptions};
+use napi::bindgen_prelude::{BigUint64Array, External, FnArgs, Function};
+use napi::threadsafe_function::ThreadsafeFunctionCallMode;
+use napi::{Env, Result, Unknown};
+use napi_derive::napi;
+
+use crate::cached::Cached;
+use crate::environment::{Environment, thrown};
+use crate::function;
+use crate::generator::Owned;
+use crate::options::{milliseconds, small};
+
+/// A ring. Functions bound to it keep it alive too.
+pub(crate) type Ring = External<Arc<Cached>>;
+
+type ErrorArguments = FnArgs<(Unknown<'static>,)>;
+
+/// The options of a ring, as text: numbers in decimal, whatever their size.
+#[napi(object, object_to_js = false)]
+pub struct RingTexts {
+    /// It holds the IDs of 2^this full ticks.
+    pub boost_power: Option<String>,
+    /// Refill when fewer than this many percent are left.
+    pub padding_factor: Option<String>,
+    /// Also refill this often.
+    pub refill_interval_ms: Option<String>,
+    /// How old an ID may be when it is handed out.
+    pub max_age_ms: Option<String>,
+}
+
+impl RingTexts {
+    fn options(&self) -> std::result::Result<RingOptions, Error> {
+        let mut options = RingOptions::new();
+        if let Some(power) = small("boost_power", self.boost_power.as_ref())? {
+            options = options.boost_power(power);
+        }
+        if let Some(percent) = small("padding_factor", self.padding_factor.as_ref())? {
+            options = options.padding_factor(percent);
+        }
+        let interval: Option<Duration> =
+            milliseconds("refill_interval_ms", self.refill_interval_ms.as_ref())?;
+        if interval.is_some() {
+            options = options.refill_interval(interval);
+        }
+        if let Some(max_age) = milliseconds("max_age_ms", self.max_age_ms.as_ref())? {
+            options = options.max_age(max_age);
+        }
+        Ok(options)
+    }
+}
+
+/// Begins a ring over a generator, filled. The listener is given the error each time the generator
+/// refuses to refill it, and does not keep the event loop running.
+#[napi(catch_unwind)]
+pub(crate) fn open_ring(
+    env: Env,
+    owned: &Owned,
+    options: RingTexts,
+    #[napi(ts_arg_type = "((error: Error) => void) | undefined")] on_rejected_put: Option<
+        Function<ErrorArguments, Unknown<'static>>,
+    >,
+) -> Result<Ring> {
+    let refused = |error: Error| thrown(&env, &error);
+    let mut options = options.options().map_err(refused)?;
+    if let Some(listener) = on_rejected_put {
+        options = options.on_rejected_put(handler(&listener)?);
+    }
+    let place = Environment::of(&env)?.register.place();
+    let cached = Cached::open(owned, options, place).map_err(refused)?;
+    #[expect(clippy::arc_with_non_send_sync, reason = "functions are bound to all kinds alike")]
+    Ok(External::new(Arc::new(cached)))
+}
+
+/// Hands errors over to a function on the event loop, which they do not keep running.
+fn handler(
+    listener: &Function<ErrorArguments, Unknown<'static>>,
+) -> Result<impl Fn(&Error) + Send + Sync + 'static> {
+    let listener = listener
+        .build_threadsafe_function::<Error>()
+        .weak::<true>()
+        .callee_handled::<false>()
+        .build_callback(|call| arguments(&call.env, &call.value))?;
+    Ok(move |error: &Error| {
+        // After the end of the environment there is nobody to tell.
+        let _ = listener.call(error.clone(), ThreadsafeFunctionCallMode::NonBlocking);
+    })
+}
+
+fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
+    Ok((Environment::error(env, error)?,).into())
+}
+
+/// Two functions of a ring, which write the next ID into the array given to `setup`: one waits for a
+/// refill, the other does not.
+#[napi(catch_unwind, ts_return_type = "[nextId: () => void, take: () => void]")]
+pub(crate) fn bind_ring<'env>(env: &'env Env, ring: &Ring) -> Result<Vec<Function<'env, (), ()>>> {
+    Ok(vec![
+        function::bind(env, c"nextId", function::next_id::<Cached>, ring)?,
+        function::bind(env, c"take", function::try_next_id::<Cached>, ring)?,
+    ])
+}
+
+/// How many IDs it can hold.
+#[napi(catch_unwind)]
+pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
+    ring.capacity() as f64
+}
+
+/// size, taken, dropped because stale, rejected puts, rejected takes, refills.
+#[napi(catch_unwind)]
+pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
+    let stats = ring.stats();
+    BigUint64Array::new(vec![
+        stats.size,
+        stats.taken,
+        stats.dropped_stale,
+        stats.rejected_put,
+        stats.rejected_take,
+        stats.refills,
+    ])
+}
+
+/// Ends it, and waits for its thread.
+#[napi(catch_unwind)]
+pub(crate) fn close_ring(ring: &Ring) {
+    ring.close();
+}

@@ -1,0 +1,101 @@
+'use strict';
+
+const DEFAULT_SIZE = 256;
+
+// The buffers that hold IDs, as functions that empty them.
+const filled = [];
+
+function emptyBuffers() {
+  for (const empty of filled) empty();
+  filled.length = 0;
+}
+
+// Before the event loop goes on, and before anything that the present code will have waited for. Not
+// by an immediate: with one that does not keep the loop running, the loop may sleep for hours and
+// then call for input first, and one that does would call `beforeExit` for ever. And an `await`
+// cannot be replaced by a test's clock, as timers and queueMicrotask are.
+async function emptySoon() {
+  await undefined;
+  emptyBuffers();
+}
+
+// The first `size` IDs of one array in parts of 1, 2, 4 … of them.
+function partsOf(ids) {
+  const parts = [];
+  for (let length = 1; length < ids.length; length *= 2) parts.push(ids.subarray(0, length));
+  return [...parts, ids];
+}
+
+function defineBuffered({ backend, checks, plainTextsOf, Generator, handleOf }) {
+  class BufferedGenerator {
+    #generator;
+    #fillSome;
+    #ids;
+    #parts;
+    // The part to fill next.
+    #part = 0;
+    #next = 0;
+    #end = 0;
+    #isFilled = false;
+
+    constructor(generator, options = {}) {
+      this.#fillSome = handleOf(generator).fillSome;
+      const { size = `${DEFAULT_SIZE}` } = plainTextsOf(options, { numbers: ['size'] });
+      this.#ids = new BigUint64Array(backend.bufferSize(size));
+      this.#parts = partsOf(this.#ids);
+      this.#generator = generator;
+    }
+
+    nextId() {
+      if (this.#next === this.#end) this.#refill();
+      const id = this.#ids[this.#next];
+      this.#next += 1;
+      return id;
+    }
+
+    // Twice as many each time, so that never more have to be dropped than were used.
+    #refill() {
+      const fillSome = this.#fillSome;
+      const part = this.#parts[this.#part];
+      const count = fillSome(part);
+      this.#next = 0;
+      this.#end = count;
+      if (count === part.length && this.#part < this.#parts.length - 1) this.#part += 1;
+      if (count === 1 || this.#isFilled) return;
+      this.#isFilled = true;
+      if (filled.length === 0) emptySoon();
+      filled.push(this.#empty);
+    }
+
+    #empty = () => {
+      this.#next = 0;
+      this.#end = 0;
+      this.#part = 0;
+      this.#isFilled = false;
+    };
+
+    get size() {
+      return this.#ids.length;
+    }
+
+    get generator() {
+      return this.#generator;
+    }
+
+    *[Symbol.iterator]() {
+      for (;;) yield this.nextId();
+    }
+  }
+
+  Object.defineProperty(Generator.prototype, 'buffered', {
+    value: function buffered(options) {
+      return new BufferedGenerator(this, options);
+    },
+    configurable: true,
+    writable: true,
+  });
+
+  return { BufferedGenerator };
+}
+
+module.exports = { defineBuffered, emptyBuffers };

@@ -1,0 +1,88 @@
+'use strict';
+
+const { FlakeIdError, wrongType } = require('./error.js');
+
+const OPTIONS = {
+  numbers: ['boostPower', 'paddingFactor', 'refillIntervalMs', 'maxAgeMs'],
+  others: ['onRejectedPut', 'onRejectedTake'],
+};
+
+function defineCached({ plainTextsOf, handleOf }) {
+  function listenerOf(options, name) {
+    const listener = options[name];
+    if (listener === undefined || typeof listener === 'function') return listener;
+    throw wrongType(name, 'a function', listener);
+  }
+
+  class CachedGenerator {
+    #generator;
+    #ring;
+    #onRejectedTake;
+
+    constructor(generator, options = {}) {
+      const handle = handleOf(generator);
+      const texts = plainTextsOf(options, OPTIONS);
+      this.#onRejectedTake = listenerOf(options, 'onRejectedTake');
+      this.#ring = handle.ring(texts, listenerOf(options, 'onRejectedPut'));
+      this.#generator = generator;
+    }
+
+    nextId() {
+      try {
+        return this.#ring.nextId();
+      } catch (error) {
+        throw this.#refused(error);
+      }
+    }
+
+    take() {
+      try {
+        return this.#ring.tryNextId();
+      } catch (error) {
+        throw this.#refused(error);
+      }
+    }
+
+    // The core would call it just so: on the taker's thread, unless all is over.
+    #refused(error) {
+      if (error instanceof FlakeIdError && error.code !== 'FLAKEID_CLOSED') this.#onRejectedTake?.(error);
+      return error;
+    }
+
+    get capacity() {
+      return this.#ring.capacity;
+    }
+
+    stats() {
+      const [size, taken, droppedStale, rejectedPut, rejectedTake, refills] = Array.from(this.#ring.stats(), Number);
+      return { size, taken, droppedStale, rejectedPut, rejectedTake, refills };
+    }
+
+    get generator() {
+      return this.#generator;
+    }
+
+    close() {
+      this.#ring.close();
+    }
+
+    *[Symbol.iterator]() {
+      for (;;) yield this.nextId();
+    }
+  }
+
+  // Not in every supported version of Node.
+  if (Symbol.dispose !== undefined) {
+    Object.defineProperty(CachedGenerator.prototype, Symbol.dispose, {
+      value: function dispose() {
+        this.close();
+      },
+      configurable: true,
+      writable: true,
+    });
+  }
+
+  return { CachedGenerator };
+}
+
+module.exports = { defineCached };

@@ -1,0 +1,60 @@
+// Every kind of handle at once, in worker threads of one node, fixed or leased.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+
+import flakeid from '../subject.mjs';
+import { assertUnique, storeDirectory, urlOf } from './store.mjs';
+
+const { CachedGenerator, Generator } = flakeid;
+const EACH = 30_000;
+
+const open = (source) =>
+  typeof source === 'number' ? new Generator({ node: source, clock: 'coarse' }) : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
+
+// Threads that use up every tick take the IDs from under each other's noses.
+function persist(maker) {
+  for (;;) {
+    try {
+      return maker.nextId();
+    } catch (error) {
+      if (!['FLAKEID_SEQUENCE_EXHAUSTED', 'FLAKEID_RING_EMPTY'].includes(error.code)) throw error;
+    }
+  }
+}
+
+async function make(source) {
+  const generator = await open(source);
+  const makers = [generator, generator.local(), generator.buffered(), new CachedGenerator(generator, { boostPower: 0 })];
+  const ids = new BigUint64Array(EACH * makers.length);
+  for (let index = 0; index < ids.length; index += 1) {
+    ids[index] = persist(makers[index % makers.length]);
+    if (index >= makers.length) assert.ok(ids[index] > ids[index - makers.length]);
+    if (index % 1000 === 0) await undefined;
+  }
+  // Open until the worker ends.
+  globalThis.makers = makers;
+  return { ids, nodes: generator.nodes };
+}
+
+if (!isMainThread) {
+  const made = await make(workerData.source);
+  parentPort.postMessage(made, [made.ids.buffer]);
+} else {
+  const work = (source) =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL(import.meta.url), { workerData: { source } });
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+  for (const [name, source] of Object.entries({ fixed: 751, leased: urlOf(storeDirectory()) })) {
+    test(`${name}: no ID twice in three threads`, async () => {
+      const made = await Promise.all([work(source), work(source), make(source)]);
+      const all = new BigUint64Array(made.reduce((sum, { ids }) => sum + ids.length, 0));
+      made.forEach(({ ids }, index) => all.set(ids, index * ids.length));
+      assertUnique(all);
+      for (const { nodes } of made) assert.deepEqual(nodes, made[0].nodes, 'one node for all');
+    });
+  }
+}
