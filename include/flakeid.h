@@ -34,7 +34,7 @@
  *   be called by any number of threads at the same time, with the same handle too.
  * - fork: in the child, generators of the parent return FLAKEID_FORKED. Build new ones there, with
  *   nodes of their own. Those of flakeid_generator_open() go on in the child, by themselves, with
- *   another node.
+ *   another node. Local handles and rings do as their generators.
  * - flakeid_last_error() and its companions belong to the calling thread.
  * - Two copies of the library in one process (shared and static, say) share nothing: give their
  *   generators different nodes.
@@ -52,16 +52,23 @@
 
 /* No options: a node has still to be given. */
 #define FLAKEID_CONFIG_INIT \
-    {sizeof(flakeid_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0}
+    {sizeof(flakeid_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, \
+     NULL, 0}
 
 /* No options: any node of the namespace "default". */
 #define FLAKEID_LEASE_CONFIG_INIT \
     {sizeof(flakeid_lease_config), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL}
+     NULL, NULL, NULL, 0, 0}
+
+/* No options: the defaults. */
+#define FLAKEID_RING_CONFIG_INIT \
+    {sizeof(flakeid_ring_config), 0, 0, 0, 0, 0, NULL, NULL, NULL}
 
 #define FLAKEID_LEASE_STATUS_INIT {sizeof(flakeid_lease_status), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 #define FLAKEID_STATS_INIT {sizeof(flakeid_stats), 0, 0, 0, 0}
+
+#define FLAKEID_RING_STATS_INIT {sizeof(flakeid_ring_stats), 0, 0, 0, 0, 0, 0, 0, 0}
 
 #define FLAKEID_LAYOUT_INFO_INIT \
     {sizeof(flakeid_layout_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
@@ -155,6 +162,26 @@
 #define FLAKEID_NO_TICK UINT64_MAX
 
 /**
+ * `has`: boost_power is given.
+ */
+#define FLAKEID_HAS_BOOST_POWER 2048
+
+/**
+ * `has`: padding_factor is given.
+ */
+#define FLAKEID_HAS_PADDING_FACTOR 4096
+
+/**
+ * `has`: refill_interval_ms is given.
+ */
+#define FLAKEID_HAS_REFILL_INTERVAL 8192
+
+/**
+ * `has`: max_age_ms is given.
+ */
+#define FLAKEID_HAS_MAX_AGE 16384
+
+/**
  * A node was granted.
  */
 #define FLAKEID_LEASE_ACQUIRED 1
@@ -225,19 +252,40 @@
 #define FLAKEID_TEXT_SIZE 21
 
 /**
+ * A ring of IDs that a thread of the library's makes beforehand, so that taking one is several
+ * times faster: unique, and strictly increasing across all threads that take from it, but not in
+ * order with IDs of the generator itself. Fast in bursts, or below the layout's rate: it never
+ * holds more than the generator may issue, and nothing older than max_age_ms is handed out. Every
+ * function but flakeid_cached_free() may be called by any number of threads at the same time. In
+ * a forked child it is as its generator there; nothing of the parent's ring is handed out.
+ */
+typedef struct flakeid_cached flakeid_cached;
+
+/**
  * A clock that stands still until it is told otherwise, for tests of code that makes IDs. Waiting
  * on it does not sleep but moves it forward.
  */
 typedef struct flakeid_manual_clock flakeid_manual_clock;
 
 /**
- * Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
- * one layout and node share their position within a process. Every function but
+ * Makes the IDs of one node, or several: unique, and strictly increasing across all threads.
+ * Generators of one layout and node share their position within a process. Every function but
  * flakeid_generator_free() may be called by any number of threads at the same time. In a forked
  * child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
  * which lease a node of their own there; all may be freed there.
  */
 typedef struct flakeid_generator flakeid_generator;
+
+/**
+ * One thread's share of a generator: several times faster, because it reserves IDs in blocks. Its
+ * own IDs strictly increase and are never another's; across threads there is no order. Their
+ * times are never ahead of the clock, and late by at most one tick of the kernel's coarse clock,
+ * a few milliseconds.
+ *
+ * Not for several threads at the same time: each has one of its own, or they take turns. In a
+ * forked child it is as its generator there.
+ */
+typedef struct flakeid_local flakeid_local;
 
 /**
  * What a call returns: 0 is success, the others say what went wrong. Numbers are never reused.
@@ -248,7 +296,7 @@ typedef int32_t flakeid_status;
  * The options of a generator. Start from FLAKEID_CONFIG_INIT, or from zero with struct_size set;
  * then set the fields you need, and in `has` the flags of those that have one. A field that is
  * set without its flag is FLAKEID_INVALID_OPTION, so none is ignored silently. A node (or a
- * datacenter and a worker) must be given: there is no default.
+ * datacenter and a worker, or several nodes) must be given: there is no default.
  */
 typedef struct flakeid_config {
     /**
@@ -311,7 +359,7 @@ typedef struct flakeid_config {
      */
     uint64_t max_wait_ms;
     /**
-     * The clock; NULL is the system's. The generator keeps a reference of its own.
+     * The clock; NULL is that of clock_name. The generator keeps a reference of its own.
      */
     const struct flakeid_manual_clock *clock;
     /**
@@ -322,6 +370,23 @@ typedef struct flakeid_config {
      * The tick after the last one it may use (FLAKEID_HAS_WINDOW).
      */
     uint64_t window_fence;
+    /**
+     * The system's clock by name: "system", exact to the millisecond; "coarse", a few milliseconds
+     * late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker to
+     * read where the processor allows it. NULL is "system". Not with clock.
+     */
+    const char *clock_name;
+    /**
+     * Several nodes instead of one: node_count of them, all different, or NULL. The generator
+     * issues so many times more IDs per tick, and they still rise. Not with a node, datacenter,
+     * worker, sequence_mask, or layouts with clock sequences; and within a process a node is used
+     * alone or always with the same others.
+     */
+    const uint64_t *nodes;
+    /**
+     * How many there are: 1, 2, 4, 8 or another power of two. 0 if nodes is NULL.
+     */
+    size_t node_count;
 } flakeid_config;
 
 /**
@@ -349,6 +414,106 @@ typedef struct flakeid_stats {
      */
     uint64_t largest_ahead;
 } flakeid_stats;
+
+/**
+ * A function that is told that IDs were refused, why, and user_data. flakeid_last_error() and its
+ * companions say more while it runs.
+ */
+typedef void (*flakeid_rejected_callback)(flakeid_status status, void *user_data);
+
+/**
+ * The options of a ring. Start from FLAKEID_RING_CONFIG_INIT, or from zero with struct_size set;
+ * then set the fields you need, and in `has` the flags of those that have one. A field that is
+ * set without its flag is FLAKEID_INVALID_OPTION. All have defaults.
+ */
+typedef struct flakeid_ring_config {
+    /**
+     * sizeof(flakeid_ring_config).
+     */
+    uint32_t struct_size;
+    /**
+     * FLAKEID_HAS_... flags.
+     */
+    uint32_t has;
+    /**
+     * The ring holds the IDs of 2^boost_power full ticks, 0 to 20, but at least 2 IDs and at most
+     * 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
+     */
+    uint32_t boost_power;
+    /**
+     * Refill when fewer than this many percent are left, 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
+     * otherwise 50).
+     */
+    uint32_t padding_factor;
+    /**
+     * Also refill this often, at least 1, which keeps a ring fresh that nobody takes from
+     * (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
+     */
+    uint64_t refill_interval_ms;
+    /**
+     * How long after the beginning of its tick an ID may be handed out, at least two ticks; what
+     * is older is dropped and counted (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever
+     * is longer).
+     */
+    uint64_t max_age_ms;
+    /**
+     * Is called each time the generator refuses to fill the ring, except for a full tick, or NULL:
+     * on threads of the library's, and must not block, free the ring, fork, or throw.
+     */
+    flakeid_rejected_callback on_rejected_put;
+    /**
+     * Is called each time a call is refused an ID, except for FLAKEID_CLOSED and FLAKEID_FORKED,
+     * or NULL: on the caller's thread, so by several at the same time, and must not free the
+     * ring, or throw.
+     */
+    flakeid_rejected_callback on_rejected_take;
+    /**
+     * What both are called with. It must live until the ring is freed.
+     */
+    void *user_data;
+} flakeid_ring_config;
+
+/**
+ * What a ring holds, and what happened to it. Start from FLAKEID_RING_STATS_INIT.
+ */
+typedef struct flakeid_ring_stats {
+    /**
+     * sizeof(flakeid_ring_stats).
+     */
+    uint32_t struct_size;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * IDs that the ring can hold.
+     */
+    uint64_t capacity;
+    /**
+     * IDs in the ring now.
+     */
+    uint64_t size;
+    /**
+     * IDs handed out.
+     */
+    uint64_t taken;
+    /**
+     * IDs dropped because they were older than max_age_ms. They are never handed out.
+     */
+    uint64_t dropped_stale;
+    /**
+     * Refills that the generator refused, other than because its tick was full.
+     */
+    uint64_t rejected_put;
+    /**
+     * Calls that were refused an ID, other than by FLAKEID_CLOSED and FLAKEID_FORKED.
+     */
+    uint64_t rejected_take;
+    /**
+     * Portions put into the ring after the first filling.
+     */
+    uint64_t refills;
+} flakeid_ring_stats;
 
 /**
  * What happened to a lease. It and its message live as long as the call that gets it.
@@ -490,6 +655,19 @@ typedef struct flakeid_lease_config {
      * What on_event is called with. It must live until the generator is freed.
      */
     void *user_data;
+    /**
+     * As in flakeid_config.
+     */
+    const char *clock_name;
+    /**
+     * Lease so many nodes for the one generator: 0 or 1 for one, or 2, 4, 8 or another power of
+     * two. Not with a name, a node, or sequence_mask.
+     */
+    uint32_t node_count;
+    /**
+     * Must be 0.
+     */
+    uint32_t reserved;
 } flakeid_lease_config;
 
 /**
@@ -888,6 +1066,8 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
  * node's position is kept for the process's next generator of that node. A leased node is given
  * back, unless another generator shares the lease, which takes at most a second; in a forked
  * child, the child's own. Waits for a call of on_event that is under way; there is none later.
+ * Local handles and rings of a leased generator are FLAKEID_CLOSED from then on; those of any
+ * other go on.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
@@ -954,12 +1134,23 @@ flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator
                                        struct flakeid_stats *stats);
 
 /**
- * The node in the IDs. That of a leased generator changes if another process takes it, and in a
- * forked child with the first ID. Any thread.
+ * The node in the IDs; of several, the first. That of a leased generator changes if another
+ * process takes it, and in a forked child with the first ID. Any thread.
  *
  * FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_node(const struct flakeid_generator *generator, uint64_t *node);
+
+/**
+ * Writes all nodes in the IDs, in rising order, into `nodes`, which has room for `n`, and into
+ * `count` how many. Otherwise as flakeid_generator_node(). Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_nodes(const struct flakeid_generator *generator,
+                                       uint64_t *nodes,
+                                       size_t n,
+                                       size_t *count);
 
 /**
  * Writes the canonical descriptor of the generator's layout, with its epoch, as a string;
@@ -970,6 +1161,73 @@ flakeid_status flakeid_generator_node(const struct flakeid_generator *generator,
 flakeid_status flakeid_generator_layout(const struct flakeid_generator *generator,
                                         char *buffer,
                                         size_t size);
+
+/**
+ * Makes a local handle of a generator, fixed or leased. The caller owns it and frees it with
+ * flakeid_local_free(). It keeps a reference of its own: the generator may be freed before it. The
+ * handle of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_local_open(const struct flakeid_generator *generator,
+                                  struct flakeid_local **local);
+
+/**
+ * The next ID. Waits and fails as flakeid_generator_next(). One thread at a time.
+ */
+flakeid_status flakeid_local_next(struct flakeid_local *local, uint64_t *id);
+
+/**
+ * Frees the handle; NULL is allowed. No other call may use the handle meanwhile or later.
+ */
+void flakeid_local_free(struct flakeid_local *local);
+
+/**
+ * Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
+ * needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
+ * frees it with flakeid_cached_free(). It keeps a reference of its own: the generator may be freed
+ * before it. The ring of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+ *
+ * FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a max_age_ms
+ * or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE, struct_size, ...),
+ * FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
+ */
+flakeid_status flakeid_cached_open(const struct flakeid_generator *generator,
+                                   const struct flakeid_ring_config *config,
+                                   struct flakeid_cached **cached);
+
+/**
+ * The next ID of the ring, without waiting for a refill. Only that of a leased generator may
+ * wait, and only to begin anew with another node. Any thread.
+ *
+ * FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (its IDs are too far ahead of the clock),
+ * FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; of a leased generator also those of
+ * flakeid_generator_next().
+ */
+flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t *id);
+
+/**
+ * The next ID of the ring; waits for a refill, asleep, at most the generator's max_wait_ms. Any
+ * thread.
+ *
+ * FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
+ */
+flakeid_status flakeid_cached_next(const struct flakeid_cached *cached, uint64_t *id);
+
+/**
+ * What the ring holds, and what happened to it. Any thread.
+ *
+ * FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_cached_stats(const struct flakeid_cached *cached,
+                                    struct flakeid_ring_stats *stats);
+
+/**
+ * Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends its
+ * thread and waits for it, and so for a call of on_rejected_put that is under way; there is none
+ * later. IDs that are left in the ring are never issued.
+ */
+void flakeid_cached_free(struct flakeid_cached *cached);
 
 /**
  * Leases a node from the store at `url` and makes a generator of it: unique among all processes

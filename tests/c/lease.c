@@ -16,8 +16,11 @@ static flakeid_lease_config of_node(uint64_t first, uint64_t last) {
     return config;
 }
 
+/* With patience: machines are slow where memory is checked. */
 static flakeid_generator *opened(flakeid_lease_config config) {
     flakeid_generator *generator = NULL;
+    config.has |= FLAKEID_HAS_MAX_WAIT;
+    config.max_wait_ms = 60000;
     EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &generator));
     return generator;
 }
@@ -97,6 +100,28 @@ static void a_fixed_node(void) {
     flakeid_generator_free(generator);
 }
 
+static void several_nodes(void) {
+    enum { NODES = 2, IDS = NODES * 4096 + 1 };
+    static uint64_t ids[IDS];
+    flakeid_lease_config config = of_node(20, 29);
+    flakeid_generator *generator;
+    uint64_t nodes[NODES];
+    size_t count = 0, at;
+    config.node_count = NODES;
+    config.clock_name = "coarse";
+    generator = opened(config);
+    EXPECT(FLAKEID_OK, flakeid_generator_nodes(generator, nodes, NODES, &count));
+    CHECK(count == NODES && 20 <= nodes[0] && nodes[0] < nodes[1] && nodes[1] <= 29, "the nodes");
+    EXPECT(FLAKEID_OK, flakeid_generator_fill(generator, ids, IDS, &count));
+    CHECK(count == IDS, "more than a tick");
+    for (at = 0; at < IDS; at++) {
+        const uint64_t node = node_of(ids[at]);
+        CHECK(at == 0 || ids[at - 1] < ids[at], "the order");
+        CHECK(node == nodes[0] || node == nodes[1], "the nodes");
+    }
+    flakeid_generator_free(generator);
+}
+
 struct log {
     int kinds[8];
     size_t count;
@@ -157,6 +182,11 @@ static void refusals(void) {
     REFUSED(FLAKEID_INVALID_OPTION, config.overflow = 3);
     REFUSED(FLAKEID_INVALID_OPTION, config.rollback = FLAKEID_ROLLBACK_CLOCK_SEQUENCE);
     REFUSED(FLAKEID_INVALID_OPTION, config.user_data = &config);
+    REFUSED(FLAKEID_INVALID_OPTION, config.clock_name = "nonsense");
+    REFUSED(FLAKEID_INVALID_OPTION, config.node_count = 3);
+    REFUSED(FLAKEID_INVALID_OPTION, config.node_count = 2; config.name = "a");
+    REFUSED(FLAKEID_INVALID_OPTION, config.node_count = 2; config.has = FLAKEID_HAS_NODE);
+    REFUSED(FLAKEID_INVALID_OPTION, config.reserved = 1);
     REFUSED(FLAKEID_INVALID_LAYOUT, config.layout = "nonsense");
     REFUSED(FLAKEID_FIELD_OUT_OF_RANGE, config.has = FLAKEID_HAS_NODE; config.node = 1024);
     REFUSED(FLAKEID_FIELD_OUT_OF_RANGE, config.has = FLAKEID_HAS_NODES; config.last_node = 1024);
@@ -179,6 +209,7 @@ int main(void) {
     every_call();
     sharing_and_the_end();
     a_fixed_node();
+    several_nodes();
     events();
     refusals();
     auto_store();

@@ -1,4 +1,8 @@
 /* Every option of a generator does something, on a clock that stands still. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <time.h>
+
 #include "check.h"
 
 enum { START = 1505914988 };
@@ -117,12 +121,80 @@ static void windows(void) {
     flakeid_generator_free(generator);
 }
 
+/* The system's clocks by name: never ahead of it. */
+static void named_clocks(void) {
+    static const char *const names[] = {"system", "coarse", "gated"};
+    size_t at, turn;
+    for (at = 0; at < sizeof names / sizeof names[0]; at++) {
+        flakeid_config config = with_node(5);
+        flakeid_generator *generator;
+        uint64_t id = 0, last = 0;
+        config.clock = NULL;
+        config.clock_name = names[at];
+        generator = built(config);
+        for (turn = 0; turn < 1000; turn++) {
+            struct timespec time;
+            flakeid_parts parts;
+            EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+            CHECK(clock_gettime(CLOCK_REALTIME, &time) == 0, "the time");
+            EXPECT(FLAKEID_OK, flakeid_decode(NULL, id, &parts));
+            CHECK(parts.unix_ms <= (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000, names[at]);
+            CHECK(last < id, "the order");
+            last = id;
+        }
+        flakeid_generator_free(generator);
+    }
+}
+
+/* Four nodes in one generator: four times the IDs in a tick, in order. */
+static void several_nodes(void) {
+    enum { NODES = 4, TICK = NODES * 4096 };
+    static const uint64_t nodes[NODES] = {1000, 6, 20, 7};
+    static const uint64_t sorted[NODES] = {6, 7, 20, 1000};
+    static uint64_t ids[TICK + 1];
+    uint64_t now_nodes[NODES + 1] = {0}, first = 0;
+    flakeid_config config = with_node(0);
+    flakeid_generator *generator;
+    size_t count = 0, at;
+    config.has = 0;
+    config.nodes = nodes;
+    config.node_count = NODES;
+    generator = built(config);
+    EXPECT(FLAKEID_OK, flakeid_manual_clock_advance(manual_clock, 1));
+    EXPECT(FLAKEID_OK, flakeid_generator_try_fill(generator, ids, TICK + 1, &count));
+    CHECK(count == TICK, "one tick of four nodes");
+    for (at = 0; at < TICK; at++) {
+        flakeid_parts parts;
+        EXPECT(FLAKEID_OK, flakeid_decode(NULL, ids[at], &parts));
+        CHECK(parts.node == sorted[at / 4096] && parts.unix_ms == now(), "the parts");
+        CHECK(at == 0 || ids[at - 1] < ids[at], "the order");
+    }
+    count = 42;
+    EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_generator_nodes(generator, now_nodes, 3, &count));
+    EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_generator_nodes(generator, NULL, 0, &count));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_nodes(generator, NULL, 4, &count));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_nodes(generator, now_nodes, 4, NULL));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_nodes(NULL, now_nodes, 4, &count));
+    CHECK(count == 42 && now_nodes[0] == 0, "outputs");
+    EXPECT(FLAKEID_OK, flakeid_generator_nodes(generator, now_nodes, NODES + 1, &count));
+    CHECK(count == NODES && memcmp(now_nodes, sorted, sizeof sorted) == 0, "the nodes");
+    EXPECT(FLAKEID_OK, flakeid_generator_node(generator, &first));
+    CHECK(first == 6, "the first node");
+    flakeid_generator_free(generator);
+    generator = built(with_node(8));
+    EXPECT(FLAKEID_OK, flakeid_generator_nodes(generator, now_nodes, 1, &count));
+    CHECK(count == 1 && now_nodes[0] == 8, "one node");
+    flakeid_generator_free(generator);
+}
+
 int main(void) {
     EXPECT(FLAKEID_OK, flakeid_manual_clock_new(START * INT64_C(1000), &manual_clock));
     layout_and_node();
     sequences();
     waiting();
     windows();
+    named_clocks();
+    several_nodes();
     flakeid_manual_clock_free(manual_clock);
     puts("options: passed");
     return 0;

@@ -124,6 +124,46 @@ static void nodes(void) {
     refuse(with_node(UINT64_MAX), FLAKEID_FIELD_OUT_OF_RANGE, "node 18446744073709551615");
 }
 
+static void several_nodes(void) {
+    static const uint64_t nodes[4] = {1, 2, 1, 1024};
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    config.nodes = nodes;
+    refuse(config, FLAKEID_INVALID_OPTION, "nodes: 0 nodes");
+    config.node_count = 3;
+    refuse(config, FLAKEID_INVALID_OPTION, "nodes: 3 nodes");
+    config.node_count = 4;
+    refuse(config, FLAKEID_INVALID_OPTION, "node 1 is there twice");
+    config.nodes = nodes + 2;
+    config.node_count = 2;
+    refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "1024");
+    config.nodes = nodes;
+    config.has = FLAKEID_HAS_SEQUENCE_MASK;
+    config.sequence_mask = 4095;
+    refuse(config, FLAKEID_INVALID_OPTION, "sequence_mask");
+    config.has = FLAKEID_HAS_NODE;
+    config.sequence_mask = 0;
+    refuse(config, FLAKEID_INVALID_OPTION, "nodes");
+    config.has = 0;
+    config.nodes = NULL;
+    refuse(config, FLAKEID_NULL_ARGUMENT, "nodes must not be NULL");
+    config.nodes = nodes;
+    config.node_count = SIZE_MAX;
+    refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "node_count");
+}
+
+static void clocks(flakeid_manual_clock *clock) {
+    static const char *const none[] = {"", "Coarse", "coarse ", "clock", "\xff"};
+    flakeid_config config = with_node(1);
+    size_t index;
+    for (index = 0; index < sizeof none / sizeof none[0]; index++) {
+        config.clock_name = none[index];
+        refuse(config, FLAKEID_INVALID_OPTION, "clock: must be system, coarse");
+    }
+    config.clock_name = "coarse";
+    config.clock = clock;
+    refuse(config, FLAKEID_INVALID_OPTION, "give only one of: clock, clock_name");
+}
+
 static void options(void) {
     flakeid_config config = with_node(1);
     config.layout = "no such layout";
@@ -204,6 +244,11 @@ static void sizes(flakeid_generator *generator) {
     config = with_node(3);
     config.struct_size = (uint32_t)offsetof(flakeid_config, window_fence);
     refuse(config, FLAKEID_INVALID_OPTION, "struct_size");
+    /* A program of the first release, whatever lies behind its struct. */
+    config.struct_size = (uint32_t)offsetof(flakeid_config, clock_name);
+    config.clock_name = "nonsense";
+    EXPECT(FLAKEID_OK, flakeid_generator_new(&config, &made));
+    flakeid_generator_free(made);
 
     newer.config = with_node(3);
     newer.config.struct_size = sizeof newer;
@@ -333,6 +378,8 @@ int main(void) {
     nulls(generator, clock);
     nulls(kept, clock);
     nodes();
+    several_nodes();
+    clocks(clock);
     options();
     layouts();
     texts();

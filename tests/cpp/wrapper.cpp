@@ -2,10 +2,12 @@
 #include <flakeid.hpp>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -53,6 +55,12 @@ static_assert(!std::is_copy_constructible_v<flakeid::generator>);
 static_assert(!std::is_copy_assignable_v<flakeid::generator>);
 static_assert(std::is_nothrow_move_constructible_v<flakeid::generator>);
 static_assert(std::is_nothrow_move_assignable_v<flakeid::generator>);
+static_assert(!std::is_copy_constructible_v<flakeid::local_generator>);
+static_assert(std::is_nothrow_move_constructible_v<flakeid::local_generator>);
+static_assert(std::is_nothrow_move_assignable_v<flakeid::local_generator>);
+static_assert(!std::is_copy_constructible_v<flakeid::cached_generator>);
+static_assert(std::is_nothrow_move_constructible_v<flakeid::cached_generator>);
+static_assert(std::is_nothrow_move_assignable_v<flakeid::cached_generator>);
 static_assert(!std::is_copy_constructible_v<flakeid::manual_clock>);
 static_assert(std::is_nothrow_move_constructible_v<flakeid::manual_clock>);
 
@@ -90,6 +98,10 @@ void bad_input() {
                               options().datacenter(1).worker(1).layout("plain"),
                               options().node(1).sequence_mask(4),
                               options().node(1).window(5, 6),
+                              options().node(1).clock("nonsense"),
+                              options().node(1).clock(clock).clock("coarse"),
+                              options().nodes({}), options().nodes({1, 2, 3}),
+                              options().nodes({1, 1}), options().nodes({1, 2}).node(1),
                               options().node(1).overflow(static_cast<flakeid::overflow>(3)),
                               options().node(1).rollback(static_cast<flakeid::rollback>(-1))}) {
         thrown([&] { generator{wrong}; }, FLAKEID_INVALID_OPTION);
@@ -212,7 +224,92 @@ void leases() {
     thrown([&] { generator::open(url, lease_options().worker(1)); }, FLAKEID_INVALID_OPTION);
     thrown([&] { generator::open(url, lease_options().layout("plain")); }, FLAKEID_STORE_REJECTED);
     thrown([] { generator(flakeid::options().node(1)).lease(); }, FLAKEID_INVALID_OPTION);
+    const auto pair = generator::open(url, lease_options().node_count(2).clock("coarse")).nodes();
+    check(pair.size() == 2 && pair[0] < pair[1], "two nodes");
+    thrown([&] { generator::open(url, lease_options().node_count(3)); }, FLAKEID_INVALID_OPTION);
+    thrown([&] { generator::open(url, lease_options().clock("")); }, FLAKEID_INVALID_OPTION);
+    std::optional<generator> brief = generator::open(url);
+    flakeid::local_generator local = brief->local();
+    const flakeid::cached_generator ring(*brief);
+    check(local.next_id() != ring.next_id(), "an ID twice");
+    brief.reset();
+    thrown([&] { local.next_id(); }, FLAKEID_CLOSED);
+    thrown([&] { ring.take(); }, FLAKEID_CLOSED);
     refused([] { lease_options().ttl(milliseconds(-1)); }, "a negative duration");
+}
+
+void several_nodes() {
+    const flakeid::generator generator(flakeid::options().nodes({30, 9}).clock("coarse"));
+    check(generator.nodes() == std::vector<std::uint64_t>{9, 30}, "nodes");
+    const auto ids = generator.next_ids(20000);
+    check(ids.size() == 20000 && std::is_sorted(ids.begin(), ids.end()), "the order");
+    for (const std::uint64_t id : ids) {
+        const std::uint64_t node = flakeid::layout().decode(id).node;
+        check(node == 9 || node == 30, "the node");
+    }
+}
+
+void local_handles() {
+    std::optional<flakeid::generator> generator(flakeid::options().node(4));
+    flakeid::local_generator first = generator->local();
+    flakeid::local_generator second(*generator);
+    const std::uint64_t before = first.next_id();
+    check(before != second.next_id(), "an ID twice");
+    generator.reset();
+    second = std::move(first);
+    check(before < second.next_id(), "the order");
+    thrown([&] { first.next_id(); }, FLAKEID_NULL_ARGUMENT);
+}
+
+void rings() {
+    using flakeid::cached_generator;
+    using flakeid::ring_options;
+    const time_point start(milliseconds(1505914988849));
+    flakeid::manual_clock clock(start);
+    const auto tick = flakeid::layout().tick_at(start);
+    const flakeid::generator generator(
+        flakeid::options().node(5).clock(clock).window(tick, tick + 2).max_wait(milliseconds(1)));
+    std::vector<flakeid_status> takes;
+    std::mutex mutex;
+    std::condition_variable told;
+    std::optional<flakeid::error> put;
+    cached_generator made(generator, ring_options()
+                                         .boost_power(1)
+                                         .padding_factor(99)
+                                         .refill_interval(milliseconds(5))
+                                         .max_age(milliseconds(100))
+                                         .on_rejected_put([&](const flakeid::error &error) {
+                                             const std::lock_guard<std::mutex> lock(mutex);
+                                             put = error;
+                                             told.notify_all();
+                                         })
+                                         .on_rejected_take([&](const flakeid::error &error) {
+                                             takes.push_back(error.status());
+                                         }));
+    cached_generator ring = std::move(made);
+    check(ring.stats().capacity == 8192 && ring.stats().size == 4096, "one tick");
+    std::uint64_t last = 0;
+    for (int turn = 0; turn < 4096; ++turn) {
+        const std::uint64_t id = ring.take();
+        check(last < id, "the order");
+        last = id;
+    }
+    thrown([&] { ring.take(); }, FLAKEID_RING_EMPTY);
+    check(takes == std::vector<flakeid_status>{FLAKEID_RING_EMPTY}, "a take that was rejected");
+    clock.advance(milliseconds(10));
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        told.wait(lock, [&] { return put.has_value(); });
+        check(put->status() == FLAKEID_LEASE_EXPIRED && put->what()[0] != '\0', "a refill");
+    }
+    thrown([&] { ring.next_id(); }, FLAKEID_LEASE_EXPIRED);
+    ring = cached_generator(flakeid::generator(flakeid::options().node(6)));
+    check(ring.next_id() < ring.next_id() && ring.stats().taken == 2, "another ring");
+    thrown([&] { cached_generator(generator, ring_options().boost_power(21)); },
+           FLAKEID_FIELD_OUT_OF_RANGE);
+    thrown([&] { cached_generator(generator, ring_options().max_age(milliseconds(1))); },
+           FLAKEID_INVALID_OPTION);
+    refused([] { ring_options().refill_interval(milliseconds(-1)); }, "a negative duration");
 }
 
 void many_ids(std::size_t n) {
@@ -250,5 +347,8 @@ int main(int count, char **arguments) {
     bad_input();
     a_manual_clock();
     leases();
+    several_nodes();
+    local_handles();
+    rings();
     many_ids(std::strtoull(arguments[1], nullptr, 10));
 }

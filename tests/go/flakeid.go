@@ -179,6 +179,40 @@ func (g *Generator) Stats() (waits, rollbacks, ahead uint64, err error) {
 	return uint64(stats.waits), uint64(stats.rollbacks), uint64(stats.largest_ahead), err
 }
 
+// Local is a generator's handle for one goroutine at a time.
+type Local struct{ handle *C.flakeid_local }
+
+// Local makes a handle, to be freed.
+func (g *Generator) Local() (*Local, error) {
+	made := &Local{}
+	err := call(func() C.flakeid_status { return C.flakeid_local_open(g.handle, &made.handle) })
+	return made, err
+}
+
+func (l *Local) Free() { C.flakeid_local_free(l.handle) }
+
+func (l *Local) NextID() (id uint64, err error) {
+	err = call(func() C.flakeid_status { return C.flakeid_local_next(l.handle, (*C.uint64_t)(&id)) })
+	return
+}
+
+// Cached is a ring of IDs made beforehand.
+type Cached struct{ handle *C.flakeid_cached }
+
+// Cached makes a ring with the default options, to be freed.
+func (g *Generator) Cached() (*Cached, error) {
+	made := &Cached{}
+	err := call(func() C.flakeid_status { return C.flakeid_cached_open(g.handle, nil, &made.handle) })
+	return made, err
+}
+
+func (c *Cached) Free() { C.flakeid_cached_free(c.handle) }
+
+func (c *Cached) NextID() (id uint64, err error) {
+	err = call(func() C.flakeid_status { return C.flakeid_cached_next(c.handle, (*C.uint64_t)(&id)) })
+	return
+}
+
 // ManualClock is a clock for tests.
 type ManualClock struct{ handle *C.flakeid_manual_clock }
 

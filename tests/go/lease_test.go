@@ -21,9 +21,34 @@ func TestLease(t *testing.T) {
 			}
 			last = id
 		}
+		last = handles(t, generator, last)
 		generator.Free()
 	}
 	if _, err := Open(url, "no such"); err == nil {
 		t.Fatal("a namespace with a space in its name")
 	}
+}
+
+// handles makes IDs with a local handle and with a ring, and returns the largest.
+func handles(t *testing.T, generator *Generator, last uint64) uint64 {
+	local := must[*Local](t, nil)(generator.Local())
+	defer local.Free()
+	ring := must[*Cached](t, nil)(generator.Cached())
+	defer ring.Free()
+	seen := map[uint64]bool{}
+	largest := last
+	for _, next := range []func() (uint64, error){local.NextID, ring.NextID} {
+		before := last
+		for range [1000]int{} {
+			id, err := next()
+			if err != nil || id <= before || seen[id] {
+				t.Fatal(id, before, err)
+			}
+			seen[id], before = true, id
+		}
+		if before > largest {
+			largest = before
+		}
+	}
+	return largest
 }

@@ -8,13 +8,15 @@ use crate::files;
 const PLACE: &str = "include/flakeid.h";
 
 /// In the order in which a reader wants to meet them.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 14] = [
     "version",
     "status",
     "last_error",
     "config",
     "clock",
     "generator",
+    "local",
+    "cached",
     "event",
     "lease",
     "parts",

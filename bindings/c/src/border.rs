@@ -54,24 +54,46 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     Ok(())
 }
 
+/// No array of integers is longer.
+const MOST_NUMBERS: usize = isize::MAX.unsigned_abs() / size_of::<u64>();
+
 /// The integers that a call fills. No integers may be NULL.
 ///
 /// # Safety
 /// `numbers` is NULL or has `n` writable, aligned integers that nothing else uses meanwhile.
-pub(crate) unsafe fn numbers<'a>(numbers: *mut u64, n: usize) -> Result<&'a mut [u64], Fault> {
+pub(crate) unsafe fn numbers<'a>(
+    numbers: *mut u64,
+    n: usize,
+    argument: &'static str,
+) -> Result<&'a mut [u64], Fault> {
     if n == 0 {
         return Ok(&mut []);
     }
     if numbers.is_null() {
-        return Err(Fault::Null { argument: "ids" });
+        return Err(Fault::Null { argument });
     }
-    let most = isize::MAX.unsigned_abs() / size_of::<u64>();
-    if n > most {
-        return Err(Error::field_out_of_range("n", &n, 0, most as u64).into());
+    if n > MOST_NUMBERS {
+        return Err(Error::field_out_of_range("n", &n, 0, MOST_NUMBERS as u64).into());
     }
     // SAFETY: not null, no larger than memory may be, and the caller promises the rest. Integers
     // that C left without a value are only written.
     Ok(unsafe { std::slice::from_raw_parts_mut(numbers, n) })
+}
+
+/// The integers of an option, if there is an array of them.
+///
+/// # Safety
+/// `nodes` is NULL or has `count` readable, aligned integers.
+pub(crate) unsafe fn nodes(nodes: *const u64, count: usize) -> Result<Option<Vec<u64>>, Fault> {
+    if nodes.is_null() {
+        return if count == 0 { Ok(None) } else { Err(Fault::Null { argument: "nodes" }) };
+    }
+    if count > MOST_NUMBERS {
+        let most = MOST_NUMBERS as u64;
+        return Err(Error::field_out_of_range("node_count", &count, 1, most).into());
+    }
+    // SAFETY: not null, no larger than memory may be, and the caller promises the rest.
+    Ok(Some(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()))
 }
 
 /// The eight bytes of an ID.

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, GeneratorBuilder, Overflow, Rollback, Window};
+use flakeid_core::{Error, Generator, GeneratorBuilder, NamedClock, Overflow, Rollback, Window};
 
 use crate::border::{self, Sized32};
 use crate::clock::ClockHandle;
@@ -63,7 +63,7 @@ const _: () = {
 /// The options of a generator. Start from FLAKEID_CONFIG_INIT, or from zero with struct_size set;
 /// then set the fields you need, and in `has` the flags of those that have one. A field that is
 /// set without its flag is FLAKEID_INVALID_OPTION, so none is ignored silently. A node (or a
-/// datacenter and a worker) must be given: there is no default.
+/// datacenter and a worker, or several nodes) must be given: there is no default.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
@@ -98,12 +98,23 @@ pub struct Config {
     /// How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
     /// ticks, whichever is longer).
     pub max_wait_ms: u64,
-    /// The clock; NULL is the system's. The generator keeps a reference of its own.
+    /// The clock; NULL is that of clock_name. The generator keeps a reference of its own.
     pub clock: *const ClockHandle,
     /// The first tick that the generator may use (FLAKEID_HAS_WINDOW).
     pub window_start: u64,
     /// The tick after the last one it may use (FLAKEID_HAS_WINDOW).
     pub window_fence: u64,
+    /// The system's clock by name: "system", exact to the millisecond; "coarse", a few milliseconds
+    /// late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker to
+    /// read where the processor allows it. NULL is "system". Not with clock.
+    pub clock_name: *const c_char,
+    /// Several nodes instead of one: node_count of them, all different, or NULL. The generator
+    /// issues so many times more IDs per tick, and they still rise. Not with a node, datacenter,
+    /// worker, sequence_mask, or layouts with clock sequences; and within a process a node is used
+    /// alone or always with the same others.
+    pub nodes: *const u64,
+    /// How many there are: 1, 2, 4, 8 or another power of two. 0 if nodes is NULL.
+    pub node_count: usize,
 }
 
 // SAFETY: numbers, and pointers that may be null.
@@ -133,15 +144,22 @@ impl Config {
     /// The core's builder with these options.
     ///
     /// # Safety
-    /// `layout` is NULL or ends in NUL; `clock` is NULL or a living handle.
+    /// Strings are NULL or end in NUL; `clock` is NULL or a living handle; `nodes` is NULL or has
+    /// `node_count` integers.
     pub(crate) unsafe fn builder(&self) -> Result<GeneratorBuilder, Fault> {
         check_flags(self.has, FLAKEID_HAS_WINDOW * 2 - 1)?;
         if self.reserved != 0 {
             return Err(Error::invalid_option("reserved", "must be 0").into());
         }
         // SAFETY: as promised by the caller.
-        let (mut layout, clock) =
-            unsafe { (layout::parse(border::text(self.layout))?, self.clock.as_ref()) };
+        let (mut layout, clock, clock_name, nodes) = unsafe {
+            (
+                layout::parse(border::text(self.layout))?,
+                self.clock.as_ref(),
+                named_clock(self.clock_name)?,
+                border::nodes(self.nodes, self.node_count)?,
+            )
+        };
         if let Some(epoch) = self.field(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
             layout = layout.with_epoch(epoch)?;
         }
@@ -158,6 +176,9 @@ impl Config {
         if let Some(low) = self.field(FLAKEID_HAS_WORKER, "worker", self.worker)? {
             builder = builder.worker(low);
         }
+        if let Some(nodes) = nodes {
+            builder = builder.nodes(&nodes);
+        }
         if let Some(mask) =
             self.field(FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?
         {
@@ -169,14 +190,30 @@ impl Config {
         if let Some(ms) = self.field(FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)? {
             builder = builder.max_wait(Duration::from_millis(ms));
         }
-        if let Some(clock) = clock {
-            builder = builder.clock(clock.0.clone());
+        match (clock, clock_name) {
+            (None, None) => {}
+            (Some(clock), None) => builder = builder.clock(clock.0.clone()),
+            (None, Some(clock)) => builder = builder.clock(clock),
+            (Some(_), Some(_)) => {
+                let reason = "give only one of: clock, clock_name";
+                return Err(Error::invalid_option("clock", reason).into());
+            }
         }
         if let Some(window) = self.window()? {
             builder = builder.window(window);
         }
         Ok(builder)
     }
+}
+
+/// The clock of that name, if there is one.
+///
+/// # Safety
+/// `name` is NULL or ends in NUL.
+pub(crate) unsafe fn named_clock(name: *const c_char) -> Result<Option<NamedClock>, Fault> {
+    // SAFETY: as promised by the caller.
+    let name = unsafe { border::text(name) };
+    Ok(name.map(|name| name.parse()).transpose()?)
 }
 
 /// A field that has a flag, if the flag is set.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
+use std::sync::Arc;
 
 use flakeid_core::{Error, Id};
 
@@ -15,8 +16,8 @@ use crate::status::Status;
 /// What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 
-/// Makes the IDs of one node: unique, and strictly increasing across all threads. Generators of
-/// one layout and node share their position within a process. Every function but
+/// Makes the IDs of one node, or several: unique, and strictly increasing across all threads.
+/// Generators of one layout and node share their position within a process. Every function but
 /// flakeid_generator_free() may be called by any number of threads at the same time. In a forked
 /// child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
 /// which lease a node of their own there; all may be freed there.
@@ -58,7 +59,7 @@ pub unsafe extern "C" fn flakeid_generator_new(
         let generator = given(generator, "generator")?;
         // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
-        generator.write(Box::new(GeneratorHandle(Maker::Fixed(built))));
+        generator.write(Box::new(GeneratorHandle(Maker::Fixed(Arc::new(built)))));
         Ok(())
     })
 }
@@ -67,6 +68,8 @@ pub unsafe extern "C" fn flakeid_generator_new(
 /// node's position is kept for the process's next generator of that node. A leased node is given
 /// back, unless another generator shares the lease, which takes at most a second; in a forked
 /// child, the child's own. Waits for a call of on_event that is under way; there is none later.
+/// Local handles and rings of a leased generator are FLAKEID_CLOSED from then on; those of any
+/// other go on.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     let _ = guard(|| {
@@ -133,7 +136,7 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Maker::fill))
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n, "ids") }, count, Maker::fill))
 }
 
 /// As flakeid_generator_fill(), without ever waiting. Any thread.
@@ -145,7 +148,7 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n) }, count, Maker::try_fill))
+    guard(|| fill_by(generator, unsafe { border::numbers(ids, n, "ids") }, count, Maker::try_fill))
 }
 
 /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
@@ -201,8 +204,8 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     })
 }
 
-/// The node in the IDs. That of a leased generator changes if another process takes it, and in a
-/// forked child with the first ID. Any thread.
+/// The node in the IDs; of several, the first. That of a leased generator changes if another
+/// process takes it, and in a forked child with the first ID. Any thread.
 ///
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -213,6 +216,32 @@ pub extern "C" fn flakeid_generator_node(
     guard(|| {
         let generator = given(generator, "generator")?;
         given(node, "node")?.write(generator.0.node());
+        Ok(())
+    })
+}
+
+/// Writes all nodes in the IDs, in rising order, into `nodes`, which has room for `n`, and into
+/// `count` how many. Otherwise as flakeid_generator_node(). Any thread.
+///
+/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_generator_nodes(
+    generator: Option<&GeneratorHandle>,
+    nodes: *mut u64,
+    n: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    guard(|| {
+        let now = given(generator, "generator")?.0.nodes();
+        let count = given(count, "count")?;
+        // SAFETY: C promises that `nodes` has `n` integers.
+        let room = unsafe { border::numbers(nodes, n, "nodes")? };
+        let Some(room) = room.get_mut(..now.len()) else {
+            let bytes = size_of::<u64>();
+            return Err(Fault::TooSmall { size: n * bytes, needed: now.len() * bytes });
+        };
+        room.copy_from_slice(&now);
+        count.write(now.len());
         Ok(())
     })
 }

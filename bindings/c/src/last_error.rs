@@ -19,12 +19,26 @@ thread_local! {
     static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
 }
 
+impl LastError {
+    fn new(fault: Fault) -> Self {
+        Self { fault, message: None, field: None }
+    }
+}
+
+/// A thread that is ending has no last error any more; there is nobody left to ask for it.
+fn replace(by: Option<LastError>) -> Option<LastError> {
+    LAST.try_with(|last| last.replace(by)).ok().flatten()
+}
+
 pub(crate) fn keep(fault: Fault) {
-    // A thread that is ending has no last error any more; there is nobody left to ask for it.
-    let _ = LAST.try_with(|last| {
-        let before = last.replace(Some(LastError { fault, message: None, field: None }));
-        drop(before);
-    });
+    drop(replace(Some(LastError::new(fault))));
+}
+
+/// Makes `fault` the last error for as long as `call` runs.
+pub(crate) fn during(fault: Fault, call: impl FnOnce()) {
+    let before = replace(Some(LastError::new(fault)));
+    call();
+    drop(replace(before));
 }
 
 fn text(text: &str) -> CString {

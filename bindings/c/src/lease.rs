@@ -12,7 +12,7 @@ use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 use crate::border::{self, Sized32, given};
 use crate::config::{
     FLAKEID_HAS_DATACENTER, FLAKEID_HAS_EPOCH, FLAKEID_HAS_MAX_WAIT, FLAKEID_HAS_NODE,
-    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER, check_flags, choice, flagged,
+    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER, check_flags, choice, flagged, named_clock,
 };
 use crate::event::{LeaseCallback, Listener};
 use crate::fault::Fault;
@@ -95,6 +95,13 @@ pub struct LeaseConfig {
     pub on_event: LeaseCallback,
     /// What on_event is called with. It must live until the generator is freed.
     pub user_data: *mut c_void,
+    /// As in flakeid_config.
+    pub clock_name: *const c_char,
+    /// Lease so many nodes for the one generator: 0 or 1 for one, or 2, 4, 8 or another power of
+    /// two. Not with a name, a node, or sequence_mask.
+    pub node_count: u32,
+    /// Must be 0.
+    pub reserved: u32,
 }
 
 // SAFETY: numbers, raw pointers, and a function that may be NULL.
@@ -162,6 +169,9 @@ impl LeaseConfig {
         max_wait_ms: 0,
         on_event: None,
         user_data: ptr::null_mut(),
+        clock_name: ptr::null(),
+        node_count: 0,
+        reserved: 0,
     };
 
     fn given<T: Default + PartialEq>(
@@ -212,6 +222,8 @@ impl LeaseConfig {
         let [url, layout, namespace, name] = unsafe {
             [url, self.layout, self.namespace_name, self.name].map(|text| border::text(text))
         };
+        // SAFETY: as above.
+        let clock = unsafe { named_clock(self.clock_name)? };
         let mut layout = layout::parse(layout)?;
         if let Some(epoch) = self.given(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
             layout = layout.with_epoch(epoch)?;
@@ -232,6 +244,15 @@ impl LeaseConfig {
                 let reason = format!("{other} is neither 0 nor 1");
                 return Err(Error::invalid_option("never_reuse", &reason).into());
             }
+        }
+        if self.reserved != 0 {
+            return Err(Error::invalid_option("reserved", "must be 0").into());
+        }
+        if self.node_count != 0 {
+            builder = builder.node_count(self.node_count);
+        }
+        if let Some(clock) = clock {
+            builder = builder.clock(clock);
         }
         if let Some(namespace) = namespace {
             builder = builder.namespace(&namespace);

@@ -5,19 +5,10 @@ use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 
 use crate::event::Listener;
 
-/// A leased generator, and who is told what happens to it. Fields are dropped in this order.
+/// A leased generator, and who is told what happens to it.
 pub(crate) struct Leased {
-    generator: LeasedGenerator,
-    _silence: Option<Silence>,
-}
-
-/// From its end on the listener is told nothing.
-struct Silence(Arc<Listener>);
-
-impl Drop for Silence {
-    fn drop(&mut self) {
-        self.0.silence();
-    }
+    generator: Arc<LeasedGenerator>,
+    listener: Option<Arc<Listener>>,
 }
 
 impl Leased {
@@ -25,17 +16,36 @@ impl Leased {
         mut builder: LeaseBuilder,
         listener: Option<Listener>,
     ) -> Result<Self, Error> {
-        let silence = listener.map(|listener| Silence(Arc::new(listener)));
-        if let Some(Silence(listener)) = &silence {
+        let listener = listener.map(Arc::new);
+        if let Some(listener) = &listener {
             let listener = Arc::clone(listener);
             builder = builder.observer(move |event| listener.tell(event));
         }
-        // If it fails, `silence` is dropped after what it has started.
-        Ok(Self { generator: builder.open()?, _silence: silence })
+        match builder.open() {
+            Ok(generator) => Ok(Self { generator: Arc::new(generator), listener }),
+            Err(error) => {
+                silence(listener.as_deref());
+                Err(error)
+            }
+        }
     }
 
     #[inline]
-    pub(crate) fn generator(&self) -> &LeasedGenerator {
+    pub(crate) fn generator(&self) -> &Arc<LeasedGenerator> {
         &self.generator
+    }
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        // Local handles and rings may have it for longer.
+        self.generator.close();
+        silence(self.listener.as_deref());
+    }
+}
+
+fn silence(listener: Option<&Listener>) {
+    if let Some(listener) = listener {
+        listener.silence();
     }
 }

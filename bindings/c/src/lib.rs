@@ -12,6 +12,7 @@
 
 mod border;
 pub mod bytes;
+pub mod cached;
 pub mod clock;
 pub mod config;
 pub mod event;
@@ -22,6 +23,7 @@ pub mod last_error;
 pub mod layout;
 pub mod lease;
 mod leased;
+pub mod local;
 mod maker;
 pub mod parts;
 pub mod status;

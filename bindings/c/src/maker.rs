@@ -1,12 +1,15 @@
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
-use flakeid_core::{Error, Generator as Fixed, Id, Layout, Stats};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use flakeid_core::{Error, Generator, Id, Layout, Stats};
 
 use crate::leased::Leased;
 
 /// What is behind a handle. The usual kind comes first in every match.
 pub(crate) enum Maker {
-    Fixed(Fixed),
+    Fixed(Arc<Generator>),
     Leased(Leased),
 }
 
@@ -81,6 +84,13 @@ impl Maker {
         match self {
             Self::Fixed(fixed) => fixed.node(),
             Self::Leased(leased) => leased.generator().node(),
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> Cow<'_, [u64]> {
+        match self {
+            Self::Fixed(fixed) => fixed.nodes().into(),
+            Self::Leased(leased) => leased.generator().nodes().into(),
         }
     }
 }

@@ -6,6 +6,8 @@
 
 #[path = "../src/border.rs"]
 mod border;
+#[path = "../src/cached.rs"]
+mod cached;
 #[path = "../src/config.rs"]
 mod config;
 #[path = "../src/event.rs"]
@@ -22,6 +24,8 @@ mod last_error;
 mod layout;
 #[path = "../src/leased.rs"]
 mod leased;
+#[path = "../src/local.rs"]
+mod local;
 #[path = "../src/maker.rs"]
 mod maker;
 #[path = "../src/parts.rs"]
@@ -73,6 +77,7 @@ use std::mem::{MaybeUninit, zeroed};
 use std::panic::panic_any;
 use std::ptr;
 
+use cached::{flakeid_cached_free, flakeid_cached_next, flakeid_cached_open, flakeid_cached_take};
 use clock::{BROKEN, ClockHandle, FragileClock};
 use config::{Config, FLAKEID_HAS_NODE};
 use flakeid_core::Layout;
@@ -82,6 +87,7 @@ use generator::{
     flakeid_generator_try_next,
 };
 use guard::guard;
+use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_open};
 use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 
 const NOW: i64 = 1_505_914_988_849;
@@ -111,8 +117,12 @@ fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> 
 }
 
 fn next(generator: &GeneratorHandle) -> Result<u64, Status> {
+    id_of(|id| flakeid_generator_next(Some(generator), Some(id)))
+}
+
+fn id_of(call: impl FnOnce(&mut MaybeUninit<u64>) -> Status) -> Result<u64, Status> {
     let mut id = MaybeUninit::new(42);
-    let status = flakeid_generator_next(Some(generator), Some(&mut id));
+    let status = call(&mut id);
     // SAFETY: it had a value before.
     let id = unsafe { id.assume_init() };
     if status == FLAKEID_OK {
@@ -172,6 +182,54 @@ fn a_panic_in_one_thread_is_that_threads_alone() {
     let parts = Layout::default().unpack(flakeid_core::Id::from_u64(first)).unwrap();
     assert_eq!((parts.node, parts.unix_ms), (8, LATER));
     flakeid_generator_free(Some(generator));
+}
+
+#[test]
+fn a_panic_leaves_a_local_handle_as_it_was() {
+    let clock = ClockHandle(FragileClock::new(NOW));
+    let generator = open(9, &clock).unwrap();
+    let mut local = MaybeUninit::uninit();
+    assert_eq!(flakeid_local_open(Some(&generator), Some(&mut local)), FLAKEID_OK);
+    // SAFETY: the call that succeeded wrote it.
+    let mut local = unsafe { local.assume_init() };
+    let next = |local: &mut LocalHandle| id_of(|id| flakeid_local_next(Some(local), Some(id)));
+    let mut last = next(&mut local).unwrap();
+    for later in 2..=100 {
+        clock.0.set(BROKEN);
+        assert_eq!(next(&mut local), Err(FLAKEID_PANIC));
+        assert_eq!(last_error(), MESSAGE);
+        clock.0.set(NOW + later);
+        let id = next(&mut local).unwrap();
+        assert!(last < id, "{last}, {id}");
+        last = id;
+    }
+    flakeid_generator_free(Some(generator));
+    flakeid_local_free(Some(local));
+}
+
+#[test]
+fn a_panic_leaves_a_ring_as_it_was() {
+    let clock = ClockHandle(FragileClock::new(NOW));
+    let generator = open(10, &clock).unwrap();
+    let mut ring = MaybeUninit::uninit();
+    // SAFETY: a null configuration is allowed.
+    let status = unsafe { flakeid_cached_open(Some(&generator), ptr::null(), Some(&mut ring)) };
+    assert_eq!(status, FLAKEID_OK);
+    // SAFETY: the call that succeeded wrote it.
+    let ring = unsafe { ring.assume_init() };
+    let mut last = id_of(|id| flakeid_cached_take(Some(&ring), Some(id))).unwrap();
+    for _ in 0..100 {
+        clock.0.set(BROKEN);
+        assert_eq!(id_of(|id| flakeid_cached_take(Some(&ring), Some(id))), Err(FLAKEID_PANIC));
+        assert_eq!(last_error(), MESSAGE);
+        assert_eq!(id_of(|id| flakeid_cached_next(Some(&ring), Some(id))), Err(FLAKEID_PANIC));
+        clock.0.set(LATER);
+        let id = id_of(|id| flakeid_cached_next(Some(&ring), Some(id))).unwrap();
+        assert!(last < id, "{last}, {id}");
+        last = id;
+    }
+    flakeid_generator_free(Some(generator));
+    flakeid_cached_free(Some(ring));
 }
 
 /// A payload that panics again when it is dropped.

@@ -20,7 +20,7 @@ final class Library {
     @FieldOrder({
         "struct_size", "has", "layout", "node", "datacenter", "worker", "epoch", "sequence_mask",
         "sequence_start", "overflow", "rollback", "reserved", "max_ahead_ms", "max_wait_ms",
-        "clock", "window_start", "window_fence"
+        "clock", "window_start", "window_fence", "clock_name", "nodes", "node_count"
     })
     public static final class Config extends Structure {
         public int struct_size;
@@ -40,6 +40,9 @@ final class Library {
         public Pointer clock;
         public long window_start;
         public long window_fence;
+        public String clock_name;
+        public Pointer nodes;
+        public long node_count;
 
         public Config() {
             struct_size = size();
@@ -49,7 +52,8 @@ final class Library {
     @FieldOrder({
         "struct_size", "has", "layout", "namespace_name", "name", "node", "datacenter", "worker",
         "first_node", "last_node", "epoch", "sequence_mask", "sequence_start", "overflow",
-        "rollback", "never_reuse", "window_ms", "ttl_ms", "max_wait_ms", "on_event", "user_data"
+        "rollback", "never_reuse", "window_ms", "ttl_ms", "max_wait_ms", "on_event", "user_data",
+        "clock_name", "node_count", "reserved"
     })
     public static final class LeaseConfig extends Structure {
         public int struct_size;
@@ -73,6 +77,9 @@ final class Library {
         public long max_wait_ms;
         public Pointer on_event;
         public Pointer user_data;
+        public String clock_name;
+        public int node_count;
+        public int reserved;
 
         public LeaseConfig() {
             struct_size = size();
@@ -189,6 +196,19 @@ final class Library {
     static native int flakeid_generator_retire(Pointer generator, long[] lastTick);
 
     static native int flakeid_generator_stats(Pointer generator, Stats stats);
+
+    static native int flakeid_local_open(Pointer generator, PointerByReference local);
+
+    static native int flakeid_local_next(Pointer local, long[] id);
+
+    static native void flakeid_local_free(Pointer local);
+
+    static native int flakeid_cached_open(
+            Pointer generator, Pointer config, PointerByReference cached);
+
+    static native int flakeid_cached_next(Pointer cached, long[] id);
+
+    static native void flakeid_cached_free(Pointer cached);
 
     static native long flakeid_preset_count();
 

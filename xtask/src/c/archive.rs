@@ -77,6 +77,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
     for header in ["flakeid.h", "flakeid.hpp"] {
         files::copy(Path::new("include").join(header), prefix.join("include").join(header))?;
     }
+    files::copy_files("include/flakeid", &files::shown(&prefix.join("include/flakeid"))?)?;
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         files::copy(licence, prefix.join("share/licenses/flakeid").join(licence))?;
     }

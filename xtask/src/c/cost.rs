@@ -1,12 +1,13 @@
 //! What the C border costs, beside the same loops in Rust.
 
 use super::archive;
-use crate::command::{Outcome, Step, root};
+use crate::command::{Failed, Step, root};
 use crate::files;
 use crate::packages;
 use crate::platform::Target;
 
-pub(crate) fn bench() -> Outcome {
+/// What measures it, compiled.
+pub(crate) fn bench() -> Result<Step, Failed> {
     packages::ensure(&[("gcc", "gcc")])?;
     let here = Target::new(None)?;
     archive::build(&here)?;
@@ -26,5 +27,5 @@ pub(crate) fn bench() -> Outcome {
         .args(&["benches/c/bench.c", "-o", &program, &include, &folders[0], &folders[1]])
         .args(&["-lflakeid", "-lrust_loops", &at_run_time])
         .run()?;
-    Step::new(&program, &[]).run()
+    Ok(Step::new(&program, &[]))
 }

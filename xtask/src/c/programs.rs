@@ -124,7 +124,10 @@ fn programs() -> Result<Vec<Program>, Failed> {
         one("fork", "tests/c/fork.c", [""; 2]),
         one("lease", "tests/c/lease.c", [""; 2]),
         one("lease_fork", "tests/c/lease_fork.c", [""; 2]),
+        one("fast_fork", "tests/c/fast_fork.c", [""; 2]),
         one("threads", "tests/c/threads.c", [IDS, FEWER_IDS]),
+        one("local", "tests/c/local.c", [IDS, FEWER_IDS]),
+        one("ring", "tests/c/ring.c", [IDS, FEWER_IDS]),
         one("quickstart", "examples/quickstart.c", [""; 2]),
     ])
 }
@@ -146,12 +149,13 @@ fn c(place: &Place) -> Outcome {
     Ok(())
 }
 
-const VALGRIND: [&str; 5] = [
+const VALGRIND: [&str; 6] = [
     "--quiet",
     "--error-exitcode=1",
     "--leak-check=full",
     "--errors-for-leak-kinds=definite,possible",
     "--fair-sched=yes",
+    "--suppressions=tests/c/valgrind.supp",
 ];
 
 fn run(step: Step, argument: &str) -> Outcome {

@@ -1,0 +1,327 @@
+//! IDs made beforehand.
+
+use std::ffi::c_void;
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{CachedGenerator, Error, Id, RingOptions, RingStats as CoreStats};
+use flakeid_lease::LeasedCachedGenerator;
+
+use crate::border::{self, Sized32, given};
+use crate::config::{check_flags, flagged};
+use crate::fault::Fault;
+use crate::generator::GeneratorHandle;
+use crate::guard::guard;
+use crate::last_error;
+use crate::maker::Maker;
+use crate::status::Status;
+
+/// `has`: boost_power is given.
+pub const FLAKEID_HAS_BOOST_POWER: u32 = 2048;
+/// `has`: padding_factor is given.
+pub const FLAKEID_HAS_PADDING_FACTOR: u32 = 4096;
+/// `has`: refill_interval_ms is given.
+pub const FLAKEID_HAS_REFILL_INTERVAL: u32 = 8192;
+/// `has`: max_age_ms is given.
+pub const FLAKEID_HAS_MAX_AGE: u32 = 16384;
+
+const KNOWN: u32 = FLAKEID_HAS_BOOST_POWER
+    | FLAKEID_HAS_PADDING_FACTOR
+    | FLAKEID_HAS_REFILL_INTERVAL
+    | FLAKEID_HAS_MAX_AGE;
+
+/// A function that is told that IDs were refused, why, and user_data. flakeid_last_error() and its
+/// companions say more while it runs.
+pub type RejectedCallback = Option<unsafe extern "C" fn(status: Status, user_data: *mut c_void)>;
+
+/// The options of a ring. Start from FLAKEID_RING_CONFIG_INIT, or from zero with struct_size set;
+/// then set the fields you need, and in `has` the flags of those that have one. A field that is
+/// set without its flag is FLAKEID_INVALID_OPTION. All have defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RingConfig {
+    /// sizeof(flakeid_ring_config).
+    pub struct_size: u32,
+    /// FLAKEID_HAS_... flags.
+    pub has: u32,
+    /// The ring holds the IDs of 2^boost_power full ticks, 0 to 20, but at least 2 IDs and at most
+    /// 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
+    pub boost_power: u32,
+    /// Refill when fewer than this many percent are left, 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
+    /// otherwise 50).
+    pub padding_factor: u32,
+    /// Also refill this often, at least 1, which keeps a ring fresh that nobody takes from
+    /// (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
+    pub refill_interval_ms: u64,
+    /// How long after the beginning of its tick an ID may be handed out, at least two ticks; what
+    /// is older is dropped and counted (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever
+    /// is longer).
+    pub max_age_ms: u64,
+    /// Is called each time the generator refuses to fill the ring, except for a full tick, or NULL:
+    /// on threads of the library's, and must not block, free the ring, fork, or throw.
+    pub on_rejected_put: RejectedCallback,
+    /// Is called each time a call is refused an ID, except for FLAKEID_CLOSED and FLAKEID_FORKED,
+    /// or NULL: on the caller's thread, so by several at the same time, and must not free the
+    /// ring, or throw.
+    pub on_rejected_take: RejectedCallback,
+    /// What both are called with. It must live until the ring is freed.
+    pub user_data: *mut c_void,
+}
+
+// SAFETY: numbers, a raw pointer, and functions that may be NULL.
+unsafe impl Sized32 for RingConfig {
+    const FIRST: usize = offset_of!(RingConfig, user_data) + size_of::<*mut c_void>();
+}
+
+/// What a ring holds, and what happened to it. Start from FLAKEID_RING_STATS_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RingStats {
+    /// sizeof(flakeid_ring_stats).
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// IDs that the ring can hold.
+    pub capacity: u64,
+    /// IDs in the ring now.
+    pub size: u64,
+    /// IDs handed out.
+    pub taken: u64,
+    /// IDs dropped because they were older than max_age_ms. They are never handed out.
+    pub dropped_stale: u64,
+    /// Refills that the generator refused, other than because its tick was full.
+    pub rejected_put: u64,
+    /// Calls that were refused an ID, other than by FLAKEID_CLOSED and FLAKEID_FORKED.
+    pub rejected_take: u64,
+    /// Portions put into the ring after the first filling.
+    pub refills: u64,
+}
+
+// SAFETY: numbers only.
+unsafe impl Sized32 for RingStats {
+    const FIRST: usize = offset_of!(RingStats, refills) + size_of::<u64>();
+}
+
+/// A program's function, and what it is called with.
+struct Rejection {
+    function: unsafe extern "C" fn(status: Status, user_data: *mut c_void),
+    user_data: *mut c_void,
+}
+
+// SAFETY: the header demands a function and data that may be used from other threads.
+unsafe impl Send for Rejection {}
+// SAFETY: as above, by several at the same time.
+unsafe impl Sync for Rejection {}
+
+impl Rejection {
+    fn tell(&self, error: &Error) {
+        last_error::during(error.clone().into(), || {
+            // SAFETY: the program said that it may be called like this until the ring is freed.
+            unsafe { (self.function)(error.kind().status(), self.user_data) }
+        });
+    }
+}
+
+impl RingConfig {
+    /// Every default.
+    const NONE: Self = Self {
+        struct_size: 0,
+        has: 0,
+        boost_power: 0,
+        padding_factor: 0,
+        refill_interval_ms: 0,
+        max_age_ms: 0,
+        on_rejected_put: None,
+        on_rejected_take: None,
+        user_data: ptr::null_mut(),
+    };
+
+    fn given<T: Default + PartialEq>(
+        &self,
+        flag: u32,
+        name: &'static str,
+        value: T,
+    ) -> Result<Option<T>, Fault> {
+        flagged(self.has, flag, name, value)
+    }
+
+    fn options(&self) -> Result<RingOptions, Fault> {
+        check_flags(self.has, KNOWN)?;
+        let mut options = RingOptions::new();
+        if let Some(power) = self.given(FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power)? {
+            options = options.boost_power(power);
+        }
+        if let Some(percent) =
+            self.given(FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor)?
+        {
+            options = options.padding_factor(percent);
+        }
+        let interval = (FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms);
+        if let Some(ms) = self.given(interval.0, interval.1, interval.2)? {
+            options = options.refill_interval(Some(Duration::from_millis(ms)));
+        }
+        if let Some(ms) = self.given(FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms)? {
+            options = options.max_age(Duration::from_millis(ms));
+        }
+        if self.on_rejected_put.or(self.on_rejected_take).is_none() && !self.user_data.is_null() {
+            let reason = "set, but on_rejected_put and on_rejected_take are NULL";
+            return Err(Error::invalid_option("user_data", reason).into());
+        }
+        if let Some(function) = self.on_rejected_put {
+            let rejection = Rejection { function, user_data: self.user_data };
+            options = options.on_rejected_put(move |error| rejection.tell(error));
+        }
+        if let Some(function) = self.on_rejected_take {
+            let rejection = Rejection { function, user_data: self.user_data };
+            options = options.on_rejected_take(move |error| rejection.tell(error));
+        }
+        Ok(options)
+    }
+}
+
+enum Cached {
+    Fixed(CachedGenerator),
+    Leased(LeasedCachedGenerator),
+}
+
+impl Cached {
+    fn over(maker: &Maker, options: RingOptions) -> Result<Self, Error> {
+        Ok(match maker {
+            Maker::Fixed(fixed) => Self::Fixed(CachedGenerator::with(Arc::clone(fixed), options)?),
+            Maker::Leased(leased) => {
+                Self::Leased(LeasedCachedGenerator::with(Arc::clone(leased.generator()), options)?)
+            }
+        })
+    }
+
+    #[inline]
+    fn take(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(ring) => ring.take(),
+            Self::Leased(ring) => ring.take(),
+        }
+    }
+
+    #[inline]
+    fn next_id(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(ring) => ring.next_id(),
+            Self::Leased(ring) => ring.next_id(),
+        }
+    }
+
+    fn stats(&self) -> (u64, CoreStats) {
+        match self {
+            Self::Fixed(ring) => (ring.capacity(), ring.stats()),
+            Self::Leased(ring) => (ring.capacity(), ring.stats()),
+        }
+    }
+}
+
+/// A ring of IDs that a thread of the library's makes beforehand, so that taking one is several
+/// times faster: unique, and strictly increasing across all threads that take from it, but not in
+/// order with IDs of the generator itself. Fast in bursts, or below the layout's rate: it never
+/// holds more than the generator may issue, and nothing older than max_age_ms is handed out. Every
+/// function but flakeid_cached_free() may be called by any number of threads at the same time. In
+/// a forked child it is as its generator there; nothing of the parent's ring is handed out.
+pub struct CachedHandle(Cached);
+
+/// Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
+/// needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
+/// frees it with flakeid_cached_free(). It keeps a reference of its own: the generator may be freed
+/// before it. The ring of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+///
+/// FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a max_age_ms
+/// or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE, struct_size, ...),
+/// FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_cached_open(
+    generator: Option<&GeneratorHandle>,
+    config: *const RingConfig,
+    cached: Option<&mut MaybeUninit<Box<CachedHandle>>>,
+) -> Status {
+    guard(|| {
+        let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
+        let config = if config.is_null() {
+            RingConfig::NONE
+        } else {
+            // SAFETY: C promises that `config` is as large as it says.
+            unsafe { border::read_sized(config)? }
+        };
+        cached.write(Box::new(CachedHandle(Cached::over(&generator.0, config.options()?)?)));
+        Ok(())
+    })
+}
+
+/// The next ID of the ring, without waiting for a refill. Only that of a leased generator may
+/// wait, and only to begin anew with another node. Any thread.
+///
+/// FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (its IDs are too far ahead of the clock),
+/// FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; of a leased generator also those of
+/// flakeid_generator_next().
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_cached_take(
+    cached: Option<&CachedHandle>,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (cached, id) = (given(cached, "cached")?, given(id, "id")?);
+        id.write(cached.0.take()?.to_u64());
+        Ok(())
+    })
+}
+
+/// The next ID of the ring; waits for a refill, asleep, at most the generator's max_wait_ms. Any
+/// thread.
+///
+/// FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_cached_next(
+    cached: Option<&CachedHandle>,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (cached, id) = (given(cached, "cached")?, given(id, "id")?);
+        id.write(cached.0.next_id()?.to_u64());
+        Ok(())
+    })
+}
+
+/// What the ring holds, and what happened to it. Any thread.
+///
+/// FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_cached_stats(
+    cached: Option<&CachedHandle>,
+    stats: *mut RingStats,
+) -> Status {
+    guard(|| {
+        let (capacity, now) = given(cached, "cached")?.0.stats();
+        let now = RingStats {
+            struct_size: 0,
+            reserved: 0,
+            capacity,
+            size: now.size,
+            taken: now.taken,
+            dropped_stale: now.dropped_stale,
+            rejected_put: now.rejected_put,
+            rejected_take: now.rejected_take,
+            refills: now.refills,
+        };
+        // SAFETY: C promises that `stats` is as large as it says.
+        unsafe { border::write_sized(&now, stats) }
+    })
+}
+
+/// Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends its
+/// thread and waits for it, and so for a call of on_rejected_put that is under way; there is none
+/// later. IDs that are left in the ring are never issued.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_cached_free(cached: Option<Box<CachedHandle>>) {
+    let _ = guard(|| {
+        drop(cached);
+        Ok(())
+    });
+}

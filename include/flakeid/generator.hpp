@@ -1,0 +1,195 @@
+// What makes IDs. Included by flakeid.hpp.
+#ifndef FLAKEID_GENERATOR_HPP
+#define FLAKEID_GENERATOR_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+#include "options.hpp"
+
+namespace flakeid {
+
+class local_generator;
+
+// Makes the IDs of one node, or several. Move-only; every call may be made by many threads at the
+// same time.
+class generator {
+public:
+    explicit generator(const options &options) {
+        const flakeid_config config = options.config();
+        handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_new, &config));
+    }
+    generator(generator &&) noexcept = default;
+    // The old handle first: until it is freed, the old observer is called.
+    generator &operator=(generator &&other) noexcept {
+        handle_ = std::move(other.handle_);
+        on_event_ = std::move(other.on_event_);
+        return *this;
+    }
+
+    // With a node that is leased from the store at that URL.
+    static generator open(const std::string &url, const lease_options &options = {}) {
+        return generator(detail::whole(url).c_str(), options);
+    }
+    // With a node that is leased from what FLAKEID_STORE names, or the embedded store.
+    static generator open_auto(const lease_options &options = {}) {
+        return generator(static_cast<const char *>(nullptr), options);
+    }
+
+    std::uint64_t next_id() const {
+        return detail::value<std::uint64_t>(flakeid_generator_next, get());
+    }
+    std::uint64_t try_next_id() const {
+        return detail::value<std::uint64_t>(flakeid_generator_try_next, get());
+    }
+    std::size_t fill(std::uint64_t *ids, std::size_t n) const {
+        return detail::value<std::size_t>(flakeid_generator_fill, get(), ids, n);
+    }
+    std::size_t try_fill(std::uint64_t *ids, std::size_t n) const {
+        return detail::value<std::size_t>(flakeid_generator_try_fill, get(), ids, n);
+    }
+    // The next n IDs; fewer, but at least one, if an obstacle outlasted max_wait.
+    std::vector<std::uint64_t> next_ids(std::size_t n) const {
+        std::vector<std::uint64_t> ids(n);
+        ids.resize(fill(ids.data(), n));
+        return ids;
+    }
+    void extend(std::uint64_t fence) const { detail::check(flakeid_generator_extend(get(), fence)); }
+    // The last tick in which an ID was issued, if any was.
+    std::optional<std::uint64_t> retire() const {
+        const auto tick = detail::value<std::uint64_t>(flakeid_generator_retire, get());
+        return tick == FLAKEID_NO_TICK ? std::nullopt : std::optional(tick);
+    }
+    flakeid_stats stats() const {
+        flakeid_stats stats = FLAKEID_STATS_INIT;
+        detail::check(flakeid_generator_stats(get(), &stats));
+        return stats;
+    }
+    std::uint64_t node() const {
+        return detail::value<std::uint64_t>(flakeid_generator_node, get());
+    }
+    // All nodes, in rising order.
+    std::vector<std::uint64_t> nodes() const {
+        std::vector<std::uint64_t> nodes(1);
+        std::size_t count = 0;
+        for (;;) {
+            const auto status =
+                flakeid_generator_nodes(get(), nodes.data(), nodes.size(), &count);
+            if (status != FLAKEID_BUFFER_TOO_SMALL) {
+                detail::check(status);
+                nodes.resize(count);
+                return nodes;
+            }
+            nodes.resize(nodes.size() * 2);
+        }
+    }
+    // A handle for one thread: several times faster.
+    local_generator local() const;
+    std::string layout() const {
+        return detail::text<FLAKEID_DESCRIPTOR_SIZE>(flakeid_generator_layout, get());
+    }
+    // How the lease stands; FLAKEID_INVALID_OPTION unless the node is leased.
+    flakeid_lease_status lease() const {
+        flakeid_lease_status status = FLAKEID_LEASE_STATUS_INIT;
+        detail::check(flakeid_generator_lease(get(), &status));
+        return status;
+    }
+    const flakeid_generator *get() const noexcept { return handle_.get(); }
+
+private:
+    generator(const char *url, const lease_options &options) {
+        flakeid_lease_config config = options.config();
+        if (options.on_event()) {
+            on_event_ = std::make_unique<lease_options::observer>(options.on_event());
+            config.on_event = tell;
+            config.user_data = on_event_.get();
+        }
+        handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_open, url, &config));
+    }
+    static void tell(const flakeid_lease_event *event, void *observer) noexcept {
+        (*static_cast<lease_options::observer *>(observer))(*event);
+    }
+
+    // Outlives the handle, until which it is called.
+    std::unique_ptr<lease_options::observer> on_event_;
+    detail::owned<flakeid_generator, flakeid_generator_free> handle_;
+};
+
+// One thread's share of a generator. Move-only; not for several threads at the same time. The
+// generator may end before it: it goes on, or is FLAKEID_CLOSED if the node was leased.
+class local_generator {
+public:
+    explicit local_generator(const generator &generator)
+        : handle_(detail::value<flakeid_local *>(flakeid_local_open, generator.get())) {}
+
+    std::uint64_t next_id() {
+        return detail::value<std::uint64_t>(flakeid_local_next, handle_.get());
+    }
+    flakeid_local *get() noexcept { return handle_.get(); }
+
+private:
+    detail::owned<flakeid_local, flakeid_local_free> handle_;
+};
+
+inline local_generator generator::local() const { return local_generator(*this); }
+
+// A ring of IDs made beforehand. Move-only; every call may be made by many threads at the same
+// time. The generator may end before it: it goes on, or is FLAKEID_CLOSED if the node was leased.
+class cached_generator {
+public:
+    explicit cached_generator(const generator &generator, const ring_options &options = {}) {
+        flakeid_ring_config config = options.config();
+        if (options.on_rejected_put() || options.on_rejected_take()) {
+            observers_ = std::make_unique<observers>(
+                observers{options.on_rejected_put(), options.on_rejected_take()});
+            config.on_rejected_put = observers_->put ? tell<&observers::put> : nullptr;
+            config.on_rejected_take = observers_->take ? tell<&observers::take> : nullptr;
+            config.user_data = observers_.get();
+        }
+        handle_.reset(
+            detail::value<flakeid_cached *>(flakeid_cached_open, generator.get(), &config));
+    }
+    cached_generator(cached_generator &&) noexcept = default;
+    // The old handle first: until it is freed, the old observers are called.
+    cached_generator &operator=(cached_generator &&other) noexcept {
+        handle_ = std::move(other.handle_);
+        observers_ = std::move(other.observers_);
+        return *this;
+    }
+
+    // Without waiting: FLAKEID_RING_EMPTY if there is none.
+    std::uint64_t take() const { return detail::value<std::uint64_t>(flakeid_cached_take, get()); }
+    // Waits for a refill, at most the generator's max_wait.
+    std::uint64_t next_id() const {
+        return detail::value<std::uint64_t>(flakeid_cached_next, get());
+    }
+    flakeid_ring_stats stats() const {
+        flakeid_ring_stats stats = FLAKEID_RING_STATS_INIT;
+        detail::check(flakeid_cached_stats(get(), &stats));
+        return stats;
+    }
+    const flakeid_cached *get() const noexcept { return handle_.get(); }
+
+private:
+    struct observers {
+        ring_options::observer put, take;
+    };
+    template <ring_options::observer observers::*Which>
+    static void tell(flakeid_status status, void *user_data) noexcept {
+        (static_cast<observers *>(user_data)->*Which)(error(status));
+    }
+
+    // Outlives the handle, until which they are called.
+    std::unique_ptr<observers> observers_;
+    detail::owned<flakeid_cached, flakeid_cached_free> handle_;
+};
+
+}  // namespace flakeid
+
+#endif  // FLAKEID_GENERATOR_HPP
