@@ -1,23 +1,35 @@
-// flakeid beside its rivals and the floor, in one run. Prints Markdown. See README.md.
+// flakeid beside its rivals and the floor, in one run. Prints Markdown, and with --json writes the
+// figures to a file too. See README.md.
 
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { cpus } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { Snowflake } from '@sapphire/snowflake';
 import FlakeId from 'flake-idgen';
-import { Generator } from 'flakeid-core';
+import { CachedGenerator, Generator } from 'flakeid-core';
 import { Snowyflake } from 'snowyflake';
 
-const floor = createRequire(import.meta.url)(process.env.FLAKEID_FLOOR);
-const quick = process.argv.includes('--quick');
-const ROUNDS = quick ? 5 : 41;
+const require = createRequire(import.meta.url);
+const floor = require(process.env.FLAKEID_FLOOR);
+const { quick, json } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } })
+  .values;
+const ROUNDS = quick ? 5 : 101;
 const ROUND_MS = quick ? 2 : 20;
+const STARTS = quick ? 3 : 21;
+const COST = 'CPU cost per ID';
+const OTHER = 'none of the three';
 
 // So many sequence bits that no tick fills up, even by fill: what is measured is no wait.
-const wide = (node) => new Generator({ node, layout: 't37.n3.s23@0/1ms', epoch: Date.now() - 1000 });
+const roomy = { layout: 't37.n3.s23@0/1ms', epoch: Date.now() - 1000 };
+const wide = (node, options) => new Generator({ node, ...roomy, ...options });
 
-// One that throws in a full tick is asked for as many IDs as it has.
+// One that throws in a full tick, or while its ring is being refilled on a busy machine, is asked for
+// as many IDs as it has.
 function unlessFull(call) {
   try {
     return call();
@@ -28,15 +40,19 @@ function unlessFull(call) {
 
 // Every row has a loop of its own, so that the compiler sees one callee in each; equal sources would
 // share what it has seen.
-function row(name, perCall, make, group) {
+// Those without a role are not in the chart.
+function row(name, perCall, make, group, role = null) {
   const body = `/* ${name} */ let last; for (let n = 0; n < count; n += 1) last = call(); return last;`;
   const loop = new Function('call', 'count', body);
-  return { name, perCall, loop, call: make(), group, samples: [], count: 1 };
+  return { name, perCall, loop, call: make(), group, role, samples: [], count: 1 };
 }
 
-function rows() {
+function rows(leased) {
   const epoch = new Date('2020-01-01');
   const [strict, listed, filled] = [wide(1), wide(2), wide(3)];
+  const [coarse, gated] = [wide(4, { clock: 'coarse' }), wide(5, { clock: 'gated' })];
+  const [local, buffered] = [wide(6).local(), wide(6).buffered()];
+  const cached = new CachedGenerator(wide(7));
   const snowflake = new Snowflake(epoch);
   const idgen = new FlakeId({ epoch: epoch.getTime() });
   const snowy = new Snowyflake({ workerId: 1n, epoch: BigInt(epoch.getTime()) });
@@ -44,14 +60,21 @@ function rows() {
   const million = new BigUint64Array(1_000_000);
   const thousand = new BigUint64Array(1000);
   return [
-    row('empty napi-rs call returning a BigInt: N', 1, () => floor.plain, 'N'),
+    row('empty napi-rs call returning a BigInt: N', 1, () => floor.plain, 'N', 'floor'),
     row('the same, by hand: B', 1, () => bare, 'N'),
-    row('**flakeid `nextId`**', 1, () => () => strict.nextId(), 'N'),
-    row('`Date.now()`', 1, () => () => Date.now(), 'N'),
-    row('@sapphire/snowflake `generate`', 1, () => () => snowflake.generate(), 'N'),
-    row('snowyflake `nextId`', 1, () => () => snowy.nextId(), 'N'),
-    row('flake-idgen `next` (a Buffer)', 1, () => () => unlessFull(() => idgen.next()), 'N'),
-    row('`crypto.randomUUID`', 1, () => () => randomUUID(), 'N'),
+    row('**flakeid `nextId`**', 1, () => () => strict.nextId(), 'N', 'ours'),
+    row('**flakeid `nextId`, leased on SQLite**', 1, () => () => leased.nextId(), 'N', 'ours'),
+    row("**flakeid `nextId`, `clock: 'gated'`**", 1, () => () => gated.nextId(), 'N', 'ours'),
+    row("**flakeid `nextId`, `clock: 'coarse'`**", 1, () => () => coarse.nextId(), 'N', 'ours'),
+    row('**flakeid `local()`**', 1, () => () => local.nextId(), 'N', 'ours'),
+    row('**flakeid `CachedGenerator`**', 1, () => () => unlessFull(() => cached.nextId()), 'N', 'ours'),
+    row('**flakeid `buffered()`**', 1, () => () => buffered.nextId(), 'N', 'ours'),
+    row('reading a BigInt from an array', 1, () => () => thousand[7], 'N'),
+    row('`Date.now()`', 1, () => () => Date.now(), 'N', 'rival'),
+    row('@sapphire/snowflake `generate` (repeats IDs)', 1, () => () => snowflake.generate(), 'N', 'rival'),
+    row('snowyflake `nextId` (repeats IDs)', 1, () => () => snowy.nextId(), 'N', 'rival'),
+    row('flake-idgen `next` (a Buffer)', 1, () => () => unlessFull(() => idgen.next()), 'N', 'rival'),
+    row('`crypto.randomUUID`', 1, () => () => randomUUID(), 'N', 'rival'),
     row('**flakeid `nextIds(1000)`**', 1000, () => () => listed.nextIds(1000), 'N'),
     row('native fill of 1000', 1000, () => () => bareFill(thousand), '1000'),
     row('**flakeid `fill` of 1000**', 1000, () => () => filled.fill(thousand), '1000'),
@@ -66,18 +89,25 @@ function sample(row, count) {
   return Number(process.hrtime.bigint() - start) / count / row.perCall;
 }
 
+// Of three samples, or an interruption would end the calibration too soon.
+function quickest(row) {
+  const samples = [1, 2, 3].map(() => sample(row, row.count));
+  return Math.min(...samples) * row.count * row.perCall;
+}
+
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 function ratio(row, to) {
   return median(row.samples.map((value, round) => value / to.samples[round]));
 }
 
-function cost() {
-  const all = rows();
+function cost(leased) {
+  const all = rows(leased);
   for (const row of all) {
-    while (sample(row, row.count) * row.count * row.perCall < ROUND_MS * 1e6) row.count *= 2;
+    while (quickest(row) < ROUND_MS * 1e6) row.count *= 2;
   }
   for (let round = 0; round < ROUNDS; round += 1) {
+    if (round % 25 === 0) progress(`round ${round} of ${ROUNDS}`);
     for (let turn = 0; turn < all.length; turn += 1) {
       const row = all[(turn + round) % all.length];
       row.samples.push(sample(row, row.count));
@@ -113,28 +143,111 @@ function duplicates() {
   ];
 }
 
-const all = cost();
-const [n, bare, nextId, now, sapphire] = all;
+// Milliseconds that a statement takes as the first one of a new process.
+function started(statement) {
+  const program = `const start = process.hrtime.bigint(); ${statement};
+    console.log(Number(process.hrtime.bigint() - start) / 1e6)`;
+  return Number(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
+}
+
+function starts() {
+  return [
+    ['**flakeid `require`**', "require('flakeid-core')"],
+    [
+      '**flakeid `require`, a generator and its first ID**',
+      "const { Generator } = require('flakeid-core'); new Generator({ node: 1 }).nextId()",
+    ],
+    ['@sapphire/snowflake `require`', "require('@sapphire/snowflake')"],
+    ['flake-idgen `require`', "require('flake-idgen')"],
+  ].map(([name, statement]) => {
+    progress(name);
+    return { name, role: null, samples: Array.from({ length: STARTS }, () => started(statement)) };
+  });
+}
+
+function progress(what) {
+  console.error(`node: ${what}`);
+}
+
+const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+
+function figure(table, row, kind, unit, ratio) {
+  return {
+    id: `node.${slug(table)}.${slug(row.name)}`,
+    table,
+    label: row.name,
+    role: row.role,
+    kind,
+    unit,
+    median: median(row.samples),
+    min: Math.min(...row.samples),
+    max: Math.max(...row.samples),
+    ratio,
+  };
+}
+
+function version(name) {
+  return `${name} ${JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version}`;
+}
+
+const range = (row) =>
+  `${median(row.samples).toFixed(2)} | ${Math.min(...row.samples).toFixed(2)}..`
+  + Math.max(...row.samples).toFixed(2);
+
+const store = mkdtempSync(join(tmpdir(), 'flakeid-bench-'));
+process.on('exit', () => rmSync(store, { recursive: true }));
+const leased = await Generator.lease(`sqlite://${join(store, 'flakeid.db')}`, roomy);
+leased.nextId();
+const all = cost(leased);
+await leased.close();
 const find = (name) => all.find((row) => row.name.includes(name));
-console.log(`Node ${process.version}, ${cpus()[0].model}, ${cpus().length} processors; `
-  + `${ROUNDS} rounds of ${ROUND_MS} ms a row, sampled in turn.\n`);
-console.log('| row | ns an ID | × N | × its own floor |\n|---|---|---|---|');
+const [n, bare, nextId, nextLeased] = all;
+const [now, sapphire, buffered] = ['`Date.now()`', '@sapphire', '`buffered()`'].map(find);
+const facts = [
+  `Node ${process.version}; ${ROUNDS} rounds of ${ROUND_MS} ms a row`,
+  ['flakeid-core', '@sapphire/snowflake', 'snowyflake', 'flake-idgen'].map(version).join(', '),
+];
+const figures = [];
+for (const fact of facts) console.log(`- ${fact}`);
+
+console.log(`\n## One ID\n\nKind of figures: ${COST}. ${cpus().length} processors.\n`);
+console.log('| row | ns an ID | min..max | × N | × its own floor |\n|---|---:|---:|---:|---:|');
 for (const row of all) {
   const own = row.group === 'N' ? n : all.find((other) => other.group === row.group);
-  const bare = row.group === 'N' ? '' : ratio(row, own).toFixed(2);
-  console.log(`| ${row.name} | ${median(row.samples).toFixed(2)} | ${ratio(row, n).toFixed(3)} | ${bare} |`);
+  const toOwn = row.group === 'N' ? '' : ratio(row, own).toFixed(2);
+  console.log(`| ${row.name} | ${range(row)} | ${ratio(row, n).toFixed(3)} | ${toOwn} |`);
+  figures.push(figure('One ID', row, COST, 'ns', ratio(row, own)));
 }
-console.log('\n| IDs that came before | layout of 4096 a millisecond |\n|---|---|');
+
+console.log(`\n## Start-up\n\nKind of figures: ${OTHER}.\n`);
+console.log('| in a new process | ms | min..max |\n|---|---:|---:|');
+for (const row of starts()) {
+  console.log(`| ${row.name} | ${range(row)} |`);
+  figures.push(figure('Start-up', row, OTHER, 'ms', null));
+}
+
+console.log('\n## Repeated IDs\n\n| IDs that came before | layout of 4096 a millisecond |\n|---|---|');
+progress('repeated IDs');
 for (const [name, count] of duplicates()) console.log(`| ${name} | ${count} |`);
 
-console.log('\n| target | at most | here | |\n|---|---|---|---|');
-for (const [name, most, value] of [
-  ['`nextId` / N', 1.25, ratio(nextId, n)],
-  ['`nextId` / B', 1.25, ratio(nextId, bare)],
-  ['`nextId` / `Date.now()`', 1, ratio(nextId, now)],
-  ['`nextId` / @sapphire/snowflake', 0.45, ratio(nextId, sapphire)],
-  ['`fill` of 1000 / native fill', 1.75, ratio(find('`fill` of 1000'), find('native fill of 1000'))],
-  ['`fill` of 1 M / native fill', 1.05, ratio(find('`fill` of 1 M'), find('native fill of 1 M'))],
-]) {
-  console.log(`| ${name} | ${most.toFixed(2)} | ${value.toFixed(2)} | ${value <= most ? 'met' : '**missed**'} |`);
+console.log('\n## Targets\n\n| target | at most | here | |\n|---|---:|---:|---|');
+const targets = [
+  ['N1', '`nextId` / N', 1.25, ratio(nextId, n)],
+  ['N3', '`nextId` / B', 1.25, ratio(nextId, bare)],
+  ['N1', '`nextId` / `Date.now()`', 1, ratio(nextId, now)],
+  ['N2', '`buffered()` / N', 0.25, ratio(buffered, n)],
+  ['N2', '`buffered()` / reading a BigInt', 1.6, ratio(buffered, find('reading a BigInt'))],
+  ['L1', 'leased / fixed `nextId`', 1.05, ratio(nextLeased, nextId)],
+  ['Peers', '`nextId` / @sapphire/snowflake', 0.45, ratio(nextId, sapphire)],
+  ['N4', '`fill` of 1000 / native fill', 1.75, ratio(find('`fill` of 1000'), find('native fill of 1000'))],
+  ['N4', '`fill` of 1 M / native fill', 1.05, ratio(find('`fill` of 1 M'), find('native fill of 1 M'))],
+].map(([id, what, limit, measured]) => {
+  const met = measured <= limit;
+  const verdict = met ? 'met' : '**missed**';
+  console.log(`| ${id}: ${what} | ${limit.toFixed(2)} | ${measured.toFixed(2)} | ${verdict} |`);
+  return { id, what, bound: 'at most', limit, measured, met };
+});
+if (json) {
+  const data = { suite: 'Node', facts, rows: figures, targets };
+  writeFileSync(json, `${JSON.stringify(data, null, 2)}\n`);
 }

@@ -1,4 +1,5 @@
-"""flakeid next to the Python packages it competes with, in one run. Prints Markdown.
+"""flakeid next to the Python packages it competes with, in one run. Prints Markdown, and with
+--json writes the figures to a file too.
 
 Rows of a table are sampled in turn, each once a round and each round beginning with another row; a
 ratio is that of two rows of the same round, and the median of the rounds is printed. See README.md.
@@ -7,8 +8,14 @@ ratio is that of two rows of the same round, and the median of the rounds is pri
 import argparse
 import importlib.metadata
 import itertools
+import json
+import pathlib
 import platform
+import re
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 import uuid
 
@@ -21,7 +28,11 @@ import uuid_utils
 # No tick of these fills up, or the layout's ceiling would be measured; IDs are above 2^62, like the
 # floor's.
 PER_CALL = "t41.n1.s21@0/1ms"
+OF_RING = "t41.n1.s21@1/1ms"
 PER_ARRAY = "t30.s33@1104537600000/1s"
+
+COST = "CPU cost per ID"
+OTHER = "none of the three"
 
 TEMPLATE = """
 def run(count):
@@ -48,7 +59,8 @@ class Row:
 
     def calibrate(self, nanoseconds):
         self.count = 1
-        while (took := self.run(self.count)) < nanoseconds / 8:
+        # The quickest of three, or an interruption would end it too soon.
+        while (took := min(self.run(self.count) for _ in range(3))) < nanoseconds / 8:
             self.count *= 2
         self.count = max(1, int(self.count * nanoseconds / took))
 
@@ -68,36 +80,120 @@ def ratio(row, other):
     return statistics.median(a / b for a, b in zip(row.samples, other.samples, strict=True))
 
 
-def table(title, rows, floor, unit):
-    print(f"\n## {title}\n\n| | {unit} | ratio |\n|---|---:|---:|")
-    for row in rows:
-        print(f"| {row.name} | {statistics.median(row.samples):.2f} | {ratio(row, floor):.2f} |")
+class Report:
+    """Prints tables and targets, and keeps what was printed as data."""
+
+    def __init__(self):
+        self.rows, self.targets = [], []
+
+    def table(self, title, rows, floor, unit, kind=COST, parts=()):
+        print(f"\n## {title}\n\nKind of figures: {kind}.\n")
+        print(f"| | {unit} | min..max | ratio |\n|---|---:|---:|---:|")
+        for row in rows:
+            median, least, most = statistics.median(row.samples), min(row.samples), max(row.samples)
+            to_floor = ratio(row, floor)
+            print(f"| {row.name} | {median:.2f} | {least:.2f}..{most:.2f} | {to_floor:.2f} |")
+            role = "ours" if "**flakeid**" in row.name else "rival"
+            self.rows.append(
+                {
+                    "id": f"python.{slug(title)}.{slug(row.name)}",
+                    "table": title,
+                    "label": row.name,
+                    "role": None if row in parts else "floor" if row is floor else role,
+                    "kind": kind,
+                    "unit": unit,
+                    "median": median,
+                    "min": least,
+                    "max": most,
+                    "ratio": to_floor,
+                }
+            )
+
+    def target(self, name, text, found, limit, wanted="at most"):
+        met = found <= limit if wanted == "at most" else found >= limit
+        print(f"| {name}: {text} | {wanted} {limit:.2f} | {found:.2f} | {'yes' if met else 'NO'} |")
+        self.targets.append(
+            {
+                "id": name,
+                "what": text,
+                "bound": wanted,
+                "limit": limit,
+                "measured": found,
+                "met": met,
+            }
+        )
 
 
-def target(text, found, limit, wanted="at most"):
-    met = found <= limit if wanted == "at most" else found >= limit
-    print(f"| {text} | {wanted} {limit:.2f} | {found:.2f} | {'yes' if met else 'NO'} |")
+def slug(text):
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def started(statement, runs):
+    """Milliseconds that a statement takes as the first of a new interpreter, again and again."""
+    program = (
+        "import time; start = time.perf_counter_ns(); "
+        f"{statement}; print(time.perf_counter_ns() - start)"
+    )
+    command = [sys.executable, "-P", "-c", program]
+    for _ in range(runs):
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        yield int(done.stdout) / 1e6
+
+
+def starts(runs):
+    rows = []
+    for name, statement in [
+        ("`import uuid`, of the standard library", "import uuid"),
+        ("**flakeid** `import flakeid`", "import flakeid"),
+        (
+            "**flakeid** `import flakeid`, a generator and its first ID",
+            "import flakeid; flakeid.Generator(node=1).next_id()",
+        ),
+        ("`import uuid_utils`", "import uuid_utils"),
+        ("snowflake-id `import snowflake`", "import snowflake"),
+    ]:
+        row = Row(name, None)
+        row.samples.extend(started(statement, runs))
+        rows.append(row)
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run; its figures mean little")
-    quick = parser.parse_args().quick
-    rounds, span = (3, 1_000_000) if quick else (41, 20_000_000)
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the figures, as data")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="flakeid-bench-") as folder:
+        run(options.quick, options.json, pathlib.Path(folder) / "flakeid.db")
+
+
+def run(quick, file, store):
+    rounds, span, runs = (3, 1_000_000, 3) if quick else (101, 20_000_000, 21)
 
     floor = flakeid_floor.Floor()
     generator = flakeid.Generator(node=1, layout=PER_CALL)
+    coarse = flakeid.Generator(node=1, layout=PER_CALL, clock="coarse")
+    gated = flakeid.Generator(node=1, layout=PER_CALL, clock="gated")
+    local = generator.local()
+    cached = flakeid.CachedGenerator(flakeid.Generator(node=1, layout=OF_RING))
+    leased = flakeid.lease(f"sqlite://{store}", layout=PER_CALL)
     arrays = flakeid.Generator(layout=PER_ARRAY)
     peer = snowflake.SnowflakeGenerator(1)
     counter = itertools.count(2**62)
     small, large = numpy.zeros(1000, numpy.uint64), numpy.zeros(1_000_000, numpy.uint64)
-    for one in (generator, arrays):
+    ours = (generator, leased, arrays)
+    for one in ours:
         one.next_id()
-    waits = [one.stats().waits for one in (generator, arrays)]
+    waits = [one.stats().waits for one in ours]
 
     loop = Row("the loop itself", timed("pass"))
     least = Row("**P**: an empty pyo3 method that returns an int", timed("o.one()", o=floor))
     next_id = Row("**flakeid** `next_id()`", timed("o.next_id()", o=generator))
+    next_leased = Row("**flakeid** `next_id()`, leased on SQLite", timed("o.next_id()", o=leased))
+    next_gated = Row("**flakeid** `next_id()`, `clock='gated'`", timed("o.next_id()", o=gated))
+    next_coarse = Row("**flakeid** `next_id()`, `clock='coarse'`", timed("o.next_id()", o=coarse))
+    next_local = Row("**flakeid** `local().next_id()`", timed("o.next_id()", o=local))
+    next_cached = Row("**flakeid** `CachedGenerator`, `next_id()`", timed("o.next_id()", o=cached))
     next_item = Row("**flakeid** `next(generator)`", timed("next(o)", o=generator))
     count_item = Row("`next(itertools.count(2**62))`", timed("next(o)", o=counter))
     time_ns = Row("`time.time_ns()`", timed("time.time_ns()", time=time))
@@ -105,7 +201,10 @@ def main():
     fast7 = Row("`uuid_utils.uuid7()`", timed("o.uuid7()", o=uuid_utils))
     uuid4 = Row("`uuid.uuid4()`", timed("o.uuid4()", o=uuid))
     snow = Row("snowflake-id `next(generator)`", timed("next(o)", o=peer))
-    calls = [loop, least, next_id, next_item, count_item, time_ns, fast4, fast7, uuid4, snow]
+    fast = [next_gated, next_coarse, next_local, next_cached]
+    calls = [loop, least, next_id, next_leased, *fast, next_item, count_item, time_ns]
+    calls += [fast4, fast7, uuid4, snow]
+    progress("single calls")
     measure(calls, rounds, span)
 
     bare_list = Row("a bare list of such ints", timed("o.list(1000)", o=floor), 1000)
@@ -121,12 +220,14 @@ def main():
         1000,
     )
     lists = [bare_list, next_ids, sliced, snow_list]
+    progress("lists")
     measure(lists, rounds, span)
 
     same_small = Row("numpy `array.fill(7)`", timed("o.fill(7)", o=small), 1000)
     rising_small = Row("native `base + i`", timed("o.fill(a)", o=floor, a=small), 1000)
     fill_small = Row("**flakeid** `fill(array)`", timed("o.fill(a)", o=arrays, a=small), 1000)
     of_1000 = [rising_small, same_small, fill_small]
+    progress("arrays")
     measure(of_1000, rounds, span)
 
     same_large = Row("numpy `array.fill(7)`", timed("o.fill(7)", o=large), 1_000_000)
@@ -135,29 +236,58 @@ def main():
     of_million = [same_large, rising_large, fill_large]
     measure(of_million, rounds, span)
 
-    assert waits == [one.stats().waits for one in (generator, arrays)], "a tick was full"
+    progress("start-up")
+    start_ups = starts(runs)
+
+    assert waits == [one.stats().waits for one in ours], "a tick was full"
+    cached.close()
+    leased.close()
     versions = [
         f"{name} {importlib.metadata.version(name)}"
         for name in ("flakeid-core", "snowflake-id", "uuid_utils", "numpy")
     ]
-    print(f"# Python {platform.python_version()}: {', '.join(versions)}")
-    table("One ID", calls, least, "ns, loop included")
-    table("A list of 1000", lists, bare_list, "ns an ID")
-    table("numpy, 1000 numbers", of_1000, rising_small, "ns an ID")
-    table("numpy, a million numbers", of_million, same_large, "ns an ID")
+    facts = [f"Python {platform.python_version()}; {', '.join(versions)}"]
+    print(f"- {facts[0]}")
+    report = Report()
+    report.table("One ID", calls, least, "ns, loop included", parts=(loop, count_item))
+    report.table("A list of 1000", lists, bare_list, "ns an ID", parts=lists)
+    report.table("numpy, 1000 numbers", of_1000, rising_small, "ns an ID", parts=of_1000)
+    report.table("numpy, a million numbers", of_million, same_large, "ns an ID", parts=of_million)
+    report.table("Start-up", start_ups, start_ups[0], "ms", OTHER, start_ups)
     print("\n## Targets\n\n| | target | here | met |\n|---|---|---:|---|")
-    target("`next_id()` / P", ratio(next_id, least), 2.2)
+    report.target("P1", "`local().next_id()` / P", ratio(next_local, least), 1.2)
+    report.target("P1", "`next_id()` with `clock='coarse'` / P", ratio(next_coarse, least), 1.2)
+    report.target("P2", "`next_id()` / P", ratio(next_id, least), 2.2)
     net = statistics.median(
         (a - c) / (b - c)
         for a, b, c in zip(next_id.samples, least.samples, loop.samples, strict=True)
     )
     print(f"| the same without the loop | | {net:.2f} | |")
-    target("`next_id()` / `time.time_ns()`", ratio(next_id, time_ns), 1.0)
-    target("snowflake-id / `next_id()`", ratio(snow, next_id), 5, "at least")
-    target("`uuid_utils.uuid7()` / `next_id()`", ratio(fast7, next_id), 2, "at least")
-    target("`next_ids(1000)` / bare list", ratio(next_ids, bare_list), 1.10)
-    target("numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25)
-    target("numpy `fill` of 1 M / `array.fill(7)`", ratio(fill_large, same_large), 1.05)
+    report.target("P2", "`next_id()` / `time.time_ns()`", ratio(next_id, time_ns), 1.0)
+    report.target("L1", "leased / fixed `next_id()`", ratio(next_leased, next_id), 1.05)
+    report.target("Peers", "snowflake-id / `next_id()`", ratio(snow, next_id), 5, "at least")
+    report.target(
+        "Peers", "`uuid_utils.uuid7()` / `next_id()`", ratio(fast7, next_id), 2, "at least"
+    )
+    report.target("P3", "`next_ids(1000)` / bare list", ratio(next_ids, bare_list), 1.10)
+    report.target(
+        "P4", "numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25
+    )
+    report.target(
+        "P4", "numpy `fill` of 1 M / `array.fill(7)`", ratio(fill_large, same_large), 1.05
+    )
+    if file:
+        data = {
+            "suite": "Python",
+            "facts": facts,
+            "rows": report.rows,
+            "targets": report.targets,
+        }
+        file.write_text(json.dumps(data, indent=2) + "\n")
+
+
+def progress(what):
+    print(f"python: measuring {what}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use flakeid_core::{Generator, Id};
 
-use crate::report::{Bound, Kind, Section, Target, ratio, spread};
+use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Row, Samples, nanoseconds_per_id};
 use crate::{bare, subject};
 
@@ -76,11 +76,19 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         cells.extend([loops, loops + 1].map(|other| ratio(&samples[index], &samples[other])));
         cells
     };
+    let names = || small_names.into_iter().chain(large_names).enumerate();
     Ok(Section {
+        id: "batch",
         title: "4. Batches",
         kind: format!("{} (no layout's cap binds), one thread", Kind::Cost),
         header: vec!["", "ns per ID", "min..max", "× bare loop", "× bare loop for AVX2"],
-        rows: small_names.into_iter().chain(large_names).enumerate().map(cells).collect(),
+        rows: names().map(cells).collect(),
+        figures: names()
+            .map(|(index, name)| {
+                Figure::new(name, Kind::Cost, "ns", &samples[index])
+                    .over(&samples[index], &samples[index / 3 * 3])
+            })
+            .collect(),
         notes: vec![format!(
             "No rival has a batch call. The bare loops write `base + i` into the same array and \
              read no clock: at 1000 IDs `fill` takes {:.0} ns a call more than the loop for \
@@ -95,12 +103,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             ("`fill` of 1 000 000 / bare loop for AVX2", 1.05, over(5, 4)),
         ]
         .into_iter()
-        .map(|(what, limit, measured)| Target {
-            id: "R9",
-            what: what.into(),
-            bound: Bound::AtMost(limit),
-            measured,
-        })
+        .map(|(what, limit, measured)| Target::at_most("R9", what, limit, measured))
         .collect(),
     })
 }

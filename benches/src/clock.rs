@@ -1,6 +1,6 @@
-//! The two clocks the harness reads.
+//! The clocks the harness reads.
 
-#![allow(unsafe_code)] // `clock_gettime`: std has neither the thread's CPU clock nor bare milliseconds.
+#![allow(unsafe_code)] // `clock_gettime`: std has no CPU clock, no coarse one, no bare milliseconds.
 
 use std::time::Duration;
 
@@ -11,17 +11,35 @@ pub(crate) fn unix_ms() -> u64 {
     now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
 }
 
+/// The same as of the kernel's last tick.
+#[inline]
+pub(crate) fn coarse_ms() -> u64 {
+    #[cfg(target_os = "linux")]
+    let now = read(libc::CLOCK_REALTIME_COARSE);
+    #[cfg(not(target_os = "linux"))]
+    let now = read(libc::CLOCK_REALTIME);
+    now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
+}
+
+/// CPU time, user and system, of all threads.
+pub(crate) fn process_cpu() -> Duration {
+    duration(read(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
 /// CPU time, user and system, of the calling thread alone. The process's would count rivals'
 /// background threads against every row that is measured after they have been started.
 pub(crate) fn thread_cpu() -> Duration {
-    let used = read(libc::CLOCK_THREAD_CPUTIME_ID);
-    Duration::new(used.tv_sec.cast_unsigned(), used.tv_nsec.cast_unsigned() as u32)
+    duration(read(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+fn duration(time: libc::timespec) -> Duration {
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)
 }
 
 #[inline]
 fn read(clock: libc::clockid_t) -> libc::timespec {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec for the call to write. Both clocks exist on every
+    // SAFETY: `time` is a valid timespec for the call to write. These clocks exist on every
     // supported system, so the call cannot fail; if it did, `time` would still be initialised.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time

@@ -2,24 +2,27 @@
 
 use std::{fs, thread};
 
-use crate::rivals;
+use flakeid_core::Rfc3339;
+
+use crate::{clock, rivals};
 
 /// Cargo's own record of what was built, so that it cannot differ from what is printed.
 const LOCK: &str = include_str!("../Cargo.lock");
 
 /// Call it before measuring, or the load is that of the benchmarks.
-pub(crate) fn print() {
+pub(crate) fn facts() -> Vec<String> {
     let processors = thread::available_parallelism().map_or(0, usize::from);
-    println!(
-        "- Processor: {}, {processors} available",
-        processor().as_deref().unwrap_or("unknown")
-    );
-    println!("- System: {}", system().as_deref().unwrap_or("unknown"));
-    println!("- Load before: {}", load().as_deref().unwrap_or("unknown"));
-    println!("- Compiler: {}", env!("FLAKEID_BENCH_RUSTC"));
+    let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".into());
     let rivals: Vec<_> =
         rivals::NAMES.iter().map(|name| format!("{name} {}", version(name))).collect();
-    println!("- flakeid {}; rivals: {}\n", version("flakeid-core"), rivals.join(", "));
+    vec![
+        format!("Time: {}", Rfc3339::new(clock::unix_ms().cast_signed(), 0)),
+        format!("Processor: {}, {processors} available", known(processor())),
+        format!("System: {}; clock source: {}", known(system()), known(clock_source())),
+        format!("Load before: {}", known(load())),
+        format!("Compiler: {}", env!("FLAKEID_BENCH_RUSTC")),
+        format!("flakeid {}; rivals: {}", version("flakeid-core"), rivals.join(", ")),
+    ]
 }
 
 fn processor() -> Option<String> {
@@ -33,6 +36,12 @@ fn system() -> Option<String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
     let mut parts = release.trim().split('.');
     Some(format!("Linux {}.{}", parts.next()?, parts.next()?))
+}
+
+/// What reading the time costs depends on it more than on anything else.
+fn clock_source() -> Option<String> {
+    let sources = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    Some(fs::read_to_string(sources).ok()?.trim().to_owned())
 }
 
 /// Processes that wanted a processor, on average over the last minute.

@@ -8,19 +8,16 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Generator, Layout};
 use flakeid_lease::LeasedGenerator;
 
-use crate::report::{Bound, Kind, Section, Target, ratio, spread};
+use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Row, Samples, nanoseconds_per_id};
 use crate::{subject, window};
 
-const FIXED: &str = "`next_id`, fixed node";
-const LEASED: &str = "`next_id`, leased node";
+const FIXED: &str = "flakeid `next_id`, fixed node";
+const LEASED: &str = "flakeid `next_id`, leased node";
 const ACQUISITIONS: usize = 101;
 
-/// Enough renewals to count: the default window is renewed every 3.3 s.
-const RENEWING: Duration = Duration::from_secs(20);
-
-pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
-    let directory = Directory::new()?;
+pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn Error>> {
+    let directory = Directory::new("lease")?;
     let url = directory.url();
     // 21 sequence bits: single calls never fill a tick.
     let layout: Layout = "t41.n1.s21@0/1ms".parse()?;
@@ -36,7 +33,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     drop(leased);
 
     let acquire = acquisitions(&url)?;
-    let per_minute = renewals(&url)?;
+    let per_minute = renewals(&url, renewing)?;
     let notes = vec![format!(
         "A whole `open` on SQLite (connection, transaction, durable commit, and the thread that \
          keeps the lease): {:.1} ms at the median of {ACQUISITIONS}, {:.1} to {:.1}. Renewals at \
@@ -46,25 +43,11 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         acquire.min(),
         acquire.max(),
     )];
+    let leased_over_fixed = samples[1].over(&samples[0]).median();
     let targets = vec![
-        Target {
-            id: "L1",
-            what: "leased / fixed `next_id`".into(),
-            bound: Bound::AtMost(1.05),
-            measured: samples[1].over(&samples[0]).median(),
-        },
-        Target {
-            id: "L2",
-            what: "acquire on SQLite, ms".into(),
-            bound: Bound::AtMost(20.0),
-            measured: acquire.median(),
-        },
-        Target {
-            id: "L3",
-            what: "renewals a minute (one in 3.3 s is 18)".into(),
-            bound: Bound::AtMost(18.0 * 1.2),
-            measured: per_minute,
-        },
+        Target::at_most("L1", "leased / fixed `next_id`", 1.05, leased_over_fixed),
+        Target::at_most("L2", "acquire on SQLite, ms", 20.0, acquire.median()),
+        Target::at_most("L3", "renewals a minute (one in 3.3 s is 18)", 21.6, per_minute),
     ];
     let rows = names
         .iter()
@@ -76,13 +59,22 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             cells
         })
         .collect();
+    let mut figures: Vec<_> = names
+        .iter()
+        .zip(&samples)
+        .map(|(name, row)| Figure::new(name, Kind::Cost, "ns", row).over(row, &samples[0]))
+        .collect();
+    figures.push(Figure::new("acquire on SQLite", Kind::Other, "ms", &acquire));
+    figures.push(Figure::single("renewals", Kind::Other, "a minute", per_minute));
     Ok(Section {
+        id: "lease",
         title: "6. Leases",
         kind: format!("{} (no layout's cap binds), one thread", Kind::Cost),
         header: vec!["", "ns per ID", "min..max", "× fixed"],
         rows,
         notes,
         targets,
+        figures,
     })
 }
 
@@ -99,9 +91,9 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
 }
 
 /// How often a generator in use renews, per minute.
-fn renewals(url: &str) -> Result<f64, Box<dyn Error>> {
+fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
     let leased = LeasedGenerator::builder(url, Layout::TWITTER)?.namespace("renew").open()?;
-    let used = window::run(1, RENEWING, || {
+    let used = window::run(1, length, || {
         || {
             std::thread::sleep(Duration::from_millis(1));
             black_box(subject::issued(leased.next_id()));
@@ -112,16 +104,17 @@ fn renewals(url: &str) -> Result<f64, Box<dyn Error>> {
 }
 
 /// A directory of its own, removed at the end.
-struct Directory(PathBuf);
+pub(crate) struct Directory(PathBuf);
 
 impl Directory {
-    fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("flakeid-bench-{}", std::process::id()));
+    pub(crate) fn new(of: &str) -> std::io::Result<Self> {
+        let name = format!("flakeid-bench-{of}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         std::fs::create_dir(&path)?;
         Ok(Self(path))
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("sqlite://{}", Path::join(&self.0, "flakeid.db").display())
     }
 }

@@ -6,9 +6,12 @@ mod cap;
 mod clock;
 mod cost;
 mod floor;
+mod histogram;
 mod host;
+mod latency;
 mod lease;
 mod report;
+mod resources;
 mod rivals;
 mod sample;
 mod subject;
@@ -17,6 +20,8 @@ mod uniqueness;
 mod window;
 
 use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -38,6 +43,9 @@ struct Options {
     /// Only this table (may be given more than once)
     #[arg(long, value_name = "TABLE")]
     only: Vec<Table>,
+    /// Also write the figures to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,35 +60,48 @@ enum Table {
     Batch,
     /// What a lease costs
     Lease,
+    /// Percentiles of single calls while another thread makes the same ones
+    Latency,
+    /// Memory, and the time until the first ID
+    Resources,
     /// Duplicates among ten million IDs
     Correctness,
 }
 
-/// `cost` comes last, because ferroid's ticker is a background thread that never ends and would
-/// share the processors with whatever is measured after it.
-const ORDER: [Table; 6] =
-    [Table::Correctness, Table::Batch, Table::Threads, Table::Cap, Table::Lease, Table::Cost];
+/// Memory comes first, because what other tables have given back is used again. `threads` and `cost`
+/// come last, because ferroid's ticker is a background thread that never ends and would share the
+/// processors with whatever is measured after it.
+const ORDER: [Table; 8] = [
+    Table::Resources,
+    Table::Correctness,
+    Table::Batch,
+    Table::Cap,
+    Table::Latency,
+    Table::Lease,
+    Table::Threads,
+    Table::Cost,
+];
 
 /// How much to measure: in full, or just enough to see that it works.
 struct Effort {
     plan: Plan,
     cap: cap::Plan,
+    renewing: Duration,
     ids: usize,
     rival_ids: usize,
 }
 
 impl Effort {
     fn new(quick: bool) -> Self {
-        let (rounds, batch, cap_rounds, window, ids, rival_ids) = if quick {
-            (5, 20, 1, 200, 500_000, 100_000)
-        } else {
-            (41, 20, 3, 2000, 10_000_000, 2_000_000)
-        };
+        let (rounds, batch, cap_rounds, window) =
+            if quick { (5, 20, 1, 200) } else { (41, 20, 3, 2000) };
         Self {
             plan: Plan { rounds, batch: Duration::from_millis(batch) },
             cap: cap::Plan { rounds: cap_rounds, window: Duration::from_millis(window) },
-            ids,
-            rival_ids,
+            // Enough renewals to count: the default window is renewed every 3.3 s.
+            renewing: Duration::from_secs(if quick { 4 } else { 20 }),
+            ids: if quick { 500_000 } else { 10_000_000 },
+            rival_ids: if quick { 100_000 } else { 2_000_000 },
         }
     }
 }
@@ -100,31 +121,43 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.quick {
         println!("Smoke run (`--quick`): these figures mean little.\n");
     }
-    host::print();
+    let facts = host::facts();
+    for fact in &facts {
+        println!("- {fact}");
+    }
+    println!();
+    let tables: Vec<_> = ORDER
+        .into_iter()
+        .filter(|table| options.only.is_empty() || options.only.contains(table))
+        .collect();
     let mut sections = Vec::new();
-    for table in ORDER {
-        if options.only.is_empty() || options.only.contains(&table) {
-            sections.push(measure(table, &effort)?);
+    for (done, &table) in tables.iter().enumerate() {
+        if let Some(value) = table.to_possible_value() {
+            eprintln!("rust: measuring {} ({} of {})", value.get_name(), done + 1, tables.len());
         }
+        sections.push(measure(table, &effort)?);
     }
     sections.sort_by_key(|section| section.title);
     for section in &sections {
         println!("{section}");
     }
     report::print_targets(&sections);
+    if let Some(file) = &options.json {
+        let data = format!("{:#}\n", report::data(&facts, &sections));
+        fs::write(file, data).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
     Ok(())
 }
 
 fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
-    if let Some(value) = table.to_possible_value() {
-        eprintln!("measuring: {}", value.get_name());
-    }
     match table {
         Table::Cost => cost::measure(effort.plan, effort.rival_ids),
         Table::Threads => threads::measure(effort.plan),
         Table::Cap => cap::measure(effort.cap),
         Table::Batch => batch::measure(effort.plan),
-        Table::Lease => lease::measure(effort.plan),
+        Table::Lease => lease::measure(effort.plan, effort.renewing),
+        Table::Latency => latency::measure(effort.cap),
+        Table::Resources => resources::measure(),
         Table::Correctness => uniqueness::measure(effort.ids),
     }
 }

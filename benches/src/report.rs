@@ -1,15 +1,18 @@
-//! What is printed: sections of Markdown, and the targets at their end.
+//! What comes out: sections of Markdown with the targets at their end, and the same as data.
 
 use std::fmt::{self, Display};
 
+use serde_json::{Value, json};
+
 use crate::sample::Samples;
 
-/// Three kinds of figures that are often taken for one another.
+/// Three kinds of figures that are often taken for one another, and what is none of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Ceiling,
     Cost,
     Borrowed,
+    Other,
 }
 
 impl Display for Kind {
@@ -18,18 +21,90 @@ impl Display for Kind {
             Self::Ceiling => "the layout's ceiling",
             Self::Cost => "CPU cost per ID",
             Self::Borrowed => "IDs borrowed from the future",
+            Self::Other => "none of the three",
         })
     }
 }
 
+/// One figure of one row, as data.
+pub(crate) struct Figure {
+    pub(crate) label: String,
+    /// `floor`, `ours` or `rival` if it is part of the chart.
+    pub(crate) role: Option<&'static str>,
+    pub(crate) kind: Kind,
+    pub(crate) unit: &'static str,
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    /// To the floor of the table, in the same rounds; not a number if it has none.
+    pub(crate) ratio: f64,
+}
+
+impl Figure {
+    pub(crate) fn new(label: &str, kind: Kind, unit: &'static str, samples: &Samples) -> Self {
+        let (median, min, max) = (samples.median(), samples.min(), samples.max());
+        let label = label.replace(" [^turn]", "");
+        Self { label, role: None, kind, unit, median, min, max, ratio: f64::NAN }
+    }
+
+    /// A figure that there is one of.
+    pub(crate) fn single(label: &str, kind: Kind, unit: &'static str, value: f64) -> Self {
+        let mut samples = Samples::new();
+        samples.push(value);
+        Self::new(label, kind, unit, &samples)
+    }
+
+    pub(crate) fn over(mut self, samples: &Samples, floor: &Samples) -> Self {
+        self.ratio = samples.over(floor).median();
+        self
+    }
+
+    pub(crate) fn charted(mut self) -> Self {
+        self.role = Some(match self.ratio {
+            1.0 => "floor",
+            _ if self.label.starts_with("flakeid") => "ours",
+            _ => "rival",
+        });
+        self
+    }
+
+    /// What is not a number becomes `null`.
+    fn data(&self, section: &Section) -> Value {
+        json!({
+            "id": format!("rust.{}.{}", section.id, slug(&format!("{} {}", self.label, self.unit))),
+            "table": section.title,
+            "label": self.label,
+            "role": self.role,
+            "kind": self.kind.to_string(),
+            "unit": self.unit,
+            "median": self.median,
+            "min": self.min,
+            "max": self.max,
+            "ratio": self.ratio,
+        })
+    }
+}
+
+/// Letters and figures, and one hyphen in place of whatever is between them.
+fn slug(text: &str) -> String {
+    text.to_lowercase()
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
 /// One table with its caption and footnotes.
 pub(crate) struct Section {
+    /// As `--only` has it.
+    pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) kind: String,
     pub(crate) header: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
     pub(crate) targets: Vec<Target>,
+    pub(crate) figures: Vec<Figure>,
 }
 
 impl Display for Section {
@@ -55,6 +130,7 @@ fn table(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<String>]) -> f
 
 /// A promise of the project, and what was measured.
 pub(crate) struct Target {
+    /// R1 to R11 and L1 to L3 are the project's, the others are named after what they are about.
     pub(crate) id: &'static str,
     pub(crate) what: String,
     pub(crate) bound: Bound,
@@ -68,11 +144,44 @@ pub(crate) enum Bound {
 }
 
 impl Target {
+    pub(crate) fn at_most(
+        id: &'static str,
+        what: impl Into<String>,
+        limit: f64,
+        measured: f64,
+    ) -> Self {
+        Self { id, what: what.into(), bound: Bound::AtMost(limit), measured }
+    }
+
+    pub(crate) fn at_least(
+        id: &'static str,
+        what: impl Into<String>,
+        limit: f64,
+        measured: f64,
+    ) -> Self {
+        Self { id, what: what.into(), bound: Bound::AtLeast(limit), measured }
+    }
+
     fn met(&self) -> bool {
         match self.bound {
             Bound::AtMost(limit) => self.measured <= limit,
             Bound::AtLeast(limit) => self.measured >= limit,
         }
+    }
+
+    fn data(&self) -> Value {
+        let (bound, limit) = match self.bound {
+            Bound::AtMost(limit) => ("at most", limit),
+            Bound::AtLeast(limit) => ("at least", limit),
+        };
+        json!({
+            "id": self.id,
+            "what": self.what,
+            "bound": bound,
+            "limit": limit,
+            "measured": self.measured,
+            "met": self.met(),
+        })
     }
 }
 
@@ -91,11 +200,27 @@ impl Display for Target {
     }
 }
 
+/// Those that have no row are said to have none.
 pub(crate) fn print_targets(sections: &[Section]) {
     println!("## Targets\n");
     for target in sections.iter().flat_map(|section| &section.targets) {
         println!("{target}");
     }
+    println!(
+        "\nR3 has no row: there is no exact mode for one thread alone; `local()` is for one thread, \
+         and late."
+    );
+}
+
+/// Everything that was measured, for other programs.
+pub(crate) fn data(facts: &[String], sections: &[Section]) -> Value {
+    let rows: Vec<_> = sections
+        .iter()
+        .flat_map(|section| section.figures.iter().map(|figure| figure.data(section)))
+        .collect();
+    let targets: Vec<_> =
+        sections.iter().flat_map(|section| &section.targets).map(Target::data).collect();
+    json!({ "suite": "Rust", "facts": facts, "rows": rows, "targets": targets })
 }
 
 /// A ratio as a cell.

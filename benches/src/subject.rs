@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt::Display;
 
-use flakeid_core::{CoarseClock, Generator, Id, Layout};
+use flakeid_core::{CachedGenerator, Clock, Generator, Id, Layout, LocalGenerator};
 
 use crate::clock;
 
@@ -16,10 +16,26 @@ pub(crate) fn wide(epoch: u64) -> Result<Generator, Box<dyn Error>> {
     Ok(Generator::new(layout, 0)?)
 }
 
-/// The same on the coarse clock.
-pub(crate) fn coarse(epoch: u64) -> Result<Generator, Box<dyn Error>> {
+/// The same on another clock.
+pub(crate) fn on(clock: impl Clock, epoch: u64) -> Result<Generator, Box<dyn Error>> {
     let layout: Layout = format!("t41.s22@{epoch}/1ms").parse()?;
-    Ok(Generator::builder(layout).node(0).clock(CoarseClock).build()?)
+    Ok(Generator::builder(layout).node(0).clock(clock).build()?)
+}
+
+/// A ring of IDs of that layout. It is refilled in the background while IDs are taken.
+pub(crate) fn ring(epoch: u64) -> Result<CachedGenerator, Box<dyn Error>> {
+    Ok(CachedGenerator::new(wide(epoch)?)?)
+}
+
+/// Waits for a refill if the ring is empty.
+#[inline]
+pub(crate) fn take(ring: &CachedGenerator) -> u64 {
+    issued(ring.next_id()).to_u64()
+}
+
+#[inline]
+pub(crate) fn next_local(local: &mut LocalGenerator<&Generator>) -> u64 {
+    issued(local.next_id()).to_u64()
 }
 
 /// 27 sequence bits: `fill` writes four million IDs a millisecond, so 22 bits would hold it up.
@@ -33,6 +49,11 @@ pub(crate) fn roomy() -> Result<Generator, Box<dyn Error>> {
 /// 12 sequence bits: 4096 IDs a millisecond.
 pub(crate) fn twitter(node: u64) -> Result<Generator, Box<dyn Error>> {
     Ok(Generator::new(Layout::TWITTER, node)?)
+}
+
+/// Four nodes: 16,384 IDs a millisecond.
+pub(crate) fn twitter_of_four(nodes: [u64; 4]) -> Result<Generator, Box<dyn Error>> {
+    Ok(Generator::builder(Layout::TWITTER).nodes(&nodes).build()?)
 }
 
 #[inline]

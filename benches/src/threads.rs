@@ -3,8 +3,10 @@
 use std::error::Error;
 use std::hint::black_box;
 
+use flakeid_core::{CoarseClock, GatedClock};
+
 use crate::floor::Floor;
-use crate::report::{Bound, Kind, Section, Target, ratio, spread};
+use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::rivals::{self, FerroidWide, Snowdon, SnowdonWide, Wait};
 use crate::sample::{Plan, Samples};
 use crate::subject;
@@ -18,25 +20,43 @@ const ATTEMPTS: usize = 5;
 /// Rounds begun, for each that is wanted.
 const PATIENCE: usize = 3;
 
+const FLOOR: &str = "F: clock to ms, then one CAS loop";
+const NEXT: &str = "flakeid `next_id`";
+const LOCAL: &str = "flakeid `local()`, one in each thread";
+const RING: &str = "flakeid `CachedGenerator`, refilled meanwhile";
+const TICKER: &str = "ferroid Atomic, ticker (reads no clock)";
+const SNOWDON: &str = "snowdon, lock-free";
+
 struct Row<'a> {
     name: &'static str,
     window: Box<dyn Fn(usize) -> Window + 'a>,
+    least_share: f64,
     one: Samples,
     two: Samples,
 }
 
 impl<'a> Row<'a> {
-    fn new(name: &'static str, plan: Plan, call: impl Fn() -> u64 + Sync + 'a) -> Self {
+    fn new(name: &'static str, plan: Plan, call: impl Fn() -> u64 + Copy + Sync + 'a) -> Self {
+        Self::each(name, plan, move || call)
+    }
+
+    /// With something of its own for each thread.
+    fn each<C: FnMut() -> u64>(
+        name: &'static str,
+        plan: Plan,
+        thread: impl Fn() -> C + Sync + 'a,
+    ) -> Self {
         let window = move |threads| {
             window::run(threads, plan.batch, || {
-                || {
+                let mut call = thread();
+                move || {
                     black_box(call());
                     1
                 }
             })
         };
         let (one, two) = (Samples::new(), Samples::new());
-        Self { name, window: Box::new(window), one, two }
+        Self { name, window: Box::new(window), least_share: LEAST_SHARE, one, two }
     }
 
     /// Million IDs a second of one thread and of two; `None` if the machine was too busy.
@@ -47,7 +67,7 @@ impl<'a> Row<'a> {
     fn undisturbed(&self, threads: usize) -> Option<f64> {
         (0..ATTEMPTS)
             .map(|_| (self.window)(threads))
-            .find(|window| window.least_share >= LEAST_SHARE)
+            .find(|window| window.least_share >= self.least_share)
             .map(|window| window.ids_per_second() / 1e6)
     }
 }
@@ -70,20 +90,34 @@ fn sample_round(rows: &mut [Row<'_>], first: usize) -> bool {
 
 pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let floor = Floor::new();
-    let flakeid = subject::wide(2)?;
+    let flakeid = subject::wide(6)?;
+    let coarse = subject::on(CoarseClock, 7)?;
+    let gated = subject::on(GatedClock, 16)?;
+    let shared = subject::wide(8)?;
+    let ring = subject::ring(10)?;
     let spinning = rivals::ferroid_atomic::<FerroidWide>();
     let yielding = rivals::ferroid_atomic::<FerroidWide>();
     let snowdon = Snowdon::<SnowdonWide>::default();
+    let ticker = rivals::ferroid_atomic_ticker::<FerroidWide>();
     let mut rows = [
-        Row::new("F: clock to ms, then one CAS loop", plan, || floor.count()),
-        Row::new("flakeid `next_id`", plan, || subject::next(&flakeid)),
+        Row::new(FLOOR, plan, || floor.count()),
+        Row::new(NEXT, plan, || subject::next(&flakeid)),
+        Row::new("flakeid `next_id`, `GatedClock`", plan, || subject::next(&gated)),
+        Row::new("flakeid `next_id`, `CoarseClock`", plan, || subject::next(&coarse)),
+        Row::each(LOCAL, plan, || {
+            let mut local = shared.local();
+            move || subject::next_local(&mut local)
+        }),
+        // Its refilling thread needs a processor as well.
+        Row { least_share: 0.0, ..Row::new(RING, plan, || subject::take(&ring)) },
         Row::new("ferroid Atomic, real clock; caller spins", plan, || {
             rivals::ferroid_next(&spinning, Wait::Spin)
         }),
         Row::new("ferroid Atomic, real clock; caller yields", plan, || {
             rivals::ferroid_next(&yielding, Wait::Yield)
         }),
-        Row::new("snowdon, lock-free", plan, || rivals::snowdon_next(&snowdon)),
+        Row::new(TICKER, plan, || rivals::ferroid_next(&ticker, Wait::Yield)),
+        Row::new(SNOWDON, plan, || rivals::snowdon_next(&snowdon)),
     ];
     for row in &rows {
         (row.window)(2);
@@ -94,22 +128,24 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         begun += 1;
     }
 
-    let [floor, flakeid, .., snowdon] = &rows;
+    let floor = &rows[0];
+    let of = |name| rows.iter().find(|row| row.name == name).unwrap_or(floor);
+    let scaling = |name| of(name).two.over(&of(name).one).median();
+    let both = |name, rival| of(name).two.over(&of(rival).two).median();
     let targets = vec![
-        Target {
-            id: "R5",
-            what: "two threads / one thread, `next_id`".into(),
-            bound: Bound::AtLeast(0.60),
-            measured: flakeid.two.over(&flakeid.one).median(),
-        },
-        Target {
-            id: "R5",
-            what: "two threads, `next_id` / snowdon".into(),
-            bound: Bound::AtLeast(1.8),
-            measured: flakeid.two.over(&snowdon.two).median(),
-        },
+        Target::at_least("R5", "two threads / one thread, `next_id`", 0.60, scaling(NEXT)),
+        Target::at_least("R5", "two threads, `next_id` / snowdon", 1.8, both(NEXT, SNOWDON)),
+        Target::at_least("R6", "two threads / one thread, `local()`", 1.3, scaling(LOCAL)),
+        Target::at_least(
+            "R6",
+            "two threads, `local()` / ferroid Atomic, ticker",
+            5.0,
+            both(LOCAL, TICKER),
+        ),
+        Target::at_least("Ring", "two takers / one taker", 0.75, scaling(RING)),
     ];
     Ok(Section {
+        id: "threads",
         title: "2. Two threads on one generator",
         kind: format!(
             "{} (no layout's cap binds), as throughput, both threads together",
@@ -125,10 +161,20 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             "2 threads, × F",
         ],
         rows: rows.iter().map(|row| cells(row, floor)).collect(),
+        figures: rows
+            .iter()
+            .flat_map(|row| {
+                let of = |unit, samples| Figure::new(row.name, Kind::Cost, unit, samples);
+                let two = of("M/s, 2 threads", &row.two).over(&row.two, &floor.two);
+                [of("M/s, 1 thread", &row.one), two]
+            })
+            .collect(),
         notes: vec![format!(
             "{counted} of {begun} rounds count. The others were disturbed by something else on the \
              machine: {ATTEMPTS} times in a row a thread had a processor for less than {:.0} % of \
-             the window.",
+             the window. The ring has two takers and a thread that refills it, on the same \
+             processors: its row counts whoever is interrupted. flakeid `local()` and the ring give \
+             up order across threads or milliseconds of lateness, the ticker reads no clock.",
             LEAST_SHARE * 100.0
         )],
         targets,

@@ -7,7 +7,7 @@ use std::thread;
 use flakeid_core::{Generator, Id};
 use snowflaked::sync::Generator as Snowflaked;
 
-use crate::report::{Bound, Section, Target};
+use crate::report::{Figure, Kind, Section, Target};
 use crate::rivals::{self, FerroidTwitter, Snowdon, SnowdonTwitter, Wait};
 use crate::subject;
 
@@ -91,17 +91,24 @@ pub(crate) fn measure(total: usize) -> Result<Section, Box<dyn Error>> {
         })
         .collect();
     Ok(Section {
+        id: "correctness",
         title: "5. Correctness",
         kind: "none of speed; IDs sorted and counted".into(),
         header: vec!["", "IDs", "duplicates", "steps back within a thread"],
         rows,
         notes: Vec::new(),
-        targets: vec![Target {
-            id: "R11",
-            what: "duplicates and steps back (one process, no fork, no restart)".into(),
-            bound: Bound::AtMost(0.0),
-            measured: wrong as f64,
-        }],
+        targets: vec![Target::at_most(
+            "R11",
+            "duplicates and steps back (one process, no fork, no restart)",
+            0.0,
+            wrong as f64,
+        )],
+        figures: vec![Figure::single(
+            "flakeid, all rows",
+            Kind::Other,
+            "duplicates and steps back",
+            wrong as f64,
+        )],
     })
 }
 

@@ -1,11 +1,12 @@
 //! A window of wall time in which one or more threads issue IDs as fast as they can.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::clock;
+use crate::histogram::Histogram;
 
 /// Calls between two looks at the stop flag.
 const CHUNK: u32 = 64;
@@ -27,6 +28,11 @@ impl Window {
 
     pub(crate) fn cpu_per_second(&self) -> f64 {
         self.cpu.as_secs_f64() / self.wall.as_secs_f64()
+    }
+
+    /// In seconds.
+    pub(crate) fn cpu_per_million(&self) -> f64 {
+        self.cpu.as_secs_f64() / (self.ids as f64 / 1e6)
     }
 }
 
@@ -66,29 +72,40 @@ pub(crate) fn run<W: FnMut() -> u64>(
     sum
 }
 
-/// The longest single call of any thread. A window of its own, because timing each call costs
-/// about as much as the call.
-pub(crate) fn longest_call<W: FnMut() -> u64>(
-    threads: usize,
+/// How long single calls of one thread took, while so many `others` make the same calls. A window of its own, because timing a call costs as much as it.
+pub(crate) fn timed<W: FnMut() -> u64>(
+    others: usize,
     length: Duration,
     worker: impl Fn() -> W + Sync,
-) -> Duration {
-    let parts = side_by_side(threads, length, |stop, start| {
+) -> Histogram {
+    let places = AtomicUsize::new(0);
+    let parts = side_by_side(others + 1, length, |stop, start| {
         let mut call = worker();
+        let timing = places.fetch_add(1, Ordering::Relaxed) == 0;
+        let mut histogram = Histogram::new();
         start.wait();
         // The first call of a generator may wait for its first tick; that is not the steady state.
         call();
-        let mut longest = Duration::ZERO;
+        if !timing {
+            while !stop.load(Ordering::Relaxed) {
+                call();
+            }
+            return histogram;
+        }
         let mut before = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             call();
             let after = Instant::now();
-            longest = longest.max(after - before);
+            histogram.record(after - before);
             before = after;
         }
-        longest
+        histogram
     });
-    parts.into_iter().max().unwrap_or_default()
+    let mut all = Histogram::new();
+    for part in &parts {
+        all.merge(part);
+    }
+    all
 }
 
 fn side_by_side<R: Send>(

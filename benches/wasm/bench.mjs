@@ -1,67 +1,123 @@
-// nextId of the packed WebAssembly against Date.now(), which it has to call. Rows are sampled in
-// turn; the figures are medians of the ratios within one turn.
+// flakeid-wasm beside another generator in WebAssembly and the floors, in one run. Prints Markdown, and
+// with --json writes the figures to a file too. Rows are sampled in turn, each once a round and each
+// round beginning with another row; a ratio is that of two rows of the same round, and the median of
+// the rounds is printed.
 //
-//   cargo xtask wasm && node benches/wasm/bench.mjs
+//   cargo xtask wasm --bench
 
-const { Generator } = await import('../../target/wasm/package/index.mjs');
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 
-const TURNS = 61;
-const CALLS = 200_000;
+import { Generator } from 'flakeid-wasm';
+import { Snowflake } from 'nodejs-snowflake';
 
-// One ID costs less than a sequence number lasts: a wide sequence, so that no tick gets full.
-const layout = 't41.n1.s21@1700000000000/1ms';
+const { quick, json } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } })
+  .values;
+const ROUNDS = quick ? 5 : 101;
+const ROUND_MS = quick ? 2 : 20;
+const COST = 'CPU cost per ID';
+
+// So many sequence bits that no tick gets full, even by fill. 36 bits of milliseconds last two years.
+const layout = `t36.n1.s26@${Date.now() - 3_600_000}/1ms`;
 const generator = new Generator({ layout, node: 1 });
 await generator.nextIdAsync();
-const array = new BigUint64Array(1000);
+const thousand = new BigUint64Array(1000);
 const million = new BigUint64Array(1_000_000);
 
-const rows = {
-  'Date.now()': () => {
-    let sum = 0;
-    for (let call = 0; call < CALLS; call += 1) sum += Date.now();
-    return [sum, CALLS];
-  },
-  'nextId()': () => {
-    let last;
-    for (let call = 0; call < CALLS; call += 1) last = generator.nextId();
-    return [last, CALLS];
-  },
-  'tryNextId()': () => {
-    let last;
-    for (let call = 0; call < CALLS; call += 1) last = generator.tryNextId();
-    return [last, CALLS];
-  },
-  'fill of 1000, per ID': () => {
-    for (let call = 0; call < 200; call += 1) generator.fill(array);
-    return [array[0], 200_000];
-  },
-  'array.fill of 1000, per ID': () => {
-    for (let call = 0; call < 200; call += 1) array.fill(7n);
-    return [array[0], 200_000];
-  },
-  'fill of 1 M, per ID': () => [generator.fill(million), million.length],
-  'array.fill of 1 M, per ID': () => [million.fill(7n), million.length],
-};
+// (module (func (export "one") (result i64) i64.const 2^62))
+const empty = new Uint8Array([
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7e, 0x03, 0x02,
+  0x01, 0x00, 0x07, 0x07, 0x01, 0x03, 0x6f, 0x6e, 0x65, 0x00, 0x00, 0x0a, 0x0f, 0x01, 0x0d, 0x00, 0x42,
+  0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00, 0x0b,
+]);
+const { one } = (await WebAssembly.instantiate(empty)).instance.exports;
 
-const samples = Object.fromEntries(Object.keys(rows).map((name) => [name, []]));
-for (let turn = 0; turn < TURNS; turn += 1) {
-  for (const [name, run] of Object.entries(rows)) {
-    const start = process.hrtime.bigint();
-    const [, count] = run();
-    const ns = Number(process.hrtime.bigint() - start) / count;
-    if (turn > 10) samples[name].push(ns);
+// 1024 IDs a millisecond, fixed: one generator would reach its cap, so many are used in turn.
+const rivals = Array.from({ length: 64 }, (_, id) => new Snowflake({ instance_id: id }));
+let turn = 0;
+function rival() {
+  turn += 1;
+  return rivals[(turn >> 7) & 63].getUniqueID();
+}
+
+// Every row has a loop of its own, so that the compiler sees one callee in each; equal sources would
+// share what it has seen.
+function row(name, ids, call, floor, role = null) {
+  const body = `/* ${name} */ let last; for (let n = 0; n < count; n += 1) last = call(); return last;`;
+  return { name, ids, call, loop: new Function('call', 'count', body), floor, role, samples: [], count: 1 };
+}
+
+const now = row('`Date.now()`, which it has to call: the floor', 1, () => Date.now(), undefined, 'floor');
+const bare = row('an empty WebAssembly call returning a BigInt', 1, () => one(), now);
+const nextId = row('**flakeid** `nextId()`', 1, () => generator.nextId(), now, 'ours');
+const tryNextId = row('**flakeid** `tryNextId()`', 1, () => generator.tryNextId(), now, 'ours');
+const peer = row('nodejs-snowflake `getUniqueID` (64 in turn)', 1, rival, now, 'rival');
+const same1000 = row('`array.fill` of 1000', 1000, () => thousand.fill(7n));
+const fill1000 = row('**flakeid** `fill` of 1000', 1000, () => generator.fill(thousand), same1000);
+const same1M = row('`array.fill` of 1 M', 1e6, () => million.fill(7n));
+const fill1M = row('**flakeid** `fill` of 1 M', 1e6, () => generator.fill(million), same1M);
+const rows = [now, bare, nextId, tryNextId, peer, same1000, fill1000, same1M, fill1M];
+
+function sample({ call, loop, count, ids }) {
+  const start = process.hrtime.bigint();
+  loop(call, count);
+  return Number(process.hrtime.bigint() - start) / count / ids;
+}
+
+// The quickest of three, or an interruption would end it too soon.
+const quickest = (row) => Math.min(sample(row), sample(row), sample(row)) * row.count * row.ids;
+for (const row of rows) while (quickest(row) < ROUND_MS * 1e6) row.count *= 2;
+for (let round = 0; round < ROUNDS; round += 1) {
+  if (round % 25 === 0) console.error(`wasm: round ${round} of ${ROUNDS}`);
+  for (let offset = 0; offset < rows.length; offset += 1) {
+    const row = rows[(round + offset) % rows.length];
+    row.samples.push(sample(row));
   }
-  // 2^26 IDs are a second's; waiting is not what is measured.
-  await generator.nextIdAsync();
 }
 
 function median(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-const floor = samples['Date.now()'];
-console.log(`Node ${process.version}, ${process.platform} ${process.arch}`);
-for (const [name, values] of Object.entries(samples)) {
-  const ratio = median(values.map((ns, turn) => ns / floor[turn]));
-  console.log(`${name.padEnd(28)} ${median(values).toFixed(2).padStart(8)} ns   ${ratio.toFixed(3)} x Date.now()`);
+const ratio = (row, to) => median(row.samples.map((ns, round) => ns / to.samples[round]));
+const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+
+const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
+const facts = [
+  `Node ${process.version}; flakeid-wasm ${version('flakeid-wasm')}, `
+    + `nodejs-snowflake ${version('nodejs-snowflake')}; ${ROUNDS} rounds of ${ROUND_MS} ms a row`,
+];
+console.log(`- ${facts[0]}\n\n## One ID\n\nKind of figures: ${COST}.\n`);
+console.log('| row | ns an ID | min..max | × its floor |\n|---|---:|---:|---:|');
+const figures = rows.map((row) => {
+  const [mid, min, max] = [median(row.samples), Math.min(...row.samples), Math.max(...row.samples)];
+  const toFloor = ratio(row, row.floor ?? row);
+  console.log(`| ${row.name} | ${mid.toFixed(2)} | ${min.toFixed(2)}..${max.toFixed(2)} | ${toFloor.toFixed(3)} |`);
+  return {
+    id: `wasm.${slug(row.name)}`,
+    table: 'One ID',
+    label: row.name,
+    role: row.role,
+    kind: COST,
+    unit: 'ns',
+    median: mid,
+    min,
+    max,
+    ratio: toFloor,
+  };
+});
+
+console.log('\n## Targets\n\n| target | at most | here | |\n|---|---:|---:|---|');
+const targets = [
+  ['N5', '`nextId` / `Date.now()`', 1.2, ratio(nextId, now)],
+  ['N5', '`fill` of 1000 / `array.fill`', 1.1, ratio(fill1000, same1000)],
+].map(([id, what, limit, measured]) => {
+  const met = measured <= limit;
+  const verdict = met ? 'met' : '**missed**';
+  console.log(`| ${id}: ${what} | ${limit.toFixed(2)} | ${measured.toFixed(2)} | ${verdict} |`);
+  return { id, what, bound: 'at most', limit, measured, met };
+});
+if (json) {
+  const data = { suite: 'WebAssembly', facts, rows: figures, targets };
+  writeFileSync(json, `${JSON.stringify(data, null, 2)}\n`);
 }

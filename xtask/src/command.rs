@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// Why a task ended early, for people.
@@ -147,6 +147,18 @@ impl Step {
         Ok(())
     }
 
+    /// Runs it and returns what it wrote to standard output; errors and progress are shown.
+    pub(crate) fn printed(self) -> Result<String, Failed> {
+        println!("\n$ {}", self.shown());
+        let child = self.command().stdout(Stdio::piped()).spawn();
+        let output =
+            child.and_then(Child::wait_with_output).map_err(|error| self.not_started(&error))?;
+        if !output.status.success() {
+            return Err(Failed(format!("failed ({}): {}", output.status, self.shown())));
+        }
+        self.utf8(output.stdout)
+    }
+
     /// Runs it and returns what it wrote to standard output.
     pub(crate) fn output(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
@@ -155,7 +167,11 @@ impl Step {
             let errors = String::from_utf8_lossy(&output.stderr);
             return Err(Failed(format!("failed ({}): {}\n{errors}", output.status, self.shown())));
         }
-        String::from_utf8(output.stdout)
+        self.utf8(output.stdout)
+    }
+
+    fn utf8(&self, output: Vec<u8>) -> Result<String, Failed> {
+        String::from_utf8(output)
             .map_err(|_| Failed(format!("{} did not write UTF-8", self.shown())))
     }
 }

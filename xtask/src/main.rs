@@ -79,6 +79,9 @@ enum Task {
         /// Install that tarball and run the tests with it, in Node and in a browser.
         #[arg(long)]
         test: bool,
+        /// Install that tarball and measure it next to its rival and its floors.
+        #[arg(long, conflicts_with = "test")]
+        bench: bool,
     },
     /// The npm package flakeid-core and its package for this platform, as tarballs.
     Node {
@@ -101,11 +104,14 @@ enum Task {
         #[arg(long)]
         dry_run: bool,
     },
-    /// The benchmarks against rivals and the floor; the rest of the line goes to them.
+    /// The benchmarks of every language against rivals and floors: writes benches/RESULTS.md and
+    /// benches/results.svg.
+    #[command(args_conflicts_with_subcommands = true)]
     Bench {
-        /// For example `--quick`, or `--only threads`; `-- --help` lists them.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
+        #[command(flatten)]
+        options: bench::Options,
+        #[command(subcommand)]
+        task: Option<bench::Task>,
     },
     /// Processes that lease nodes while everything around them fails; every ID is checked. The
     /// rest of the line goes to it.
@@ -126,28 +132,29 @@ fn run(task: Task) -> Outcome {
         Task::Test => test::run(),
         Task::Lint => lint::run(),
         Task::Msrv => lint::msrv(),
-        Task::C { bench: true, .. } => c::bench(),
+        Task::C { bench: true, .. } => c::bench()?.run(),
         Task::C { test, target, .. } => {
             let target = Target::new(target.as_deref())?;
             if test { c::test(&target) } else { c::build(&target) }
         }
         Task::Header => header::write(),
-        Task::Python { bench: true, .. } => python::bench(),
+        Task::Python { bench: true, .. } => python::bench()?.run(),
         Task::Python { test, target, free_threaded, .. } => {
             let target = Target::new(target.as_deref())?;
             let wheel = Wheel { target, free_threaded: free_threaded.as_deref() };
             if test { python::test(&wheel) } else { python::build(&wheel) }
         }
-        Task::Wasm { test: false } => wasm::build(),
-        Task::Wasm { test: true } => wasm::test(),
-        Task::Node { bench: true, .. } => node::bench(),
+        Task::Wasm { bench: true, .. } => wasm::bench()?.run(),
+        Task::Wasm { test: false, .. } => wasm::build(),
+        Task::Wasm { test: true, .. } => wasm::test(),
+        Task::Node { bench: true, .. } => node::bench()?.run(),
         Task::Node { test, target, .. } => {
             let target = Target::new(target.as_deref())?;
             if test { node::test(&target) } else { node::build(&target) }
         }
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
-        Task::Bench { arguments } => bench::run(&arguments),
+        Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Stores => campaign::stores(),
     }

@@ -45,8 +45,8 @@ pub(crate) fn test(target: &Target) -> Outcome {
     node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()
 }
 
-/// Installs the tarballs beside the rivals, and measures.
-pub(crate) fn bench() -> Outcome {
+/// What measures the tarballs, installed beside the rivals.
+pub(crate) fn bench() -> Result<Step, Failed> {
     let here = Target::new(None)?;
     pack(&here)?;
     let project = "target/node/bench";
@@ -63,7 +63,7 @@ pub(crate) fn bench() -> Outcome {
     let addon = root().join(project).join("floor.node");
     let built = here.platform.library("flakeid_floor");
     files::copy(floor.join("release").join(built), &addon)?;
-    Step::new("node", &["bench.mjs"]).within(project).env("FLAKEID_FLOOR", &addon).run()
+    Ok(Step::new("node", &["bench.mjs"]).within(project).env("FLAKEID_FLOOR", &addon))
 }
 
 /// What the project's own lock file says, and the tarballs.

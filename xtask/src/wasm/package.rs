@@ -1,14 +1,14 @@
 //! The npm package: files of `node/wasm`, the class of `node/lib`, the module.
 
 use super::module::{self, GLUE};
-use crate::command::{Failed, Outcome};
+use crate::command::{Failed, Outcome, root};
 use crate::files;
 use crate::node::npm;
 
 pub(crate) const DIST: &str = "target/dist/wasm";
 const PACKAGE: &str = "target/wasm/package";
 /// The files of `node/lib` that are for the add-on alone.
-const NATIVE: [&str; 2] = ["native.js", "lease.js"];
+const NATIVE: [&str; 5] = ["native.js", "lease.js", "local.js", "buffered.js", "cached.js"];
 
 /// An npm tarball in `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
@@ -59,6 +59,12 @@ fn as_es_module(source: &str) -> Result<String, String> {
         module.push('\n');
     }
     Ok(module.trim_start().to_owned())
+}
+
+/// What `build` has made.
+pub(super) fn tarball() -> String {
+    let name = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
+    root().join(DIST).join(name).display().to_string()
 }
 
 /// npm has a version of its own.

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::package::{self, DIST};
+use super::package::{self, tarball};
 use crate::command::{Outcome, Step, root};
 use crate::files;
 use crate::node::{npm, tests_below};
@@ -21,10 +21,8 @@ pub(crate) fn test() -> Outcome {
     files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;
     files::copy_files("node/wasm/test/node", &format!("{PROJECT}/wasm"))?;
     files::copy_files("node/test", &format!("{PROJECT}/test"))?;
-    let tarball = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
-    let tarball = root().join(DIST).join(tarball).display().to_string();
     in_project(&["ci", "--silent", "--ignore-scripts"]).run()?;
-    in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball]).run()?;
+    in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball()]).run()?;
     // The same file as for flakeid-core, under this package's name.
     let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
     files::write(format!("{PROJECT}/test/types.ts"), types)?;
