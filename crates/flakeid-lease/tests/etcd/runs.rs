@@ -1,7 +1,7 @@
 use std::fs;
 
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::{Continuity, operations};
+use flakeid_lease::protocol::{Namespace, Refusal, Row};
+use flakeid_lease::store::{Continuity, Fault, Ledger, operations};
 use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, fresh_namespace, request};
@@ -64,6 +64,42 @@ fn a_cold_copy_is_told_from_its_original() {
     copy(files.path(), &server.data());
     server.start();
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+}
+
+/// A copy that is put back twice begins both times with the same term and revisions, so what was read
+/// from the first run would pass for what the second one has.
+#[test]
+fn a_transaction_does_not_go_on_in_another_run() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("twice");
+    let name = &namespace.name;
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    server.stop();
+    copy(&server.data(), files.path());
+    let put_back = || {
+        server.stop();
+        fs::remove_dir_all(server.data()).unwrap();
+        copy(files.path(), &server.data());
+        server.start();
+        let mut store = connect(&server.url()).unwrap();
+        let refused = operations::acquire(&mut *store, name, &request(&namespace));
+        assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    };
+    put_back();
+    let mut store = connect(&server.url()).unwrap();
+    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+        assert!(ledger.namespace()?.is_some());
+        let row = ledger.row(grant.node)?.expect("it was granted");
+        put_back();
+        ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
+    });
+    let Err(Fault::Unavailable(text)) = settled else { panic!("{settled:?}") };
+    assert!(text.contains("in the middle of a transaction"), "{text}");
+    let rows = operations::list(&mut *store, name).unwrap().rows;
+    assert_eq!(rows[0].fence, grant.fence, "it was written");
 }
 
 /// Other clients' work, with and without revisions, is no reason to doubt.

@@ -14,6 +14,10 @@ impl Member {
     pub(super) fn write(&mut self, namespace: &str, draft: &Draft<u64>) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
         let mut compare = vec![unchanged(&key, draft.namespace_seen)];
+        // In two histories of which one was put back the same revision may mean two things.
+        compare.extend(self.namespace_text.iter().map(|text| {
+            json!({ "key": encoded(&key), "target": "VALUE", "result": "EQUAL", "value": encoded(text) })
+        }));
         let since = match draft.rows_seen.len() {
             _ if draft.all_seen => Some(self.all_read_at),
             // Too many for one by one: then none at all may have changed.

@@ -4,12 +4,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
 
 use super::super::location::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
 use super::super::optimistic::{Options, decoded, transact};
 use super::super::{Fault, Ledger, Store};
 use super::gateway::Gateway;
 use super::keys;
+use super::pin::{Pin, PinnedConnector};
 use super::shelf::Member;
 use crate::protocol::Namespace;
 
@@ -34,15 +36,15 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         "etcds" => ("https", Some(tls(&options)?)),
         _ => ("http", None),
     };
-    let agent = agent(tls);
     let mut faults = Vec::new();
     let hosts: Vec<&str> = hosts.split(',').collect();
     // Each of several gets its share of the time.
     let patience = CONNECT_TIMEOUT / u32::try_from(hosts.len()).unwrap_or(u32::MAX);
     for host in hosts {
         let base = format!("{scheme}://{host}");
-        let (agent, user) = (agent.clone(), user.clone());
-        let mut gateway = Gateway { agent, patience, base, user, token: None };
+        let (pin, user) = (Pin::default(), user.clone());
+        let agent = agent(tls.clone(), pin.clone());
+        let mut gateway = Gateway { agent, pin, patience, base, user, token: None };
         match greeted(&mut gateway) {
             Ok(()) => return Ok(Box::new(Member::new(gateway))),
             Err(Fault::Unavailable(text)) => faults.push(text),
@@ -63,7 +65,7 @@ fn greeted(gateway: &mut Gateway) -> Result<(), Fault> {
     Ok(())
 }
 
-fn agent(tls: Option<TlsConfig>) -> Agent {
+fn agent(tls: Option<TlsConfig>, pin: Pin) -> Agent {
     let mut config = Agent::config_builder()
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .http_status_as_error(false)
@@ -73,7 +75,7 @@ fn agent(tls: Option<TlsConfig>) -> Agent {
     if let Some(tls) = tls {
         config = config.tls_config(tls);
     }
-    config.build().new_agent()
+    Agent::with_parts(config.build(), PinnedConnector::new(pin), DefaultResolver::default())
 }
 
 fn tls(options: &Options) -> Result<TlsConfig, Fault> {
@@ -127,7 +129,9 @@ impl Store for Member {
         namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        transact(self, namespace, work)
+        let settled = transact(self, namespace, work);
+        self.unpin();
+        settled
     }
 
     fn prepare(&mut self) -> Result<(), Fault> {

@@ -6,6 +6,7 @@ use ureq::http::Response;
 
 use super::super::Fault;
 use super::date::unix_ms;
+use super::pin::Pin;
 
 /// No answer is longer: it would be far more than all rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
@@ -19,6 +20,8 @@ pub(super) struct Answer {
 /// One member's JSON gateway.
 pub(super) struct Gateway {
     pub agent: Agent,
+    /// Holds the agent to its connection.
+    pub pin: Pin,
     /// How long an answer may take.
     pub patience: Duration,
     /// `http://host:port`.

@@ -20,6 +20,7 @@ mod connection;
 mod date;
 mod gateway;
 mod keys;
+mod pin;
 mod run;
 mod shelf;
 

@@ -1,4 +1,5 @@
 use super::super::Fault;
+use crate::protocol::Token;
 
 /// One run of a cluster on its data.
 ///
@@ -7,6 +8,9 @@ use super::super::Fault;
 /// again too, while its revisions go on. Every entry of the log makes one revision at most, so
 /// `slack = entries applied − revision` never falls in the life of a cluster, and falls by the whole
 /// length of the log with a restored snapshot.
+///
+/// Two runs that began with the same copy cannot be told apart by all this, so what is noted also has
+/// something random in it: a transaction that compares it knows which of them noted it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub cluster: u64,
@@ -16,18 +20,16 @@ pub(super) struct Run {
 
 impl Run {
     /// As it is noted in the namespace.
-    pub(super) fn to_text(&self) -> String {
-        format!("{:016x}/{}/{}", self.cluster, self.term, self.slack)
+    pub(super) fn to_text(&self, random: Token) -> String {
+        format!("{:016x}/{}/{}/{}", self.cluster, self.term, self.slack, random.to_text())
     }
 
     fn from_text(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let cluster = u64::from_str_radix(parts.next()?, 16).ok()?;
-        Some(Self {
-            cluster,
-            term: parts.next()?.parse().ok()?,
-            slack: parts.next()?.parse().ok()?,
-        })
+        let (term, slack) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Token::from_text(parts.next()?)?;
+        Some(Self { cluster, term, slack })
     }
 
     /// Whether this run, whose slack is at most `most_slack`, is the one noted.
@@ -53,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_restart_and_a_restored_snapshot_are_other_runs() {
-        let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text();
+        let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text(Token::from_bits(5));
         let now = |cluster, term| Run { cluster, term, slack: 0 };
         assert!(now(7, 2).continues(&noted, 3));
         assert!(now(7, 2).continues(&noted, 90));
@@ -61,7 +63,7 @@ mod tests {
         assert!(!now(7, 2).continues(&noted, -2), "a snapshot");
         assert!(!now(7, 3).continues(&noted, 3), "a restart");
         assert!(!now(8, 2).continues(&noted, 3), "another cluster");
-        assert!(!now(7, 2).continues("", 3) && !now(7, 2).continues("7/2", 3));
+        assert!(!now(7, 2).continues("", 3) && !now(7, 2).continues("7/2/3", 3));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::super::{Candidates, Fault};
 use super::gateway::{Answer, Gateway};
 use super::keys::{self, decoded, number};
 use super::run::{Run, slack};
+use crate::random;
 
 /// How many rows come with one answer.
 const PAGE: usize = 256;
@@ -17,6 +18,8 @@ pub(super) struct Member {
     /// The most that the slack of the run can be.
     most_slack: i64,
     run: Option<Run>,
+    /// What the transaction found the namespace to be.
+    pub(super) namespace_text: Option<String>,
     /// The revisions at which the transaction began and at which all rows were read.
     pub(super) began_at: u64,
     pub(super) all_read_at: u64,
@@ -24,7 +27,14 @@ pub(super) struct Member {
 
 impl Member {
     pub(super) fn new(gateway: Gateway) -> Self {
-        Self { gateway, most_slack: i64::MIN, run: None, began_at: 0, all_read_at: 0 }
+        Self {
+            gateway,
+            most_slack: i64::MIN,
+            run: None,
+            namespace_text: None,
+            began_at: 0,
+            all_read_at: 0,
+        }
     }
 
     pub(super) fn range(&mut self, request: &Value) -> Result<Value, Fault> {
@@ -34,6 +44,10 @@ impl Member {
     pub(super) fn txn(&mut self, compare: &[Value], success: &[Value]) -> Result<Answer, Fault> {
         let request = json!({ "compare": compare, "success": success });
         self.gateway.call("/v3/kv/txn", &request)
+    }
+
+    pub(super) fn unpin(&self) {
+        self.gateway.pin.lift();
     }
 
     /// The nodes of all keys with a prefix.
@@ -69,6 +83,7 @@ impl Shelf for Member {
             json!({ "request_range": range })
         };
         let kept = keys::range(&keys::namespace(namespace), None);
+        self.unpin();
         let Answer { body, .. } = self.txn(
             &[],
             &[
@@ -77,6 +92,8 @@ impl Shelf for Member {
                 count(keys::used(namespace, None)),
             ],
         )?;
+        // All that follows goes over the connection that this came by.
+        self.gateway.pin.set();
         let answers: Vec<&Value> =
             (0..3).map(|at| &body["responses"][at]["response_range"]).collect();
         let kept = list(answers[0]).first();
@@ -84,6 +101,7 @@ impl Shelf for Member {
             Some(kept) => Some((decoded(&kept["value"])?, number(&kept["mod_revision"])?)),
             None => None,
         };
+        self.namespace_text = namespace.as_ref().map(|(text, _)| text.clone());
         let (rows, used): (u64, u64) =
             (number(&answers[1]["count"])?, number(&answers[2]["count"])?);
 
@@ -109,7 +127,7 @@ impl Shelf for Member {
             term: number(&body["header"]["raft_term"])?,
             slack: slack(applied, number(&header["revision"])?)?,
         };
-        let incarnation = run.to_text();
+        let incarnation = run.to_text(random::token());
         self.run = Some(run);
         Ok(Head { now: date, incarnation, namespace, whole: rows == used })
     }
