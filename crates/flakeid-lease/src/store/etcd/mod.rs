@@ -11,6 +11,8 @@
 //!   another term than the one noted in it, and so does a cluster with a new leader, where grants
 //!   pause for about half a minute without need. A restored snapshot begins again with an old
 //!   term, but with a shorter log for its revision, which is noted too.
+//! - A transaction is several requests on one connection, and ends with it: behind a proxy that closes
+//!   connections after each answer nothing is granted.
 //! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
 //! - The coldest node is the one with the lowest fence among the 256 candidates that were written
 //!   longest ago.
