@@ -63,8 +63,8 @@ impl Place {
         self.check_presence()
     }
 
-    /// That the store is there, unless it may be made. An empty file is none: SQLite would begin one
-    /// in it.
+    /// That the store is there, unless it may be made. An empty file is none: `SQLite` would begin
+    /// one in it.
     pub(super) fn check_presence(&self) -> Result<(), Fault> {
         let is_there = || fs::metadata(&self.file).is_ok_and(|file| file.len() > 0);
         if self.creates || is_there() { Ok(()) } else { Err(self.missing()) }
