@@ -5,7 +5,6 @@
 //! transaction. So such work holds this gate, and `fork` waits for it (`pthread_atfork`).
 
 use std::cell::RefCell;
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -46,15 +45,37 @@ impl Drop for Guard {
     }
 }
 
+/// The process whose thread is registering the handlers, then `WATCHING`. Not a `Once`: if another
+/// thread forks meanwhile, the child would wait for ever for a thread that it does not have.
+#[cfg(unix)]
+static WATCHER: AtomicU32 = AtomicU32::new(0);
+
+/// No process has this number.
+#[cfg(unix)]
+const WATCHING: u32 = u32::MAX;
+
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn watch_forks() {
-    static WATCHING: Once = Once::new();
-    WATCHING.call_once(|| {
-        // SAFETY: the handlers are functions of this library, which is never unloaded while its
-        // code runs; they only take and let go a lock.
-        let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
-    });
+    let own = std::process::id();
+    loop {
+        let watcher = WATCHER.load(Ordering::Acquire);
+        if watcher == WATCHING {
+            return;
+        }
+        if watcher == own {
+            std::thread::sleep(Duration::from_micros(50));
+            continue;
+        }
+        // Nobody, or a thread of the parent's, which may have registered them or not.
+        if WATCHER.compare_exchange(watcher, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            // SAFETY: the handlers are functions of this library, which is never unloaded while its
+            // code runs; they only take and let go a lock, and being called twice does no harm.
+            let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+            WATCHER.store(WATCHING, Ordering::Release);
+            return;
+        }
+    }
 }
 
 #[cfg(not(unix))]
@@ -62,9 +83,13 @@ fn watch_forks() {}
 
 #[cfg(unix)]
 extern "C" fn before() {
-    let guard = hold();
     // A thread that is ending has no place for it any more; it does not fork either.
-    let _ = FORKING.try_with(|forking| *forking.borrow_mut() = guard);
+    let _ = FORKING.try_with(|forking| {
+        let mut forking = forking.borrow_mut();
+        if forking.is_none() {
+            *forking = hold();
+        }
+    });
 }
 
 /// In the parent and in the child, by the thread that forked.
