@@ -57,9 +57,15 @@ fn make(url: &str, kill_after: Option<u64>) -> Option<Made> {
 }
 
 /// What an operator does after a crash who does not want to wait for the node to expire.
-fn release_node_of(url: &str, pid: u32) {
-    let rows = run(&["leases", "ls", "--store", url]).quiet().json();
-    for row in rows.iter().filter(|row| row["pid"] == pid) {
+fn release_node_of(url: &str, made: &Made) {
+    let listing = run(&["leases", "ls", "--store", url]);
+    if listing.code != Some(0) && made.ids.is_empty() {
+        // Killed before anybody had made the store.
+        assert!(listing.stderr.contains("`flakeid leases init"), "{}", listing.stderr);
+        return;
+    }
+    let rows = listing.quiet().json();
+    for row in rows.iter().filter(|row| row["pid"] == made.pid) {
         let node = row["node"].to_string();
         run(&["leases", "release", &node, "--yes", "--store", url]).quiet();
     }
@@ -79,7 +85,7 @@ fn twelve_at_once_some_killed_again_and_again() {
                     let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
                     let Some(made) = make(url, kill_after) else { continue };
                     if made.was_killed {
-                        release_node_of(url, made.pid);
+                        release_node_of(url, &made);
                     }
                     all.lock().unwrap().push(made);
                 }
