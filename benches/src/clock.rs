@@ -11,14 +11,20 @@ pub(crate) fn unix_ms() -> u64 {
     now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
 }
 
-/// The same as of the kernel's last tick.
+/// The kernel's last tick, from the kernel without a detour through libc: the least that anything has
+/// to ask that looks at a clock.
+#[cfg(target_os = "linux")]
 #[inline]
-pub(crate) fn coarse_ms() -> u64 {
-    #[cfg(target_os = "linux")]
-    let now = read(libc::CLOCK_REALTIME_COARSE);
-    #[cfg(not(target_os = "linux"))]
-    let now = read(libc::CLOCK_REALTIME);
-    now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
+pub(crate) fn coarse() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    now.tv_sec.cast_unsigned() << 30 | now.tv_nsec.cast_unsigned()
+}
+
+/// There is no coarser clock.
+#[cfg(not(target_os = "linux"))]
+#[inline]
+pub(crate) fn coarse() -> u64 {
+    unix_ms()
 }
 
 /// CPU time, user and system, of all threads.

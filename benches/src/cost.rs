@@ -58,7 +58,7 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
         Row::new(FLOOR, || black_box(&floor).count()),
         Row::new(LEAST, || black_box(&least).position()),
         Row::new(EXACT_CLOCK, clock::unix_ms),
-        Row::new(COARSE_CLOCK, clock::coarse_ms),
+        Row::new(COARSE_CLOCK, clock::coarse),
         Row::new(FORK_CHECK, || u64::from(black_box(&mark).is_ours())),
         Row::new(NEXT, || subject::next(black_box(&next))),
         Row::new("flakeid `try_next_id`", || subject::try_next(black_box(&try_next))),

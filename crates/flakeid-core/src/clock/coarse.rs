@@ -1,5 +1,3 @@
-#![cfg_attr(unix, allow(unsafe_code))]
-
 use core::time::Duration;
 
 use super::{Clock, SystemClock};
@@ -20,13 +18,11 @@ impl CoarseClock {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     #[inline]
     pub(crate) fn now() -> (i64, u64) {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is a valid, writable timespec, and the clock exists since Linux 2.6.32.
-        unsafe { libc::clock_gettime(libc::CLOCK_REALTIME_COARSE, &raw mut time) };
-        #[allow(clippy::useless_conversion, reason = "both are narrower on 32-bit systems")]
-        let (seconds, nanoseconds) = (i64::from(time.tv_sec), i64::from(time.tv_nsec));
-        let mark = seconds.wrapping_mul(1_000_000_000).wrapping_add(nanoseconds);
-        (seconds * 1000 + nanoseconds / 1_000_000, mark.cast_unsigned())
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        let (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec as u32);
+        // Nanoseconds have 30 bits.
+        let mark = seconds.cast_unsigned() << 30 | u64::from(nanoseconds);
+        (seconds * 1000 + i64::from(nanoseconds / 1_000_000), mark)
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]

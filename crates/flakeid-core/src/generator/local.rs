@@ -47,9 +47,12 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     ///
     /// # Errors
     /// As [`Generator::next_id`].
-    #[inline]
+    #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
-        self.next_id_within(self.generator.max_wait)
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.begin_block(Some(self.generator.max_wait)),
+        }
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
@@ -58,10 +61,10 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
-        if !self.holds() {
-            self.reserve(Some(max_wait))?;
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.begin_block(Some(max_wait)),
         }
-        Ok(self.hand_out())
     }
 
     /// The next ID, without ever waiting.
@@ -70,52 +73,61 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// As [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
-        if !self.holds() {
-            self.reserve(None)?;
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.begin_block(None),
         }
-        Ok(self.hand_out())
     }
 
     /// The next ID of the block that was reserved last. `None` if that is used up or has ended, and
     /// then it is for the other calls to reserve another or to say why not. For callers that have
     /// something to do before they wait.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         self.holds().then(|| self.hand_out())
     }
 
     /// Whether the block has an ID that is still good.
-    #[inline]
+    #[inline(always)]
     fn holds(&self) -> bool {
         let mark = self.generator.clock.mark();
         // The limit is 0 in a forked child and once the generator is retired.
         mark == self.mark && self.next < self.end && self.next < self.generator.limit.get()
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_out(&mut self) -> Id {
-        let run = Run { first: self.next, count: 1, clock_sequence: self.clock_sequence };
+        let position = self.next;
         self.next += 1;
         if self.step == 0 {
-            return self.generator.shape.id(&run);
+            return self.id_at(position);
         }
         let id = self.id;
         self.id = id.wrapping_add(self.step);
         Id::from_u64(id)
     }
 
+    #[cold]
+    #[inline(never)]
+    fn id_at(&self, position: u64) -> Id {
+        let clock_sequence = self.clock_sequence;
+        self.generator.shape.id(&Run { first: position, count: 1, clock_sequence })
+    }
+
     /// A twin with a flaw, for the models: uses a block up without looking at the limit.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {
-            self.reserve(Some(self.generator.max_wait))?;
+            return self.begin_block(Some(self.generator.max_wait));
         }
         Ok(self.hand_out())
     }
 
+    /// Reserves a block, waiting at most `max_wait`, if at all, and hands out its first ID. Apart
+    /// from the short way, which costs a third more if this is compiled into it.
     #[cold]
     #[inline(never)]
-    fn reserve(&mut self, max_wait: Option<Duration>) -> Result<(), Error> {
+    fn begin_block(&mut self, max_wait: Option<Duration>) -> Result<Id, Error> {
         // Before the block: what is read here is never newer than the block's tick allows.
         let mark = self.generator.clock.mark();
         let run = match self.generator.take(self.block) {
@@ -130,7 +142,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         self.clock_sequence = run.clock_sequence;
         self.id = self.generator.shape.id(&run).to_u64();
         self.mark = mark;
-        Ok(())
+        Ok(self.hand_out())
     }
 
     /// The generator it shares in.

@@ -106,12 +106,9 @@ impl CachedGenerator {
     /// [`Closed`](ErrorKind::Closed); [`Forked`](ErrorKind::Forked).
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
-        match self.shared.stock.take() {
-            Ok(taken) => {
-                self.ask_below(taken.left);
-                Ok(taken.id)
-            }
-            Err(error) => Err(self.refuse(error)),
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_or_refuse(),
         }
     }
 
@@ -134,7 +131,10 @@ impl CachedGenerator {
     /// [`HorizonReached`](ErrorKind::HorizonReached).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        self.next_id_within(self.generator().max_wait)
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_waiting(self.generator().max_wait),
+        }
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
@@ -143,11 +143,25 @@ impl CachedGenerator {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_waiting(max_wait),
+        }
+    }
+
+    /// There was nothing to hand out a moment ago.
+    #[cold]
+    #[inline(never)]
+    fn take_or_refuse(&self) -> Result<Id, Error> {
+        self.shared.stock.take().map(|taken| taken.id).map_err(|error| self.refuse(error))
+    }
+
+    /// As [`take_or_refuse`](Self::take_or_refuse).
+    #[cold]
+    #[inline(never)]
+    fn take_waiting(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.shared.stock.take() {
-            Ok(taken) => {
-                self.ask_below(taken.left);
-                Ok(taken.id)
-            }
+            Ok(taken) => Ok(taken.id),
             Err(error) => self.wait(error, max_wait),
         }
     }
@@ -159,8 +173,6 @@ impl CachedGenerator {
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn wait(&self, mut error: Error, max_wait: Duration) -> Result<Id, Error> {
         let start = Instant::now();
         loop {
