@@ -125,3 +125,20 @@ def test_a_panic_in_another_thread(panic, bomb, generator):
         thread.join()
     assert caught == [panic] * 4
     assert ids == list(range(first + 1, first + 1001))
+
+
+def test_a_panic_in_a_method_that_is_called_directly(panic, generator, capfd):
+    def strike(_):
+        raise panic("struck")
+
+    with flakeid.CachedGenerator(generator, on_rejected_take=strike) as ring:
+        taken = []
+        # The clock stands still, so the ring is not refilled for ever.
+        with pytest.raises(panic, match="^struck$"):
+            while True:
+                taken.append(ring.take())
+        with pytest.raises(panic, match="^struck$"):
+            ring.take()
+        assert capfd.readouterr().err.count(RESUMED) == 2
+        assert taken == sorted(set(taken))
+        assert ring.stats().rejected_take == 2

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
+use std::ffi::CStr;
 use std::mem;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::callback::Callback;
+use crate::direct::DirectMethod;
 use crate::duration::duration;
 use crate::error::{exception, raise};
 use crate::generator::Generator;
@@ -116,6 +118,45 @@ impl Ring {
     }
 }
 
+pub(crate) struct Take;
+
+impl DirectMethod for Take {
+    type Class = CachedGenerator;
+    const NAME: &'static CStr = c"take";
+    const DOC: &'static CStr = c"take($self, /)\n--\n\n\
+        The next ID of the ring, without ever waiting, except where a forked child, or a generator \
+        that had to\nlease another node, begins a new ring. RingEmptyError if the ring was not \
+        refilled in time.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, CachedGenerator>) -> Option<u64> {
+        CachedGenerator::poll(this).map(Id::to_u64)
+    }
+
+    fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
+        CachedGenerator::call(this, Ring::take)
+    }
+}
+
+pub(crate) struct NextId;
+
+impl DirectMethod for NextId {
+    type Class = CachedGenerator;
+    const NAME: &'static CStr = c"next_id";
+    const DOC: &'static CStr = c"next_id($self, /)\n--\n\n\
+        The next ID of the ring. Waits for a refill, at most the generator's max_wait, without the \
+        GIL.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, CachedGenerator>) -> Option<u64> {
+        CachedGenerator::poll(this).map(Id::to_u64)
+    }
+
+    fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
+        CachedGenerator::call(this, Ring::next_id)
+    }
+}
+
 #[pymethods]
 impl CachedGenerator {
     #[new]
@@ -169,27 +210,6 @@ impl CachedGenerator {
         })
     }
 
-    /// The next ID of the ring, without ever waiting, except where a forked child, or a generator
-    /// that had to lease another node, begins a new ring. RingEmptyError if the ring was not
-    /// refilled in time.
-    #[inline(always)]
-    fn take(this: &Bound<'_, Self>) -> PyResult<u64> {
-        match Self::poll(this) {
-            Some(id) => Ok(id.to_u64()),
-            None => Self::call(this, Ring::take),
-        }
-    }
-
-    /// The next ID of the ring. Waits for a refill, at most the generator's max_wait, without the
-    /// GIL.
-    #[inline(always)]
-    fn next_id(this: &Bound<'_, Self>) -> PyResult<u64> {
-        match Self::poll(this) {
-            Some(id) => Ok(id.to_u64()),
-            None => Self::call(this, Ring::next_id),
-        }
-    }
-
     /// End the ring and its thread; nothing the second time. The generator goes on.
     fn close(this: &Bound<'_, Self>) {
         // SAFETY: this object owns the state, and no ring is dropped in there.
@@ -227,7 +247,10 @@ impl CachedGenerator {
     }
 
     fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
-        Self::next_id(this)
+        match Self::poll(this) {
+            Some(id) => Ok(id.to_u64()),
+            None => Self::call(this, Ring::next_id),
+        }
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

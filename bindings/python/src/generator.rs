@@ -1,3 +1,6 @@
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use flakeid_core::{Error, Generator as Core, Id, Window};
@@ -7,6 +10,7 @@ use pyo3::types::{PyList, PySequence, PyTuple};
 
 use crate::buffer::Target;
 use crate::clock;
+use crate::direct::DirectMethod;
 use crate::duration::duration;
 use crate::error::raise;
 use crate::integer::{count, field, wrong_type};
@@ -40,6 +44,43 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// the ticks that may be used.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
 pub(crate) struct Generator(pub(crate) Maker);
+
+pub(crate) struct NextId;
+
+impl DirectMethod for NextId {
+    type Class = Generator;
+    const NAME: &'static CStr = c"next_id";
+    const DOC: &'static CStr = c"next_id($self, /)\n--\n\n\
+        The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is \
+        full, for\nthe clock when it went back, as the policies say.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, Generator>) -> Option<u64> {
+        this.get().0.try_next_id().ok().map(Id::to_u64)
+    }
+
+    fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
+        this.get().__next__(this.py())
+    }
+}
+
+pub(crate) struct TryNextId;
+
+impl DirectMethod for TryNextId {
+    type Class = Generator;
+    const NAME: &'static CStr = c"try_next_id";
+    const DOC: &'static CStr = c"try_next_id($self, /)\n--\n\n\
+        The next ID, without ever waiting. The error's retry_after says when to try again.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, Generator>) -> Option<u64> {
+        NextId::at_hand(this)
+    }
+
+    fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
+        this.get().0.try_next_id().map(Id::to_u64).map_err(raise)
+    }
+}
 
 #[pymethods]
 impl Generator {
@@ -115,20 +156,6 @@ impl Generator {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
         builder.build().map(Arc::new).map(Maker::Fixed).map(Self).map_err(raise)
-    }
-
-    /// The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is
-    /// full, for the clock when it went back, as the policies say.
-    fn next_id(&self, py: Python<'_>) -> PyResult<u64> {
-        match self.0.try_next_id() {
-            Ok(id) => Ok(id.to_u64()),
-            Err(error) => self.next_id_waiting(py, error),
-        }
-    }
-
-    /// The next ID, without ever waiting. The error's retry_after says when to try again.
-    fn try_next_id(&self) -> PyResult<u64> {
-        self.0.try_next_id().map(Id::to_u64).map_err(raise)
     }
 
     /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
@@ -232,7 +259,10 @@ impl Generator {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
-        self.next_id(py)
+        match self.0.try_next_id() {
+            Ok(id) => Ok(id.to_u64()),
+            Err(error) => self.next_id_waiting(py, error),
+        }
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

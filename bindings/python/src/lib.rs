@@ -7,6 +7,7 @@ mod buffer;
 mod cached;
 mod callback;
 mod clock;
+mod direct;
 mod duration;
 mod error;
 mod event;
@@ -34,6 +35,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _flakeid {
     use pyo3::prelude::*;
+
+    use crate::direct::DirectMethod;
 
     #[pymodule_export]
     use crate::bounds::{decode, lower_bound, upper_bound};
@@ -71,6 +74,12 @@ mod _flakeid {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        crate::generator::NextId::add(py)?;
+        crate::generator::TryNextId::add(py)?;
+        crate::local::NextId::add(py)?;
+        crate::cached::NextId::add(py)?;
+        crate::cached::Take::add(py)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use flakeid_core::{Error, Generator as Fixed, Id, LocalGenerator as FixedLocal};
@@ -8,6 +9,7 @@ use flakeid_lease::{LeasedGenerator, LeasedLocalGenerator};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::direct::DirectMethod;
 use crate::error::raise;
 use crate::generator::Generator;
 use crate::guarded::Guarded;
@@ -91,6 +93,12 @@ impl LocalGenerator {
         Self { share: Guarded::new(Some(share)), generator: generator.clone().unbind() }
     }
 
+    #[inline(always)]
+    fn poll(this: &Bound<'_, Self>) -> Option<Id> {
+        // SAFETY: this object owns the share, and using up a block is arithmetic and a clock.
+        unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) }
+    }
+
     /// There is no ID at hand. What stops `try_next_id` may pass, and the core knows how long to
     /// wait for it.
     #[cold]
@@ -116,19 +124,26 @@ impl LocalGenerator {
     }
 }
 
-#[pymethods]
-impl LocalGenerator {
-    /// The next ID. Waits as Generator.next_id does, without the GIL.
+pub(crate) struct NextId;
+
+impl DirectMethod for NextId {
+    type Class = LocalGenerator;
+    const NAME: &'static CStr = c"next_id";
+    const DOC: &'static CStr = c"next_id($self, /)\n--\n\n\
+        The next ID. Waits as Generator.next_id does, without the GIL.";
+
     #[inline(always)]
-    fn next_id(this: &Bound<'_, Self>) -> PyResult<u64> {
-        // SAFETY: this object owns the share, and using up a block is arithmetic and a clock.
-        let polled = unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) };
-        match polled {
-            Some(id) => Ok(id.to_u64()),
-            None => Self::next_id_slowly(this),
-        }
+    fn at_hand(this: &Bound<'_, LocalGenerator>) -> Option<u64> {
+        LocalGenerator::poll(this).map(Id::to_u64)
     }
 
+    fn otherwise(this: &Bound<'_, LocalGenerator>) -> PyResult<u64> {
+        LocalGenerator::next_id_slowly(this)
+    }
+}
+
+#[pymethods]
+impl LocalGenerator {
     /// The generator whose IDs these are.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<Generator> {
@@ -140,7 +155,10 @@ impl LocalGenerator {
     }
 
     fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
-        Self::next_id(this)
+        match Self::poll(this) {
+            Some(id) => Ok(id.to_u64()),
+            None => Self::next_id_slowly(this),
+        }
     }
 
     fn __repr__(&self) -> String {

@@ -1,0 +1,105 @@
+//! Methods that the interpreter calls without pyo3's wrapper, which costs as much as a third of the
+//! cheapest ID: it counts who is attached and checks the object's type, which was checked before.
+
+#![expect(unsafe_code, reason = "this is what a wrapper does")]
+
+use std::any::Any;
+use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use pyo3::panic::PanicException;
+use pyo3::prelude::*;
+use pyo3::{PyClass, ffi};
+
+/// A method that takes no arguments and returns an ID.
+pub(crate) trait DirectMethod: Sized {
+    type Class: PyClass;
+
+    const NAME: &'static CStr;
+
+    /// The docstring, after a line `name($self, /)` and a line `--`, as the interpreter wants it.
+    const DOC: &'static CStr;
+
+    /// The next ID, if that takes no time. Makes or drops no Python object, and does not detach.
+    fn at_hand(this: &Bound<'_, Self::Class>) -> Option<u64>;
+
+    /// What is to be done when there was none.
+    ///
+    /// # Errors
+    /// What the method raises.
+    fn otherwise(this: &Bound<'_, Self::Class>) -> PyResult<u64>;
+
+    const DEFINITION: &'static ffi::PyMethodDef = &ffi::PyMethodDef {
+        ml_name: Self::NAME.as_ptr(),
+        ml_meth: ffi::PyMethodDefPointer { PyCFunction: call::<Self> },
+        ml_flags: ffi::METH_NOARGS,
+        ml_doc: Self::DOC.as_ptr(),
+    };
+
+    /// Adds the method to its class.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    fn add(py: Python<'_>) -> PyResult<()> {
+        let class = py.get_type::<Self::Class>();
+        // SAFETY: the class is one, the definition lives for ever and is only read, and what comes
+        // back is a new reference or null with an exception set.
+        let method = unsafe {
+            let definition = ptr::from_ref(Self::DEFINITION).cast_mut();
+            let method = ffi::PyDescr_NewMethod(class.as_type_ptr(), definition);
+            Bound::from_owned_ptr_or_err(py, method)?
+        };
+        class.setattr(Self::NAME, method)
+    }
+}
+
+/// What the interpreter calls.
+///
+/// # Safety
+/// This thread is attached, and `this` is an object of the method's class: the method descriptor
+/// has checked that.
+unsafe extern "C" fn call<M: DirectMethod>(
+    this: *mut ffi::PyObject,
+    _: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: as this function demands. The caller keeps the object alive.
+    let this =
+        unsafe { Borrowed::from_ptr(Python::assume_attached(), this).cast_unchecked::<M::Class>() };
+    match catch_unwind(AssertUnwindSafe(|| M::at_hand(&this))) {
+        // SAFETY: this thread is attached.
+        Ok(Some(id)) => unsafe { ffi::PyLong_FromUnsignedLongLong(id) },
+        Ok(None) => finish(|| M::otherwise(&this)),
+        Err(panic) => finish(|| Err(exception(panic.as_ref()))),
+    }
+}
+
+/// Does as pyo3's wrapper does: it is attached by pyo3's own count, and a panic ends here.
+#[cold]
+#[inline(never)]
+fn finish(work: impl FnOnce() -> PyResult<u64>) -> *mut ffi::PyObject {
+    Python::attach(|py| {
+        let result = catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|panic| Err(exception(panic.as_ref())));
+        match result {
+            Ok(id) => {
+                let Ok(id) = id.into_pyobject(py);
+                id.into_any().into_ptr()
+            }
+            Err(error) => {
+                error.restore(py);
+                ptr::null_mut()
+            }
+        }
+    })
+}
+
+/// A panic as pyo3 raises it.
+fn exception(panic: &(dyn Any + Send)) -> PyErr {
+    let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => "a panic without a message".to_owned(),
+    };
+    PanicException::new_err(message)
+}
