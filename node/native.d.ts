@@ -8,6 +8,8 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
+/** The number of what makes single IDs, for as long as this is kept. */
+type Seat = ExternalObject<'seat'>;
 /** A ring over a generator. */
 type Ring = ExternalObject<'ring'>;
 
@@ -159,32 +161,20 @@ export interface RingTexts {
 /** Moves it forward. */
 export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: bigint): void
 
+/**
+ * The two functions that write the next ID of whoever the second number says into the first: one
+ * waits, the other does not.
+ */
+export declare function bindDesk(): [nextId: () => void, tryNextId: () => void]
+
 /** A function of a generator that fills an array and returns how many IDs it wrote. */
 export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
 /** The same, waiting only if there is none to begin with, and only for one. */
 export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/**
- * Two functions of a new local handle, which write the next ID into the array given to `setup`: one
- * waits, the other does not.
- */
-export declare function bindLocal(owned: Owned): [nextId: () => void, tryNextId: () => void]
-
-/** A function of a generator that writes the next ID into the array given to `setup`. */
-export declare function bindNextId(owned: Owned): () => void
-
-/**
- * Two functions of a ring, which write the next ID into the array given to `setup`: one waits for a
- * refill, the other does not.
- */
-export declare function bindRing(ring: Ring): [nextId: () => void, take: () => void]
-
 /** The same without waiting. */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
-
-/** The same without waiting. */
-export declare function bindTryNextId(owned: Owned): () => void
 
 /** How many IDs a buffer is to hold, checked. */
 export declare function bufferSize(size: string): number
@@ -276,12 +266,24 @@ export declare function ringCapacity(ring: Ring): number
 /** size, taken, dropped because stale, rejected puts, rejected takes, refills. */
 export declare function ringStats(ring: Ring): BigUint64Array
 
+/** What to write into the second number of the array. */
+export declare function seatNumber(seat: Seat): number
+
+/** A generator's seat. */
+export declare function seatOf(owned: Owned): Seat
+
+/** A new local handle's seat. */
+export declare function seatOfLocal(owned: Owned): Seat
+
+/** A ring's seat. */
+export declare function seatOfRing(ring: Ring): Seat
+
 /** Sets it. */
 export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void
 
 /**
- * Takes the function that makes errors, and the array of one number into which `nextId` and
- * `tryNextId` write. The array must not be given to anybody else.
+ * Takes the function that makes errors, and the array of two numbers through which the functions
+ * of `bindDesk` hand IDs over. The array must not be given to anybody else.
  */
 export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, register: BigUint64Array): void
 

@@ -13,6 +13,8 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
+/** The number of what makes single IDs, for as long as this is kept. */
+type Seat = ExternalObject<'seat'>;
 /** A ring over a generator. */
 type Ring = ExternalObject<'ring'>;
 `;

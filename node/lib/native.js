@@ -27,27 +27,39 @@ function load() {
 
 const addon = load();
 
-// Single IDs come through this array. It must stay private: a transfer would free its memory,
-// which the add-on writes to.
-const register = new BigUint64Array(1);
+// Single IDs come through the first number, and whose they are to be is said in the second. The array
+// must stay private: a transfer would free its memory, which the add-on writes to.
+const register = new BigUint64Array(new ArrayBuffer(16));
+const asked = new Uint32Array(register.buffer, 8, 1);
 
-// Two functions that make single IDs.
+let askForNextId;
+let tryNextId;
+
+function setup(makeError) {
+  addon.setup(makeError, register);
+  [askForNextId, tryNextId] = addon.bindDesk();
+}
+
+// What makes single IDs.
 class Single {
-  #nextId;
-  #tryNextId;
+  // Keeps the number.
+  #seat;
+  #number;
 
-  constructor([nextId, tryNextId]) {
-    this.#nextId = nextId;
-    this.#tryNextId = tryNextId;
+  constructor(seat) {
+    this.#seat = seat;
+    this.#number = addon.seatNumber(seat);
   }
 
   nextId() {
-    this.#nextId();
+    asked[0] = this.#number;
+    askForNextId();
     return register[0];
   }
 
   tryNextId() {
-    this.#tryNextId();
+    asked[0] = this.#number;
+    tryNextId();
     return register[0];
   }
 }
@@ -56,7 +68,7 @@ class NativeRing extends Single {
   #ring;
 
   constructor(ring) {
-    super(addon.bindRing(ring));
+    super(addon.seatOfRing(ring));
     this.#ring = ring;
     this.capacity = addon.ringCapacity(ring);
   }
@@ -77,7 +89,7 @@ class NativeHandle extends Single {
   #closing;
 
   constructor(owned, isLeased) {
-    super([addon.bindNextId(owned), addon.bindTryNextId(owned)]);
+    super(addon.seatOf(owned));
     this.#owned = owned;
     this.isLeased = isLeased;
     this.fillSome = addon.bindFillSome(owned);
@@ -114,7 +126,7 @@ class NativeHandle extends Single {
   }
 
   local() {
-    return new Single(addon.bindLocal(this.#owned));
+    return new Single(addon.seatOfLocal(this.#owned));
   }
 
   ring(options, onRejectedPut) {
@@ -179,7 +191,7 @@ const backend = {
   ...addon,
   clockNames: true,
   manyNodes: true,
-  setup: (makeError) => addon.setup(makeError, register),
+  setup,
   open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
   openLease,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flakeid_core::{CachedGenerator, Error, ErrorKind, Id, RingOptions, RingStats};
 use flakeid_lease::LeasedCachedGenerator;
 
-use crate::function::{Maker, Place};
+use crate::desk::Maker;
 use crate::handle::{Handle, Leased};
 
 /// A ring over a generator. It stays in its environment's thread.
@@ -14,8 +14,6 @@ pub(crate) struct Cached {
     capacity: u64,
     /// The longest wait on the event loop.
     on_loop: Duration,
-    /// Where `nextId` and `take` put their IDs.
-    place: Place,
 }
 
 enum Ring {
@@ -27,7 +25,7 @@ enum Ring {
 impl Cached {
     /// Fills the ring. One ID is used up first, because it waits for the generator's first tick no
     /// longer than the event loop may.
-    pub(crate) fn open(handle: &Handle, options: RingOptions, place: Place) -> Result<Self, Error> {
+    pub(crate) fn open(handle: &Handle, options: RingOptions) -> Result<Self, Error> {
         let (ring, capacity, on_loop) = match handle {
             Handle::Fixed(fixed) => {
                 match fixed.on_loop {
@@ -46,7 +44,7 @@ impl Cached {
                 (Ring::Leased(cached, Arc::clone(leased)), capacity, leased.on_ring)
             }
         };
-        Ok(Self { ring: RefCell::new(Ok(ring)), capacity, on_loop, place })
+        Ok(Self { ring: RefCell::new(Ok(ring)), capacity, on_loop })
     }
 
     pub(crate) fn capacity(&self) -> u64 {
@@ -75,10 +73,6 @@ impl Ring {
 }
 
 impl Maker for Cached {
-    fn place(&self) -> Place {
-        self.place
-    }
-
     #[inline]
     fn next_id(&self) -> Result<Id, Error> {
         match &*self.ring.borrow() {

@@ -1,13 +1,14 @@
 //! What belongs to one JavaScript environment: the main thread's and each worker's.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use flakeid_core::Error;
 use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRef};
 use napi::{Env, Status, Unknown};
 use napi_derive::napi;
 
-use crate::function::Register;
+use crate::desk::Desk;
 use crate::leases::Leases;
 
 /// code, message, retryAfterMs, byMs, horizon, field.
@@ -16,7 +17,7 @@ pub(crate) type FailureArguments =
 
 pub(crate) struct Environment {
     make_error: FunctionRef<FailureArguments, Unknown<'static>>,
-    pub(crate) register: Register,
+    pub(crate) desk: Arc<Desk>,
     pub(crate) leases: Rc<Leases>,
 }
 
@@ -26,12 +27,12 @@ impl Environment {
         make_error: &Function<FailureArguments, Unknown<'static>>,
         register: BigUint64Array,
     ) -> napi::Result<()> {
-        let missing = || napi::Error::new(Status::InvalidArg, "the array is empty");
-        let register = Register::new(register).ok_or_else(missing)?;
+        let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
+        let desk = Desk::new(register).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
         // Before finalizers drop the generators one after the other.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
-        let made = Self { make_error: make_error.create_ref()?, register, leases };
+        let made = Self { make_error: make_error.create_ref()?, desk, leases };
         env.set_instance_data(made, (), |_| {})
     }
 
@@ -57,8 +58,8 @@ impl Environment {
     }
 }
 
-/// Takes the function that makes errors, and the array of one number into which `nextId` and
-/// `tryNextId` write. The array must not be given to anybody else.
+/// Takes the function that makes errors, and the array of two numbers through which the functions
+/// of `bindDesk` hand IDs over. The array must not be given to anybody else.
 #[napi(catch_unwind)]
 pub(crate) fn setup(
     env: Env,

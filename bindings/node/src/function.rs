@@ -10,48 +10,10 @@ use std::slice;
 use std::sync::Arc;
 
 use flakeid_core::{Error, Id};
-use napi::bindgen_prelude::{BigUint64Array, FromNapiValue, Function};
+use napi::bindgen_prelude::{FromNapiValue, Function};
 use napi::{Env, JsValue, Result, check_status, sys};
 
 use crate::environment::Environment;
-
-/// Where single IDs are handed over: the only number of an array.
-#[derive(Clone, Copy)]
-pub(crate) struct Place(*mut u64);
-
-// SAFETY: only `hand_over` writes there, in the thread of the environment that the array is of;
-// tasks in other threads carry the place along with their generator, but make no use of it.
-unsafe impl Send for Place {}
-// SAFETY: as above.
-unsafe impl Sync for Place {}
-
-/// The array of one number through which single IDs are handed over.
-pub(crate) struct Register {
-    place: Place,
-    /// Keeps the memory of `place` where it is: JavaScript never lets go of the array's buffer,
-    /// and this reference keeps the collector from it.
-    _array: BigUint64Array,
-}
-
-impl Register {
-    pub(crate) fn new(mut array: BigUint64Array) -> Option<Self> {
-        // SAFETY: nothing else looks at the array while it is borrowed here.
-        let place = Place(ptr::from_mut(unsafe { array.as_mut() }.first_mut()?));
-        Some(Self { place, _array: array })
-    }
-
-    pub(crate) fn place(&self) -> Place {
-        self.place
-    }
-}
-
-/// What makes single IDs for the functions bound to it.
-pub(crate) trait Maker: 'static {
-    /// Where the IDs are to be put.
-    fn place(&self) -> Place;
-    fn next_id(&self) -> std::result::Result<Id, Error>;
-    fn try_next_id(&self) -> std::result::Result<Id, Error>;
-}
 
 /// What fills arrays for the functions bound to it.
 pub(crate) trait Filler: 'static {
@@ -73,7 +35,7 @@ pub(crate) trait Filler: 'static {
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
-/// Makes a function whose data pointer is the generator, which it keeps alive.
+/// Makes a function whose data pointer is the maker, which it keeps alive.
 pub(crate) fn bind<'env, M: 'static>(
     env: &'env Env,
     name: &CStr,
@@ -102,58 +64,30 @@ unsafe extern "C" fn free<M>(_env: sys::napi_env, maker: *mut c_void, _hint: *mu
     drop(unsafe { Arc::from_raw(maker.cast::<M>()) });
 }
 
-/// The generator of a call.
+/// What the function of a call is bound to.
 ///
 /// # Safety
-/// `info` is that of a call under way of a function made by [`bind`] for a maker of this type.
+/// `info` is that of a call under way of a function made by [`bind`] for this type.
 #[inline]
-unsafe fn maker_of<'call, M>(env: sys::napi_env, info: sys::napi_callback_info) -> &'call M {
+pub(crate) unsafe fn bound<'call, M>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> &'call M {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: as promised by the caller; the call keeps its function, and so the maker, alive.
+    // SAFETY: as promised by the caller; the call keeps its function, and so the data, alive.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
         &*data.cast::<M>()
     }
 }
 
-pub(crate) unsafe extern "C" fn next_id<M: Maker>(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { hand_over(env, info, M::next_id) }
-}
-
-pub(crate) unsafe extern "C" fn try_next_id<M: Maker>(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { hand_over(env, info, M::try_next_id) }
-}
-
-/// # Safety
-/// As [`maker_of`].
+/// A panic in a call becomes an error that is thrown.
 #[inline]
-unsafe fn hand_over<M: Maker>(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-    make: impl FnOnce(&M) -> std::result::Result<Id, Error>,
-) -> sys::napi_value {
-    // SAFETY: as promised by the caller.
-    let maker = unsafe { maker_of::<M>(env, info) };
-    // The result is looked at inside: handed out, it would be copied, on the hot path too.
-    let call = || match make(maker) {
-        // SAFETY: the place lives as long as the environment, in whose thread this is: makers are
-        // not shared with other environments.
-        Ok(id) => unsafe { *maker.place().0 = id.to_u64() },
-        Err(error) => fail(env, &error),
-    };
+pub(crate) fn caught(env: sys::napi_env, call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
-        fail_from_panic(env);
+        defect(env);
     }
-    ptr::null_mut()
 }
 
 pub(crate) unsafe extern "C" fn fill<M: Filler>(
@@ -181,7 +115,7 @@ pub(crate) unsafe extern "C" fn fill_some<M: Filler>(
 }
 
 /// # Safety
-/// As [`maker_of`].
+/// As [`bound`].
 unsafe fn fill_by<M: Filler>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -213,7 +147,7 @@ unsafe fn fill_by<M: Filler>(
             sys::napi_create_double(env, count as f64, &raw mut result);
         },
         Ok(Err(error)) => fail(env, &error),
-        Err(_) => fail_from_panic(env),
+        Err(_) => defect(env),
     }
     result
 }
@@ -259,7 +193,7 @@ unsafe fn numbers_of<'call>(
 }
 
 #[cold]
-fn fail(env: sys::napi_env, error: &Error) {
+pub(crate) fn fail(env: sys::napi_env, error: &Error) {
     let thrown = Environment::error(&Env::from_raw(env), error);
     match thrown {
         // SAFETY: the value is of this environment and of this call.
@@ -273,7 +207,8 @@ fn fail(env: sys::napi_env, error: &Error) {
 /// What the program can do after a panic is the same as for any bug; the panic has been printed.
 pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
 
+/// Throws what says so.
 #[cold]
-fn fail_from_panic(env: sys::napi_env) {
+pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
 }

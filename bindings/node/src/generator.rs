@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use flakeid_core::{Error, Id, ManualClock};
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Function};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
+use crate::desk::{Maker, Seat};
 use crate::environment::{Environment, thrown};
 use crate::function;
 use crate::handle::{Fixed, Handle, Leased, OffLoop};
@@ -10,7 +13,7 @@ use crate::number::field;
 use crate::once::Once;
 use crate::options::OptionTexts;
 
-/// A generator in its own right. Functions bound to it keep it alive too.
+/// A generator in its own right. Its seat and functions bound to it keep it alive too.
 pub(crate) type Owned = External<Handle>;
 
 /// Builds a generator.
@@ -20,34 +23,18 @@ pub(crate) fn open(
     options: OptionTexts,
     clock: Option<&External<ManualClock>>,
 ) -> Result<Owned> {
-    let place = Environment::of(&env)?.register.place();
-    let handle = Handle::open(&options, clock.map(|clock| &**clock), place);
+    let handle = Handle::open(&options, clock.map(|clock| &**clock));
     handle.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
-/// A function of a generator that writes the next ID into the array given to `setup`.
-#[napi(catch_unwind, ts_return_type = "() => void")]
-pub(crate) fn bind_next_id<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    let name = c"nextId";
-    match &**owned {
-        Handle::Fixed(fixed) => function::bind(env, name, function::next_id::<Fixed>, fixed),
-        Handle::Leased(leased) => function::bind(env, name, function::next_id::<Leased>, leased),
-    }
-}
-
-/// The same without waiting.
-#[napi(catch_unwind, ts_return_type = "() => void")]
-pub(crate) fn bind_try_next_id<'env>(
-    env: &'env Env,
-    owned: &Owned,
-) -> Result<Function<'env, (), ()>> {
-    let name = c"tryNextId";
-    match &**owned {
-        Handle::Fixed(fixed) => function::bind(env, name, function::try_next_id::<Fixed>, fixed),
-        Handle::Leased(leased) => {
-            function::bind(env, name, function::try_next_id::<Leased>, leased)
-        }
-    }
+/// A generator's seat.
+#[napi(catch_unwind)]
+pub(crate) fn seat_of(env: Env, owned: &Owned) -> Result<Seat> {
+    let maker: Arc<dyn Maker> = match &**owned {
+        Handle::Fixed(fixed) => Arc::clone(fixed) as _,
+        Handle::Leased(leased) => Arc::clone(leased) as _,
+    };
+    Ok(Environment::of(&env)?.desk.seat(maker))
 }
 
 /// A function of a generator that fills an array and returns how many IDs it wrote.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use flakeid_core::{Error, Generator, Id, Layout, ManualClock, NamedClock, Stats};
 use flakeid_lease::LeasedGenerator;
 
-use crate::function::{Filler, Maker, Place};
+use crate::desk::Maker;
+use crate::function::Filler;
 use crate::lease::{Lease, Tenant};
 use crate::leases::Leases;
 use crate::options::OptionTexts;
@@ -26,8 +27,6 @@ pub(crate) struct Fixed {
     pub(crate) on_loop: Option<Duration>,
     /// The same for a ring, which may have to wait for several ticks.
     pub(crate) on_ring: Duration,
-    /// Where `nextId` and `tryNextId` put their IDs.
-    place: Place,
 }
 
 /// A generator of a leased node.
@@ -37,16 +36,10 @@ pub(crate) struct Leased {
     pub(crate) on_loop: Duration,
     /// The same for a ring, which may have to wait for several ticks.
     pub(crate) on_ring: Duration,
-    /// Where `nextId` and `tryNextId` put their IDs.
-    place: Place,
 }
 
 impl Handle {
-    pub(crate) fn open(
-        options: &OptionTexts,
-        clock: Option<&ManualClock>,
-        place: Place,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(options: &OptionTexts, clock: Option<&ManualClock>) -> Result<Self, Error> {
         let layout = options.layout()?;
         let mut builder = options.builder(layout)?;
         let max_wait = options.max_wait()?;
@@ -59,14 +52,13 @@ impl Handle {
         }
         let generator = Arc::new(builder.build()?);
         let on_ring = longest_on_ring(max_wait);
-        Ok(Self::Fixed(Arc::new(Fixed { generator, on_loop, on_ring, place })))
+        Ok(Self::Fixed(Arc::new(Fixed { generator, on_loop, on_ring })))
     }
 
     pub(crate) fn leased(
         generator: LeasedGenerator,
         max_wait: Option<Duration>,
         leases: &Rc<Leases>,
-        place: Place,
     ) -> Self {
         let on_loop = longest_on_loop(generator.layout(), max_wait);
         let lease = Lease::new(generator, Rc::clone(leases));
@@ -74,7 +66,7 @@ impl Handle {
             clippy::arc_with_non_send_sync,
             reason = "functions are bound to both kinds alike"
         )]
-        let made = Arc::new(Leased { lease, on_loop, on_ring: longest_on_ring(max_wait), place });
+        let made = Arc::new(Leased { lease, on_loop, on_ring: longest_on_ring(max_wait) });
         leases.add(&made);
         Self::Leased(made)
     }
@@ -146,10 +138,6 @@ impl Handle {
 }
 
 impl Maker for Fixed {
-    fn place(&self) -> Place {
-        self.place
-    }
-
     #[inline]
     fn next_id(&self) -> Result<Id, Error> {
         match self.on_loop {
@@ -178,10 +166,6 @@ impl Filler for Fixed {
 }
 
 impl Maker for Leased {
-    fn place(&self) -> Place {
-        self.place
-    }
-
     #[inline]
     fn next_id(&self) -> Result<Id, Error> {
         self.lease.ask(|generator| generator.next_id_within(self.on_loop))

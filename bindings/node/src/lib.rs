@@ -10,6 +10,7 @@
 
 mod cached;
 mod clock;
+mod desk;
 mod environment;
 mod function;
 mod generator;

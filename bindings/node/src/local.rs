@@ -3,20 +3,17 @@ use std::sync::Arc;
 
 use flakeid_core::{Error, Generator, Id, LocalGenerator};
 use flakeid_lease::{LeasedGenerator, LeasedLocalGenerator};
-use napi::bindgen_prelude::Function;
 use napi::{Env, Result};
 use napi_derive::napi;
 
+use crate::desk::{Maker, Seat};
 use crate::environment::Environment;
-use crate::function::{self, Maker, Place};
 use crate::generator::Owned;
 use crate::handle::{Fixed, Handle, Leased};
 
 /// A share of a generator for the thread of one environment, which it stays in.
 struct Local {
     share: RefCell<Share>,
-    /// Where `nextId` and `tryNextId` put their IDs.
-    place: Place,
 }
 
 enum Share {
@@ -40,10 +37,6 @@ impl Share {
 }
 
 impl Maker for Local {
-    fn place(&self) -> Place {
-        self.place
-    }
-
     #[inline]
     fn next_id(&self) -> std::result::Result<Id, Error> {
         match &mut *self.share.borrow_mut() {
@@ -66,18 +59,10 @@ impl Maker for Local {
     }
 }
 
-/// Two functions of a new local handle, which write the next ID into the array given to `setup`: one
-/// waits, the other does not.
-#[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
-pub(crate) fn bind_local<'env>(
-    env: &'env Env,
-    owned: &Owned,
-) -> Result<Vec<Function<'env, (), ()>>> {
-    let place = Environment::of(env)?.register.place();
-    #[expect(clippy::arc_with_non_send_sync, reason = "functions are bound to all kinds alike")]
-    let local = Arc::new(Local { share: RefCell::new(Share::of(owned)), place });
-    Ok(vec![
-        function::bind(env, c"nextId", function::next_id::<Local>, &local)?,
-        function::bind(env, c"tryNextId", function::try_next_id::<Local>, &local)?,
-    ])
+/// A new local handle's seat.
+#[napi(catch_unwind)]
+pub(crate) fn seat_of_local(env: Env, owned: &Owned) -> Result<Seat> {
+    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are seated alike")]
+    let local = Arc::new(Local { share: RefCell::new(Share::of(owned)) });
+    Ok(Environment::of(&env)?.desk.seat(local))
 }

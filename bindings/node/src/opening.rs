@@ -30,8 +30,8 @@ impl Task for Opening {
 
     fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
         let generator = opened.map_err(|error| thrown(&env, &error))?;
-        let Environment { register, leases, .. } = Environment::of(&env)?;
-        ExternalRef::new(&env, Handle::leased(generator, self.max_wait, leases, register.place()))
+        let Environment { leases, .. } = Environment::of(&env)?;
+        ExternalRef::new(&env, Handle::leased(generator, self.max_wait, leases))
     }
 }
 

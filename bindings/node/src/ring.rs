@@ -8,12 +8,12 @@ use napi::{Env, Result, Unknown};
 use napi_derive::napi;
 
 use crate::cached::Cached;
+use crate::desk::Seat;
 use crate::environment::{Environment, thrown};
-use crate::function;
 use crate::generator::Owned;
 use crate::options::{milliseconds, small};
 
-/// A ring. Functions bound to it keep it alive too.
+/// A ring. Its seat keeps it alive too.
 pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
@@ -68,9 +68,8 @@ pub(crate) fn open_ring(
     if let Some(listener) = on_rejected_put {
         options = options.on_rejected_put(handler(&listener)?);
     }
-    let place = Environment::of(&env)?.register.place();
-    let cached = Cached::open(owned, options, place).map_err(refused)?;
-    #[expect(clippy::arc_with_non_send_sync, reason = "functions are bound to all kinds alike")]
+    let cached = Cached::open(owned, options).map_err(refused)?;
+    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are seated alike")]
     Ok(External::new(Arc::new(cached)))
 }
 
@@ -93,14 +92,11 @@ fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
     Ok((Environment::error(env, error)?,).into())
 }
 
-/// Two functions of a ring, which write the next ID into the array given to `setup`: one waits for a
-/// refill, the other does not.
-#[napi(catch_unwind, ts_return_type = "[nextId: () => void, take: () => void]")]
-pub(crate) fn bind_ring<'env>(env: &'env Env, ring: &Ring) -> Result<Vec<Function<'env, (), ()>>> {
-    Ok(vec![
-        function::bind(env, c"nextId", function::next_id::<Cached>, ring)?,
-        function::bind(env, c"take", function::try_next_id::<Cached>, ring)?,
-    ])
+/// A ring's seat.
+#[napi(catch_unwind)]
+pub(crate) fn seat_of_ring(env: Env, ring: &Ring) -> Result<Seat> {
+    let cached = Arc::clone(ring);
+    Ok(Environment::of(&env)?.desk.seat(cached))
 }
 
 /// How many IDs it can hold.

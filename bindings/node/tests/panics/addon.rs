@@ -12,6 +12,8 @@ extern crate self as flakeid_core;
 mod cached;
 #[path = "../../src/clock.rs"]
 mod clock;
+#[path = "../../src/desk.rs"]
+mod desk;
 #[path = "../../src/environment.rs"]
 mod environment;
 #[path = "../../src/function.rs"]
