@@ -208,7 +208,9 @@ impl Field {
             part.chunks(BATCH).try_for_each(|batch| {
                 self.patiently(store, |store| {
                     store.transact(&self.namespace, &mut |ledger| {
-                        let (now, incarnation) = (ledger.now()?, ledger.incarnation()?);
+                        let now = ledger.now()?;
+                        let kept = ledger.namespace()?;
+                        let incarnation = kept.map(|kept| kept.incarnation).unwrap_or_default();
                         batch.iter().try_for_each(|held| {
                             let row = Row {
                                 node: held.node,

@@ -12,7 +12,9 @@ use crate::store::{Fault, operations};
 /// The store is killed while eight processes acquire and renew.
 pub fn confirmed_grants_survive(subject: &dyn Subject) {
     const WORKERS: usize = 8;
-    let scene = Scene::brief(subject, "crash");
+    // More nodes than any store grants before it is down.
+    let layout = "t41.n20.s2@1767225600000/1ms".parse().expect("a layout");
+    let scene = Scene::brief_of(subject, "crash", layout);
     let (crashed, busy) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut first = scene.client();
     let early = first.grant(&scene.request());

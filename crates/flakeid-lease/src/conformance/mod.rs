@@ -24,6 +24,7 @@ pub mod releases;
 pub mod renewals;
 pub mod restorations;
 mod scene;
+pub mod searches;
 mod subject;
 pub mod whois;
 
@@ -40,6 +41,7 @@ pub const TESTS: &[(&str, Test)] = &[
     ("grants::expiry_is_by_the_stores_clock", grants::expiry_is_by_the_stores_clock),
     ("grants::coldest_node_is_reused_first", grants::coldest_node_is_reused_first),
     ("grants::used_ticks_are_not_granted", grants::used_ticks_are_not_granted),
+    ("searches::unused_nodes_are_found_in_order", searches::unused_nodes_are_found_in_order),
     ("identities::names_are_sticky", identities::names_are_sticky),
     ("identities::fixed_nodes_are_taken_over", identities::fixed_nodes_are_taken_over),
     ("identities::takeovers_end_at_max_ahead", identities::takeovers_end_at_max_ahead),

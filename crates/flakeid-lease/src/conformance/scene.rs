@@ -31,9 +31,14 @@ impl<'a> Scene<'a> {
 
     /// A namespace that is over a restoration in seconds.
     pub(super) fn brief(subject: &'a dyn Subject, name: &str) -> Self {
+        Self::brief_of(subject, name, Layout::TWITTER)
+    }
+
+    /// The same for a layout.
+    pub(super) fn brief_of(subject: &'a dyn Subject, name: &str, layout: Layout) -> Self {
         // A store whose clock shows whole seconds is behind by up to one of them.
         let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
-        let new = Namespace::new(&fresh_name(name), Layout::TWITTER);
+        let new = Namespace::new(&fresh_name(name), layout);
         Self::of(subject, &Namespace { bounds, ..new })
     }
 

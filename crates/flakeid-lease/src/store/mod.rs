@@ -8,6 +8,13 @@
 #[cfg(feature = "etcd")]
 pub mod etcd;
 mod fault;
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "etcd",
+    all(feature = "sqlite", unix)
+))]
+mod gaps;
 mod ledger;
 mod location;
 mod memory;

@@ -4,6 +4,7 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod deletions;
 mod faults;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
@@ -32,6 +33,11 @@ fn leases_on_a_given_server() {
 #[test]
 fn deleted_rows_are_noticed() {
     optimistic::deleted_rows_are_noticed(&Etcd(EtcdServer::new()));
+}
+
+#[test]
+fn deleted_rows_cannot_be_quarantined() {
+    optimistic::deleted_rows_cannot_be_quarantined(&Etcd(EtcdServer::new()));
 }
 
 #[test]

@@ -49,6 +49,25 @@ pub(crate) fn deleted_rows_are_noticed(subject: &dyn Subject) {
     assert!(again.start >= listing.namespace.floor && again.start >= lost.fence);
 }
 
+/// An operator's act on a node whose row is gone would hide that it is.
+pub(crate) fn deleted_rows_cannot_be_quarantined(subject: &dyn Subject) {
+    let mut store = subject.connect();
+    let namespace = brief_namespace("hidden");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    subject.delete_row(name, lost.node).unwrap();
+    let quarantine = |store: &mut dyn Store| {
+        operations::repair(store, name, lost.node, operations::Repair::Quarantine)
+    };
+    let refused = quarantine(&mut *store);
+    let Err(Fault::Rejected(text)) = refused else { panic!("{refused:?}") };
+    assert!(text.contains("deleted"), "{text}");
+    operations::adopt(&mut *store, name).unwrap();
+    assert!(quarantine(&mut *store).unwrap().is_some());
+    assert!(operations::list(&mut *store, name).unwrap().namespace.floor >= lost.fence);
+}
+
 /// An operator's work on more rows than one answer or one request of a store holds.
 pub(crate) fn many_rows_are_handled(subject: &dyn Subject) {
     const ROWS: u64 = 600;

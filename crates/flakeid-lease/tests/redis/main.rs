@@ -35,6 +35,11 @@ fn deleted_rows_are_noticed() {
 }
 
 #[test]
+fn deleted_rows_cannot_be_quarantined() {
+    optimistic::deleted_rows_cannot_be_quarantined(&Redis(RedisServer::new()));
+}
+
+#[test]
 fn many_rows_are_handled() {
     optimistic::many_rows_are_handled(&Redis(RedisServer::new()));
 }

@@ -1,12 +1,15 @@
 use serde_json::{Value, json};
 
 use super::super::Fault;
-use super::super::optimistic::Draft;
+use super::super::optimistic::{Draft, Written};
 use super::keys::{self, encoded};
 use super::shelf::Member;
 
-/// etcd allows 128 operations in a transaction, and in a nested one as many fewer as the outer one
-/// has comparisons or operations, whichever are more.
+/// etcd allows so many operations in a transaction, and in a nested one as many fewer as the outer
+/// one has comparisons or operations, whichever are more.
+const MOST: usize = 128;
+
+/// So many rows are compared one by one, and so many operations are nested, at most.
 const PART: usize = 50;
 
 impl Member {
@@ -25,15 +28,20 @@ impl Member {
             _ => None,
         };
         if let Some(since) = since {
-            let prefix = keys::row(namespace, None);
-            compare.push(json!({
-                "key": encoded(&prefix), "range_end": encoded(&keys::end(&prefix)),
-                "target": "MOD", "result": "LESS", "mod_revision": (since + 1).to_string(),
-            }));
+            compare.push(older(&keys::row(namespace, None), since));
         } else {
             let seen = draft.rows_seen.iter();
             let row = |node: &u64| keys::row(namespace, Some(*node));
             compare.extend(seen.map(|(node, seen)| unchanged(&row(node), *seen)));
+        }
+        // A mark without a row tells of one that was deleted, perhaps a moment ago.
+        let is_new = |row: &&Written| row.is_new && !draft.mends && !self.doubts;
+        let marks: Vec<_> = draft.rows.iter().filter(is_new).collect();
+        if marks.len() < PART {
+            let mark = |row: &Written| keys::used(namespace, Some(row.node));
+            compare.extend(marks.iter().map(|row| unchanged(&mark(row), None)));
+        } else {
+            compare.push(older(&keys::used(namespace, None), self.began_at));
         }
         let mut writes: Vec<Value> = draft.namespace.iter().map(|text| put(&key, text)).collect();
         for row in &draft.rows {
@@ -52,7 +60,7 @@ impl Member {
             1..=PART => writes,
             // What is nested does not count for the cluster's quota, so only what must be is.
             _ => {
-                let parts = writes.chunks(PART);
+                let parts = writes.chunks(PART.min(MOST - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
             }
         };
@@ -63,6 +71,14 @@ impl Member {
 
 fn put(key: &str, text: &str) -> Value {
     json!({ "request_put": { "key": encoded(key), "value": encoded(text) } })
+}
+
+/// That no key with a prefix has changed since a revision.
+fn older(prefix: &str, since: u64) -> Value {
+    json!({
+        "key": encoded(prefix), "range_end": encoded(&keys::end(prefix)),
+        "target": "MOD", "result": "LESS", "mod_revision": (since + 1).to_string(),
+    })
 }
 
 /// That a key is what it was; 0 is the revision of one that does not exist.

@@ -45,6 +45,13 @@ pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     }
 }
 
+/// A request for the number of keys in `[key, end)`.
+pub(super) fn count(key: &str, end: &str) -> Value {
+    let mut request = range(key, Some(end));
+    request["count_only"] = json!(true);
+    request
+}
+
 /// Bytes as the gateway's JSON has them.
 pub(super) fn encoded(bytes: &str) -> String {
     STANDARD.encode(bytes)

@@ -3,6 +3,8 @@
 //!
 //! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `row/<node>`, `used/<node>`
 //!   (tells that there was a row, should it be deleted) and `history/<node>/<start>/<grant>`.
+//! - A row that was deleted past this library is noticed by whoever comes to its node next, its holder
+//!   included: a new row is written only where there is no mark. Then the store counts as restored.
 //! - No key hangs on an etcd lease: a row holds its own `expires`, and must outlive it, because its
 //!   fence counts for ever.
 //! - The clock is the one of the member that answers, by its `Date` header, in whole seconds. So the
@@ -22,6 +24,7 @@ mod connection;
 mod date;
 mod gateway;
 mod keys;
+mod nodes;
 mod pin;
 mod run;
 mod shelf;

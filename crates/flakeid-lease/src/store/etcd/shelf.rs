@@ -3,9 +3,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::optimistic::{Draft, Head, Seen, Shelf, row_of};
-use super::super::{Candidates, Fault};
+use super::super::{Candidates, Fault, gaps};
 use super::gateway::{Answer, Gateway};
 use super::keys::{self, decoded, number};
+use super::nodes::{Nodes, list, node_of};
 use super::run::{Run, slack};
 use crate::random;
 
@@ -23,6 +24,8 @@ pub(super) struct Member {
     /// The revisions at which the transaction began and at which all rows were read.
     pub(super) began_at: u64,
     pub(super) all_read_at: u64,
+    /// Whether a row was found to be deleted: then all are compared until that is noted.
+    pub(super) doubts: bool,
 }
 
 impl Member {
@@ -34,6 +37,7 @@ impl Member {
             namespace_text: None,
             began_at: 0,
             all_read_at: 0,
+            doubts: false,
         }
     }
 
@@ -50,6 +54,20 @@ impl Member {
         self.gateway.pin.lift();
     }
 
+    /// Two keys as of one moment, or how many keys there are with each of two prefixes.
+    fn both(&mut self, one: String, other: String) -> Result<[Value; 2], Fault> {
+        let ranges = [one, other].map(|key| {
+            let request = if key.ends_with('/') {
+                keys::count(&key, &keys::end(&key))
+            } else {
+                keys::range(&key, None)
+            };
+            json!({ "request_range": request })
+        });
+        let Answer { mut body, .. } = self.txn(&[], &ranges)?;
+        Ok([0, 1].map(|at| body["responses"][at]["response_range"].take()))
+    }
+
     /// The nodes of all keys with a prefix.
     fn nodes(&mut self, prefix: &str) -> Result<BTreeSet<u64>, Fault> {
         let mut request = keys::range(prefix, Some(&keys::end(prefix)));
@@ -57,15 +75,6 @@ impl Member {
         let answer = self.range(&request)?;
         list(&answer).iter().map(node_of).collect()
     }
-}
-
-fn list(answer: &Value) -> &[Value] {
-    answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn node_of(entry: &Value) -> Result<u64, Fault> {
-    // "", flakeid, namespace, row, node
-    keys::part(&decoded(&entry["key"])?, 4)
 }
 
 fn seen(entry: &Value) -> Result<Seen<u64>, Fault> {
@@ -77,33 +86,15 @@ impl Shelf for Member {
     type Version = u64;
 
     fn head(&mut self, namespace: &str) -> Result<Head<u64>, Fault> {
-        let count = |prefix: String| {
-            let mut range = keys::range(&prefix, Some(&keys::end(&prefix)));
-            range["count_only"] = json!(true);
-            json!({ "request_range": range })
-        };
-        let kept = keys::range(&keys::namespace(namespace), None);
         self.unpin();
-        let Answer { body, .. } = self.txn(
-            &[],
-            &[
-                json!({ "request_range": kept }),
-                count(keys::row(namespace, None)),
-                count(keys::used(namespace, None)),
-            ],
-        )?;
+        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
         // All that follows goes over the connection that this came by.
         self.gateway.pin.set();
-        let answers: Vec<&Value> =
-            (0..3).map(|at| &body["responses"][at]["response_range"]).collect();
-        let kept = list(answers[0]).first();
-        let namespace = match kept {
+        let kept = match list(&body).first() {
             Some(kept) => Some((decoded(&kept["value"])?, number(&kept["mod_revision"])?)),
             None => None,
         };
-        self.namespace_text = namespace.as_ref().map(|(text, _)| text.clone());
-        let (rows, used): (u64, u64) =
-            (number(&answers[1]["count"])?, number(&answers[2]["count"])?);
+        self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
 
         // The same member has applied at least what it has just told.
         // Its time counts: whoever learns here that the store was restored must not take the time
@@ -129,16 +120,36 @@ impl Shelf for Member {
         };
         let incarnation = run.to_text(random::token());
         self.run = Some(run);
-        Ok(Head { now: date, incarnation, namespace, whole: rows == used })
+        let whole = if self.doubts { Some(self.is_whole(namespace)?) } else { None };
+        Ok(Head { now: date, incarnation, namespace: kept, whole })
     }
 
     fn remembers(&self, _head: &Head<u64>, noted: &str) -> bool {
         self.run.as_ref().is_some_and(|run| run.continues(noted, self.most_slack))
     }
 
+    fn is_whole(&mut self, namespace: &str) -> Result<bool, Fault> {
+        let whole = if self.doubts {
+            // Equal numbers would not explain what was found.
+            self.strays(namespace)?.is_empty()
+        } else {
+            let [rows, used] =
+                self.both(keys::row(namespace, None), keys::used(namespace, None))?;
+            let (rows, used): (u64, u64) = (number(&rows["count"])?, number(&used["count"])?);
+            rows == used
+        };
+        self.doubts = !whole;
+        Ok(whole)
+    }
+
     fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, u64)>, Fault> {
-        let answer = self.range(&keys::range(&keys::row(namespace, Some(node)), None))?;
-        let found = list(&answer).first().map(seen).transpose()?;
+        let key = keys::row(namespace, Some(node));
+        let [row, used] = self.both(key, keys::used(namespace, Some(node)))?;
+        let found = list(&row).first().map(seen).transpose()?;
+        if found.is_none() && !list(&used).is_empty() && !self.doubts {
+            self.doubts = true;
+            return Err(Fault::Conflict);
+        }
         Ok(found.map(|found| (found.text, found.version)))
     }
 
@@ -186,41 +197,11 @@ impl Shelf for Member {
     fn unused(
         &mut self,
         namespace: &str,
-        (from, to): (u64, u64),
+        range: (u64, u64),
         first: u64,
         skip: u64,
     ) -> Result<Option<u64>, Fault> {
-        let mut chosen = None;
-        let mut left = skip;
-        let wrapped = (first > from).then(|| (from, first - 1));
-        for (mut low, high) in [(first, to)].into_iter().chain(wrapped) {
-            while low <= high {
-                let mut request = keys::range(
-                    &keys::row(namespace, Some(low)),
-                    Some(&keys::row(namespace, Some(high.saturating_add(1)))),
-                );
-                request["limit"] = json!(PAGE);
-                request["keys_only"] = json!(true);
-                let answer = self.range(&request)?;
-                let rows = list(&answer).iter().map(node_of).collect::<Result<Vec<_>, _>>()?;
-                let full = rows.len() == PAGE;
-                let end = if full { rows.last().map_or(high, |last| *last) } else { high };
-                let mut at = low;
-                for next in rows.into_iter().chain((!full).then_some(high + 1)) {
-                    if at < next {
-                        let free = next - at;
-                        if left < free {
-                            return Ok(Some(at + left));
-                        }
-                        left -= free;
-                        chosen = Some(next - 1);
-                    }
-                    at = next + 1;
-                }
-                low = end + 1;
-            }
-        }
-        Ok(chosen)
+        gaps::unused(&mut Nodes { member: self, namespace }, range, first, skip)
     }
 
     fn rows(&mut self, namespace: &str) -> Result<Vec<Seen<u64>>, Fault> {

@@ -4,7 +4,7 @@ use super::cells::{namespace_of, record_of, row_of, values_of};
 use super::page::Page;
 use crate::protocol::{Namespace, Record, Row};
 use crate::store::sql::{NamespaceCells, RowCells, part, whole};
-use crate::store::{Candidates, Continuity, Fault, Ledger};
+use crate::store::{Candidates, Continuity, Fault, Ledger, gaps};
 
 impl Ledger for Page<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
@@ -101,8 +101,7 @@ impl Ledger for Page<'_> {
         // Who was in conflict looks elsewhere, as everybody else who was.
         let spread = (part() * (to - from) as f64) as u64;
         let first = if self.care.apart { from + spread.min(to - from) } else { first };
-        let above = self.gap(first, to)?;
-        if above.is_some() || first == from { Ok(above) } else { self.gap(from, first - 1) }
+        gaps::unused(self, (from, to), first, 0)
     }
 
     fn rows(&mut self) -> Result<Vec<Row>, Fault> {

@@ -4,6 +4,7 @@ use mysql_async::{Conn, Params, Row as SqlRow, Value};
 use super::cells::cell;
 use super::transaction::{Facts, answer};
 use crate::store::Fault;
+use crate::store::gaps::Taken;
 use crate::store::sql::{Care, Line, whole};
 
 /// One transaction.
@@ -57,23 +58,27 @@ impl<'a> Page<'a> {
         self.noted(done)?;
         Ok(self.conn.affected_rows())
     }
+}
 
-    /// The first node from `from` to `to` that has no row: `from` itself, or the first that comes
-    /// right after a row and has none.
-    pub(super) fn gap(&mut self, from: u64, to: u64) -> Result<Option<u64>, Fault> {
-        let (from, to) = (whole("node", from)?, whole("node", to)?);
-        let taken = "SELECT node FROM flakeid_node WHERE namespace = ? AND node = ?";
-        if self.query(taken, &[from.into()])?.is_empty() {
-            return Ok(Some(from.cast_unsigned()));
-        }
+/// Reads that lock nothing. Left to itself the server may read all rows by another index.
+impl Taken for Page<'_> {
+    fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
+        let (low, high) = (whole("node", low)?, whole("node", high)?);
         let rows = self.query(
-            "SELECT n.node + 1 FROM flakeid_node n
-             LEFT JOIN flakeid_node m ON m.namespace = n.namespace AND m.node = n.node + 1
-             WHERE n.namespace = ? AND n.node >= ? AND n.node < ? AND m.node IS NULL
-             ORDER BY n.node LIMIT 1",
-            &[from.into(), to.into()],
+            "SELECT COUNT(*) FROM flakeid_node FORCE INDEX (PRIMARY)
+             WHERE namespace = ? AND node BETWEEN ? AND ?",
+            &[low.into(), high.into()],
         )?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        cell::<i64>(row, 0).map(i64::cast_unsigned).map(Some)
+        rows.first().map_or(Ok(0), |row| cell(row, 0))
+    }
+
+    fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault> {
+        let (low, high) = (whole("node", low)?, whole("node", high)?);
+        let rows = self.query(
+            "SELECT node FROM flakeid_node FORCE INDEX (PRIMARY)
+             WHERE namespace = ? AND node BETWEEN ? AND ? ORDER BY node",
+            &[low.into(), high.into()],
+        )?;
+        rows.iter().map(|row| cell(row, 0)).collect()
     }
 }

@@ -6,6 +6,7 @@
 
 mod contents;
 mod dice;
+mod ledger;
 mod options;
 mod page;
 mod shelf;

@@ -8,8 +8,8 @@ pub(in super::super) struct Head<V> {
     pub incarnation: String,
     /// The namespace's text and version, if it exists.
     pub namespace: Option<(String, V)>,
-    /// Whether no row was deleted past this library.
-    pub whole: bool,
+    /// Whether no row was deleted past this library; `None` where it costs something to know.
+    pub whole: Option<bool>,
 }
 
 /// A row as it was read.
@@ -61,7 +61,13 @@ pub(in super::super) trait Shelf {
         head.incarnation == noted
     }
 
-    /// A node's row.
+    /// Whether no row was deleted past this library, where the head does not tell.
+    fn is_whole(&mut self, namespace: &str) -> Result<bool, Fault> {
+        Ok(self.strays(namespace)?.is_empty())
+    }
+
+    /// A node's row. Where the head does not tell whether a row was deleted, one that was is a
+    /// [`Fault::Conflict`], and the next head tells.
     fn row(&mut self, namespace: &str, node: u64)
     -> Result<Option<(String, Self::Version)>, Fault>;
 

@@ -6,7 +6,11 @@ use tokio_postgres::{Client, Row as SqlRow};
 use super::transaction::{Facts, answer, lock_key};
 use crate::protocol::Row;
 use crate::store::Fault;
+use crate::store::gaps::{self, Found, Taken};
 use crate::store::sql::{Care, Line, RowCells, whole};
+
+/// How far a transaction walks past nodes that others are about to take, before it searches again.
+const WALK: u64 = 255;
 
 /// One transaction. Statements are unnamed, so that connection poolers may stand in between.
 pub(super) struct Page<'a> {
@@ -100,26 +104,26 @@ impl<'a> Page<'a> {
 
     /// The first node from `from` to `to` that has no row and that no other transaction is about
     /// to give one, as `SKIP LOCKED` would find it if there were rows to lock.
-    ///
-    /// Finds the first gap by the index, then walks on from there, locking on the way what it
-    /// looks at; the walk ends at the first node that it gets. Locks end with the transaction.
-    pub(super) fn gap(&self, from: u64, to: u64) -> Result<Option<u64>, Fault> {
+    pub(super) fn gap(&mut self, from: u64, to: u64) -> Result<Option<u64>, Fault> {
+        let mut low = from;
+        while let Found::Free(node) = gaps::search(self, low, to, 0)? {
+            let last = to.min(node + WALK);
+            if let Some(locked) = self.locked(node, last)? {
+                return Ok(Some(locked));
+            }
+            low = last + 1;
+        }
+        Ok(None)
+    }
+
+    /// Walks over nodes, locking those without a row; the walk ends at the first node that it gets.
+    /// Locks end with the transaction.
+    fn locked(&self, from: u64, to: u64) -> Result<Option<u64>, Fault> {
         let (from, to) = (whole("node", from)?, whole("node", to)?);
         let key = lock_key("node", self.namespace);
         let rows = self.query(
-            "WITH RECURSIVE gap (node) AS (
-                 SELECT CASE WHEN NOT EXISTS (
-                     SELECT FROM flakeid_node WHERE namespace = $1 AND node = $2
-                 ) THEN $2 ELSE (
-                     SELECT n.node + 1 FROM flakeid_node n
-                     WHERE n.namespace = $1 AND n.node >= $2 AND n.node < $3 AND NOT EXISTS (
-                         SELECT FROM flakeid_node m
-                         WHERE m.namespace = $1 AND m.node = n.node + 1
-                     )
-                     ORDER BY n.node LIMIT 1
-                 ) END
-             ), walk (node, got) AS (
-                 SELECT node, pg_try_advisory_xact_lock($4 # node) FROM gap WHERE node IS NOT NULL
+            "WITH RECURSIVE walk (node, got) AS (
+                 SELECT $2 - 1, false
                  UNION ALL
                  SELECT node + 1, CASE WHEN EXISTS (
                      SELECT FROM flakeid_node n WHERE n.namespace = $1 AND n.node = walk.node + 1
@@ -136,5 +140,30 @@ impl<'a> Page<'a> {
         )?;
         let Some(row) = rows.first() else { return Ok(None) };
         self.cell::<i64>(row, 0).map(i64::cast_unsigned).map(Some)
+    }
+}
+
+impl Taken for Page<'_> {
+    fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
+        let (low, high) = (whole("node", low)?, whole("node", high)?);
+        let rows = self.query(
+            // In order, and so by the primary key: other indexes have no order to begin and end by.
+            "SELECT count(*) FROM (
+                 SELECT FROM flakeid_node
+                 WHERE namespace = $1 AND node BETWEEN $2 AND $3 ORDER BY node OFFSET 0
+             ) counted",
+            &[(&self.namespace, Type::TEXT), (&low, Type::INT8), (&high, Type::INT8)],
+        )?;
+        rows.first().map_or(Ok(0), |row| self.cell::<i64>(row, 0).map(i64::cast_unsigned))
+    }
+
+    fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault> {
+        let (low, high) = (whole("node", low)?, whole("node", high)?);
+        let rows = self.query(
+            "SELECT node FROM flakeid_node
+             WHERE namespace = $1 AND node BETWEEN $2 AND $3 ORDER BY node",
+            &[(&self.namespace, Type::TEXT), (&low, Type::INT8), (&high, Type::INT8)],
+        )?;
+        rows.iter().map(|row| self.cell::<i64>(row, 0).map(i64::cast_unsigned)).collect()
     }
 }

@@ -70,7 +70,7 @@ impl Shelf for Server {
             now: seconds * 1000 + micros / 1000,
             incarnation: self.run.clone(),
             namespace: text.map(|text| (text.clone(), text)),
-            whole: [used, fences, ever.unwrap_or(0)].iter().all(|count| *count == rows),
+            whole: Some([used, fences, ever.unwrap_or(0)].iter().all(|count| *count == rows)),
         })
     }
 

@@ -1,60 +1,9 @@
-use std::path::Path;
+use rusqlite::params;
 
-use rusqlite::{Connection, OptionalExtension, Params, Row as Found, params};
-
-use super::trouble::trouble;
+use super::page::{Page, row_cells};
 use crate::protocol::{Namespace, Record, Row};
 use crate::store::sql::{NamespaceCells, RecordCells, RowCells, whole};
-use crate::store::{Candidates, Continuity, Fault, Ledger};
-
-/// A namespace in one transaction.
-pub(super) struct Page<'s> {
-    pub(super) connection: &'s Connection,
-    pub(super) file: &'s Path,
-    pub(super) namespace: &'s str,
-    pub(super) now: i64,
-    /// Machine, inode and run.
-    pub(super) incarnation: String,
-    pub(super) forgot_at: Option<i64>,
-    pub(super) changed: &'s mut bool,
-}
-
-impl Page<'_> {
-    fn one<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnOnce(&Found<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, Fault> {
-        let found = self.connection.query_row(sql, values, read).optional();
-        found.map_err(|error| trouble(self.file, &error))
-    }
-
-    /// Writes; how many rows it changed.
-    fn write(&mut self, sql: &str, values: impl Params) -> Result<usize, Fault> {
-        *self.changed = true;
-        self.connection.execute(sql, values).map_err(|error| trouble(self.file, &error))
-    }
-
-    fn node_where(&self, rest: &str, values: impl Params) -> Result<Option<Row>, Fault> {
-        let sql = format!("SELECT {} FROM flakeid_node WHERE {rest}", RowCells::COLUMNS);
-        let cells = self.one(&sql, values, row_cells)?;
-        cells.map(|cells| cells.row(self.namespace)).transpose()
-    }
-
-    /// The first node without a row from `from` to `to`.
-    fn gap(&self, from: u64, to: u64) -> Result<Option<u64>, Fault> {
-        let (from, to) = (whole("node", from)?, whole("node", to)?);
-        let found = self.one(
-            "SELECT min(n) FROM (SELECT ?2 AS n UNION ALL SELECT node + 1 FROM flakeid_node \
-             WHERE namespace = ?1 AND node >= ?2 AND node < ?3) WHERE NOT EXISTS (SELECT 1 FROM \
-             flakeid_node AS taken WHERE taken.namespace = ?1 AND taken.node = n)",
-            (self.namespace, from, to),
-            |row| row.get::<_, Option<i64>>(0),
-        )?;
-        Ok(found.flatten().map(i64::cast_unsigned))
-    }
-}
+use crate::store::{Candidates, Continuity, Fault, Ledger, gaps};
 
 impl Ledger for Page<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
@@ -144,21 +93,13 @@ impl Ledger for Page<'_> {
     }
 
     fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
-        match self.gap(first, to)? {
-            None if first > from => self.gap(from, first - 1),
-            found => Ok(found),
-        }
+        gaps::unused(self, (from, to), first, 0)
     }
 
     fn rows(&mut self) -> Result<Vec<Row>, Fault> {
-        let cells = || {
-            let columns = RowCells::COLUMNS;
-            let mut rows = self.connection.prepare(&format!(
-                "SELECT {columns} FROM flakeid_node WHERE namespace = ?1 ORDER BY node"
-            ))?;
-            rows.query_map([self.namespace], row_cells)?.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        let cells = cells().map_err(|error| trouble(self.file, &error))?;
+        let columns = RowCells::COLUMNS;
+        let sql = format!("SELECT {columns} FROM flakeid_node WHERE namespace = ?1 ORDER BY node");
+        let cells = self.all(&sql, [self.namespace], row_cells)?;
         cells.into_iter().map(|cells| cells.row(self.namespace)).collect()
     }
 
@@ -241,22 +182,4 @@ impl Ledger for Page<'_> {
         )?;
         cells.map(|cells| cells.record(self.namespace)).transpose()
     }
-}
-
-fn row_cells(row: &Found<'_>) -> rusqlite::Result<RowCells> {
-    Ok(RowCells {
-        node: row.get(0)?,
-        fence: row.get(1)?,
-        start: row.get(2)?,
-        token: row.get(3)?,
-        grant: row.get(4)?,
-        state: row.get(5)?,
-        owner_name: row.get(6)?,
-        owner_host: row.get(7)?,
-        owner_pid: row.get(8)?,
-        acquired: row.get(9)?,
-        renewed: row.get(10)?,
-        expires: row.get(11)?,
-        incarnation: row.get(12)?,
-    })
 }

@@ -12,6 +12,8 @@
 #[cfg(unix)]
 mod ledger;
 #[cfg(unix)]
+mod page;
+#[cfg(unix)]
 mod place;
 #[cfg(unix)]
 mod schema;

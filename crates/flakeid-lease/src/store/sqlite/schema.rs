@@ -3,6 +3,8 @@ pub(super) const VERSION: i64 = 1;
 
 /// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
 /// rows stay, fences fall only in a release, floors and layouts never.
+///
+/// `flakeid_node_taken` is a small part of the table, and all that counting nodes reads.
 pub(super) const CREATE: &str = "
 CREATE TABLE flakeid_meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -40,6 +42,7 @@ CREATE TABLE flakeid_node (
     PRIMARY KEY (namespace, node)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX flakeid_node_coldest ON flakeid_node (namespace, fence, node);
+CREATE INDEX flakeid_node_taken ON flakeid_node (namespace, node);
 CREATE TABLE flakeid_grant (
     namespace TEXT NOT NULL,
     node INTEGER NOT NULL,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::ledger::Page;
+use super::page::Page;
 use super::place::{Place, failed, rejected};
 use super::schema;
 use super::serial::{Noted, Serial};
