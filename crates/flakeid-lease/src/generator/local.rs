@@ -31,7 +31,10 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
     /// As [`LeasedGenerator::next_id`].
     #[inline]
     pub fn next_id(&mut self) -> Result<Id, Error> {
-        self.next_id_within(self.leased.max_wait())
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.next_id_slowly(self.leased.max_wait()),
+        }
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
@@ -40,9 +43,9 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
-        match self.on_hand().and_then(|local| local.next_id_within(max_wait)) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, max_wait, LocalGenerator::next_id_within),
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.next_id_slowly(max_wait),
         }
     }
 
@@ -52,9 +55,9 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
     /// As [`LeasedGenerator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
-        match self.on_hand().and_then(LocalGenerator::try_next_id) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, Duration::ZERO, |local, _| local.try_next_id()),
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.try_next_id_slowly(),
         }
     }
 
@@ -64,14 +67,29 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
         self.local.as_mut()?.poll()
     }
 
-    /// To have none is as good as to have one that has ended.
-    #[inline]
-    fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
-        self.local.as_mut().ok_or_else(LeasedGenerator::ended)
+    #[cold]
+    #[inline(never)]
+    fn next_id_slowly(&mut self, max_wait: Duration) -> Result<Id, Error> {
+        match self.on_hand().and_then(|local| local.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, max_wait, LocalGenerator::next_id_within),
+        }
     }
 
     #[cold]
     #[inline(never)]
+    fn try_next_id_slowly(&mut self) -> Result<Id, Error> {
+        match self.on_hand().and_then(LocalGenerator::try_next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, |local, _| local.try_next_id()),
+        }
+    }
+
+    /// To have none is as good as to have one that has ended.
+    fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
+        self.local.as_mut().ok_or_else(LeasedGenerator::ended)
+    }
+
     fn recover(
         &mut self,
         error: Error,
