@@ -30,12 +30,15 @@ pub(crate) struct Plan {
 /// A call that takes as long has waited: others take well below a microsecond.
 pub(crate) const WAITED: Duration = Duration::from_micros(50);
 
+/// Single calls are timed for so many times longer than the rate is: one wait in a thousand is few.
+const TIMED: u32 = 3;
+
 struct Row<'a> {
     name: &'static str,
     kind: Kind,
     /// IDs a second.
     cap: f64,
-    /// A window of the given length: once for the rate, once to time single calls.
+    /// A window of the given length for the rate, and a longer one to time single calls.
     run: Box<dyn Fn(Duration) -> (Window, Histogram) + 'a>,
     rate: Samples,
     cpu: Samples,
@@ -51,7 +54,7 @@ impl<'a> Row<'a> {
     ) -> Self {
         let run = move |length| {
             let window = window::run(threads, length, &worker);
-            (window, window::timed(threads - 1, length, &worker))
+            (window, window::timed(threads - 1, TIMED * length, &worker))
         };
         Self {
             name,
@@ -204,7 +207,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
                 "{seconds} s per row and round, {} rounds; one thread where nothing else is \
                  said. The cap is 4.096 M/s, that of four nodes 16.384. A window may begin in one millisecond and end in \
                  another, which is worth up to {:.2} %. Waits and the longest call are those of \
-                 one thread in further windows, since timing each call costs as much as the \
+                 one thread in further windows, {TIMED} times as long, since timing each call costs as much as the \
                  call; they include whatever else the machine did. A call that takes {} µs or \
                  longer has waited.",
                 plan.rounds,

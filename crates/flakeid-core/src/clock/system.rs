@@ -43,21 +43,33 @@ impl SystemClock {
     }
 }
 
+impl SystemClock {
+    /// Waits as [`wait_until`](Clock::wait_until) does, but only for the greater part of a time that
+    /// is not short. A processor with nothing to do is now and then late to wake by half a
+    /// millisecond, and a second part makes up for that.
+    pub(crate) fn wait_for_a_part(unix_ms: i64, at_most: Duration) -> Duration {
+        let left = Self::left(unix_ms);
+        let part = if left < IN_ONE_PART { left } else { left - left / 4 };
+        sleep(Duration::from_nanos(part).min(at_most))
+    }
+
+    /// Nanoseconds until a millisecond begins.
+    fn left(unix_ms: i64) -> u64 {
+        let (seconds, nanoseconds) = read();
+        let now = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        (i128::from(unix_ms) * 1_000_000 - now).clamp(0, i128::from(u64::MAX)) as u64
+    }
+}
+
 impl Clock for SystemClock {
     #[inline]
     fn unix_ms(&self) -> i64 {
         Self::now_ms()
     }
 
-    /// Sleeps towards the beginning of the millisecond, not for a whole number of milliseconds, so
-    /// that little of the next tick is lost; in two parts, of which this is one, because a processor
-    /// that has nothing to do is now and then late to wake by half a millisecond, and the second
-    /// part makes up for that.
+    /// Sleeps to the beginning of the millisecond, not for a whole number of milliseconds, so that
+    /// little of the next tick is lost.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
-        let (seconds, nanoseconds) = read();
-        let now = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
-        let needed = (i128::from(unix_ms) * 1_000_000 - now).clamp(0, i128::from(u64::MAX)) as u64;
-        let part = if needed < IN_ONE_PART { needed } else { needed - needed / 4 };
-        Some(sleep(Duration::from_nanos(part).min(at_most)))
+        Some(sleep(Duration::from_nanos(Self::left(unix_ms)).min(at_most)))
     }
 }

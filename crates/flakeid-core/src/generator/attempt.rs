@@ -54,9 +54,13 @@ impl Generator {
                 Err(obstacle) => obstacle,
             };
             let (Some(until), true) = (until, spent < max_wait) else { return Err(error) };
-            let Some(slept) = self.clock.wait_until(until, max_wait.saturating_sub(spent)) else {
-                return Err(error);
+            let left = max_wait.saturating_sub(spent);
+            let slept = if wanted == 1 {
+                self.clock.wait_in_parts(until, left)
+            } else {
+                self.clock.wait_until(until, left)
             };
+            let Some(slept) = slept else { return Err(error) };
             if spent.is_zero() {
                 self.cell.count_wait();
             }
