@@ -7,7 +7,11 @@ use crate::files;
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 
 pub(super) fn go(place: &Place) -> Outcome {
-    let go = |arguments: &[&str]| place.step("go", arguments).within("tests/go");
+    // Go's cache does not know what pkg-config said, and would link what another checkout built.
+    let folder = format!("-L{}", place.prefix.join("lib").display());
+    let go = |arguments: &[&str]| {
+        place.step("go", arguments).within("tests/go").env("CGO_LDFLAGS", folder.clone())
+    };
     go(&["vet", "./..."]).run()?;
     go(&["test", "-count=1", "./..."]).run()
 }
