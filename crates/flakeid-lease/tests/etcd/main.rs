@@ -6,6 +6,7 @@
 mod client;
 mod deletions;
 mod faults;
+mod lag;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod runs;

@@ -9,6 +9,10 @@ use crate::protocol::Token;
 /// `slack = entries applied − revision` never falls in the life of a cluster, and falls by the whole
 /// length of the log with a restored snapshot.
 ///
+/// A member tells the two numbers one after the other, and counts an entry shortly after its revision
+/// can be seen. So what is noted is the least that the slack can be, what is compared with it the most,
+/// and that is asked for again if it falls short.
+///
 /// Two runs that began with the same copy cannot be told apart by all this, so what is noted also has
 /// something random in it: a transaction that compares it knows which of them noted it.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +20,15 @@ pub(super) struct Run {
     pub cluster: u64,
     pub term: u64,
     pub slack: i64,
+}
+
+/// What a run is to one that was noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Likeness {
+    Same,
+    /// It has less slack.
+    Behind,
+    Other,
 }
 
 impl Run {
@@ -32,11 +45,16 @@ impl Run {
         Some(Self { cluster, term, slack })
     }
 
-    /// Whether this run, whose slack is at most `most_slack`, is the one noted.
-    pub(super) fn continues(&self, noted: &str, most_slack: i64) -> bool {
-        Self::from_text(noted).is_some_and(|noted| {
-            self.cluster == noted.cluster && self.term == noted.term && noted.slack <= most_slack
-        })
+    /// Compares this run, whose slack is at most what it says.
+    pub(super) fn likeness(&self, noted: &str) -> Likeness {
+        match Self::from_text(noted) {
+            Some(noted) if (noted.cluster, noted.term) != (self.cluster, self.term) => {
+                Likeness::Other
+            }
+            Some(noted) if noted.slack > self.slack => Likeness::Behind,
+            Some(_) => Likeness::Same,
+            None => Likeness::Other,
+        }
     }
 }
 
@@ -56,14 +74,15 @@ mod tests {
     #[test]
     fn a_restart_and_a_restored_snapshot_are_other_runs() {
         let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text(Token::from_bits(5));
-        let now = |cluster, term| Run { cluster, term, slack: 0 };
-        assert!(now(7, 2).continues(&noted, 3));
-        assert!(now(7, 2).continues(&noted, 90));
-        assert!(!now(7, 2).continues(&noted, 2), "a snapshot");
-        assert!(!now(7, 2).continues(&noted, -2), "a snapshot");
-        assert!(!now(7, 3).continues(&noted, 3), "a restart");
-        assert!(!now(8, 2).continues(&noted, 3), "another cluster");
-        assert!(!now(7, 2).continues("", 3) && !now(7, 2).continues("7/2/3", 3));
+        let now = |cluster, term, slack| Run { cluster, term, slack }.likeness(&noted);
+        assert_eq!(now(7, 2, 3), Likeness::Same);
+        assert_eq!(now(7, 2, 90), Likeness::Same);
+        assert_eq!(now(7, 2, 2), Likeness::Behind, "a snapshot");
+        assert_eq!(now(7, 2, -2), Likeness::Behind, "a snapshot");
+        assert_eq!(now(7, 3, 3), Likeness::Other, "a restart");
+        assert_eq!(now(8, 2, 3), Likeness::Other, "another cluster");
+        let run = Run { cluster: 7, term: 2, slack: 3 };
+        assert!(["", "7/2/3"].iter().all(|noted| run.likeness(noted) == Likeness::Other));
     }
 
     #[test]

@@ -1,4 +1,6 @@
 use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -7,18 +9,24 @@ use super::super::{Candidates, Fault, gaps};
 use super::gateway::{Answer, Gateway};
 use super::keys::{self, decoded, number};
 use super::nodes::{Nodes, list, node_of};
-use super::run::{Run, slack};
+use super::run::{Likeness, Run, slack};
 use crate::random;
 
 /// How many rows come with one answer.
 const PAGE: usize = 256;
 
+/// How long to wait before it is asked again whether a run is behind one that was noted. An entry is
+/// counted some microseconds after its revision can be seen, but a busy machine may come in between.
+const LOOKS: [Duration; 3] =
+    [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
+
 /// One connection: to one member, so that its clock and its log are always the same.
 pub(super) struct Member {
     gateway: Gateway,
-    /// The most that the slack of the run can be.
-    most_slack: i64,
+    /// The run, with the most that its slack can be.
     run: Option<Run>,
+    /// How many entries of the log it had applied.
+    applied: u64,
     /// What the transaction found the namespace to be.
     pub(super) namespace_text: Option<String>,
     /// The revisions at which the transaction began and at which all rows were read.
@@ -32,8 +40,8 @@ impl Member {
     pub(super) fn new(gateway: Gateway) -> Self {
         Self {
             gateway,
-            most_slack: i64::MIN,
             run: None,
+            applied: 0,
             namespace_text: None,
             began_at: 0,
             all_read_at: 0,
@@ -52,6 +60,30 @@ impl Member {
 
     pub(super) fn unpin(&self) {
         self.gateway.pin.lift();
+    }
+
+    /// Learns which run this is from the header of an answer, and from the status that the same member
+    /// tells after it. Returns the time of that.
+    fn learn(&mut self, header: &Value) -> Result<i64, Fault> {
+        let Answer { body: status, date } =
+            self.gateway.call("/v3/maintenance/status", &json!({}))?;
+        self.applied = number(&status["raftAppliedIndex"])?;
+        if self.applied == 0 {
+            let place = &self.gateway.base;
+            return Err(Fault::Rejected(format!(
+                "{place} is too old: etcd 3.4 or later is needed"
+            )));
+        }
+        self.run = Some(Run {
+            cluster: number(&status["header"]["cluster_id"])?,
+            term: number(&header["raft_term"])?,
+            slack: slack(self.applied, number(&header["revision"])?)?,
+        });
+        Ok(date)
+    }
+
+    fn likeness(&self, noted: &str) -> Likeness {
+        self.run.as_ref().map_or(Likeness::Other, |run| run.likeness(noted))
     }
 
     /// Two keys as of one moment, or how many keys there are with each of two prefixes.
@@ -96,36 +128,32 @@ impl Shelf for Member {
         };
         self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
 
-        // The same member has applied at least what it has just told.
+        self.began_at = number(&body["header"]["revision"])?;
         // Its time counts: whoever learns here that the store was restored must not take the time
         // from before that, when others may still have been granted ticks.
-        let Answer { body: status, date } =
-            self.gateway.call("/v3/maintenance/status", &json!({}))?;
-        let applied: u64 = number(&status["raftAppliedIndex"])?;
-        if applied == 0 {
-            let place = &self.gateway.base;
-            return Err(Fault::Rejected(format!(
-                "{place} is too old: etcd 3.4 or later is needed"
-            )));
-        }
-        let header = &status["header"];
-        // Both may have grown between the readings: one bound is with the revision of before, the
-        // other with the one of after.
-        self.began_at = number(&body["header"]["revision"])?;
-        self.most_slack = slack(applied, self.began_at)?;
-        let run = Run {
-            cluster: number(&header["cluster_id"])?,
-            term: number(&body["header"]["raft_term"])?,
-            slack: slack(applied, number(&header["revision"])?)?,
-        };
-        let incarnation = run.to_text(random::token());
-        self.run = Some(run);
+        let now = self.learn(&body["header"])?;
         let whole = if self.doubts { Some(self.is_whole(namespace)?) } else { None };
-        Ok(Head { now: date, incarnation, namespace: kept, whole })
+        Ok(Head { now, namespace: kept, whole })
     }
 
-    fn remembers(&self, _head: &Head<u64>, noted: &str) -> bool {
-        self.run.as_ref().is_some_and(|run| run.continues(noted, self.most_slack))
+    fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
+        // The revision of now, with what was applied before, is the least that the slack can be.
+        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+        let slack = slack(self.applied, number(&body["header"]["revision"])?)?;
+        let Some(Run { cluster, term, .. }) = self.run else { return Err(Fault::Conflict) };
+        Ok(Run { cluster, term, slack }.to_text(random::token()))
+    }
+
+    fn remembers(&mut self, namespace: &str, noted: &str) -> Result<bool, Fault> {
+        for pause in LOOKS {
+            if self.likeness(noted) != Likeness::Behind {
+                break;
+            }
+            thread::sleep(pause);
+            let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+            self.learn(&body["header"])?;
+        }
+        Ok(self.likeness(noted) == Likeness::Same)
     }
 
     fn is_whole(&mut self, namespace: &str) -> Result<bool, Fault> {

@@ -12,7 +12,7 @@ impl<S: Shelf> Ledger for Page<'_, S> {
 
     fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
         self.head()?;
-        let remembers = self.head.as_ref().is_some_and(|head| self.shelf.remembers(head, noted));
+        let remembers = self.shelf.remembers(self.name, noted)?;
         // Who grants or renews is told of a deleted row when it comes to that node; who has read all
         // rows wants to know at once.
         let known = self.head()?.whole;
@@ -21,8 +21,12 @@ impl<S: Shelf> Ledger for Page<'_, S> {
     }
 
     fn incarnation(&mut self) -> Result<String, Fault> {
-        self.notes = true;
-        Ok(self.head()?.incarnation.clone())
+        if let Some(noted) = &self.noted {
+            return Ok(noted.clone());
+        }
+        self.head()?;
+        let noted = self.shelf.incarnation(self.name)?;
+        Ok(self.noted.insert(noted).clone())
     }
 
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
@@ -36,7 +40,7 @@ impl<S: Shelf> Ledger for Page<'_, S> {
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
         // Nothing else may take the present rows for all that ever were.
-        if self.notes && !self.mends && !self.is_whole()? {
+        if self.noted.is_some() && !self.mends && !self.is_whole()? {
             self.mend(&namespace.incarnation)?;
         }
         self.namespace = Some(namespace.clone());
@@ -117,7 +121,7 @@ impl<S: Shelf> Ledger for Page<'_, S> {
             return Err(Fault::Conflict);
         }
         // It would be taken for the one that is gone.
-        if before.is_none() && !self.notes && self.head()?.whole == Some(false) {
+        if before.is_none() && self.noted.is_none() && self.head()?.whole == Some(false) {
             return Err(Fault::Rejected(format!(
                 "a row of namespace {:?} was deleted past this library: no new one is written \
                  until the next lease, or `flakeid leases adopt`, has noted that",

@@ -17,8 +17,8 @@ pub(super) struct Page<'a, S: Shelf> {
     pub(super) namespace: Option<Namespace>,
     pub(super) rows: BTreeMap<u64, Row>,
     pub(super) records: Vec<Record>,
-    /// Whether what the store is now is being noted, which raises the floor.
-    pub(super) notes: bool,
+    /// What is being noted of the store as it is now, which raises the floor.
+    pub(super) noted: Option<String>,
     pub(super) mends: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a, S: Shelf> Page<'a, S> {
             namespace: None,
             rows: BTreeMap::new(),
             records: Vec::new(),
-            notes: false,
+            noted: None,
             mends: false,
         }
     }

@@ -4,8 +4,6 @@ use super::super::{Candidates, Fault};
 pub(in super::super) struct Head<V> {
     /// The store's clock, in Unix milliseconds.
     pub now: i64,
-    /// What to note about this run of the store.
-    pub incarnation: String,
     /// The namespace's text and version, if it exists.
     pub namespace: Option<(String, V)>,
     /// Whether no row was deleted past this library; `None` where it costs something to know.
@@ -56,9 +54,13 @@ pub(in super::super) trait Shelf {
     /// Begins a transaction. Reads that follow see this state or a later one.
     fn head(&mut self, namespace: &str) -> Result<Head<Self::Version>, Fault>;
 
-    /// Whether this run of the store still remembers everything it did when this was noted.
-    fn remembers(&self, head: &Head<Self::Version>, noted: &str) -> bool {
-        head.incarnation == noted
+    /// What to note about this run of the store. Comes after the head.
+    fn incarnation(&mut self, namespace: &str) -> Result<String, Fault>;
+
+    /// Whether this run of the store still remembers everything it did when this was noted. Comes
+    /// after the head.
+    fn remembers(&mut self, namespace: &str, noted: &str) -> Result<bool, Fault> {
+        Ok(self.incarnation(namespace)? == noted)
     }
 
     /// Whether no row was deleted past this library, where the head does not tell.

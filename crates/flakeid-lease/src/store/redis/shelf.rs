@@ -68,10 +68,13 @@ impl Shelf for Server {
         let (seconds, micros, text, ever, rows, used, fences) = reply;
         Ok(Head {
             now: seconds * 1000 + micros / 1000,
-            incarnation: self.run.clone(),
             namespace: text.map(|text| (text.clone(), text)),
             whole: Some([used, fences, ever.unwrap_or(0)].iter().all(|count| *count == rows)),
         })
+    }
+
+    fn incarnation(&mut self, _namespace: &str) -> Result<String, Fault> {
+        Ok(self.run.clone())
     }
 
     fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, String)>, Fault> {
