@@ -9,6 +9,7 @@ use std::time::Duration;
 use flakeid_core::{Generator, Id};
 use snowflaked::sync::Generator as Snowflaked;
 
+use crate::floor::Capped;
 use crate::histogram::Histogram;
 use crate::report::{Figure, Kind, Section, Target};
 use crate::rivals::{self, FerroidTwitter, Snowdon, SnowdonTwitter, Wait};
@@ -145,6 +146,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let ahead = AtomicU64::new(0);
 
     let mut rows = [
+        Row { kind: Kind::Other, ..bound() },
         Row::single("flakeid `next_id`", 1, || subject::next(&next)),
         Row::single("flakeid `next_id`, 2 threads", 2, || subject::next(&next_two)),
         Row::fill("flakeid `fill` of 4096", 1, &fill),
@@ -190,7 +192,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     Ok(Section {
         id: "cap",
         title: "3. At the cap",
-        kind: "named in each row, because one of them has no ceiling".into(),
+        kind: "named in each row, because one of them has no ceiling and one no layout".into(),
         header: vec![
             "",
             "kind",
@@ -208,8 +210,8 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
                  said. The cap is 4.096 M/s, that of four nodes 16.384. A window may begin in one millisecond and end in \
                  another, which is worth up to {:.2} %. Waits and the longest call are those of \
                  one thread in further windows, {TIMED} times as long, since timing each call costs as much as the \
-                 call; they include whatever else the machine did. A call that takes {} µs or \
-                 longer has waited.",
+                 call; they include whatever else the machine did, and the first row shows how much that \
+                 was for whoever sleeps. A call that takes {} µs or longer has waited.",
                 plan.rounds,
                 0.1 / seconds,
                 WAITED.as_micros(),
@@ -223,6 +225,17 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         targets: targets(&rows),
         rows: rows.iter().map(Row::cells).collect(),
         figures: rows.iter().flat_map(Row::figures).collect(),
+    })
+}
+
+/// No generator, but what it waits shows how late the machine lets sleepers be.
+fn bound<'a>() -> Row<'a> {
+    Row::new("F, and one sleep a millisecond (no IDs)", 1, || {
+        let mut capped = Capped::new(FILL as u32);
+        move || {
+            black_box(capped.count());
+            1
+        }
     })
 }
 
@@ -244,7 +257,7 @@ fn scru64(ahead: &AtomicU64) -> Row<'_> {
 }
 
 fn targets(rows: &[Row<'_>]) -> Vec<Target> {
-    let [next, _, fill, fill_two, four, ..] = rows else { return Vec::new() };
+    let [_, next, _, fill, fill_two, four, ..] = rows else { return Vec::new() };
     let of = |id, what, row: &Row<'_>, cpu| {
         let (rate, used) = (row.rate.median(), row.cpu.median());
         [

@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use crate::clock;
 
@@ -43,6 +45,45 @@ impl Floor {
                 Ok(_) => return next,
                 Err(actual) => current = actual,
             }
+        }
+    }
+}
+
+/// F at a cap: so many times a millisecond, then asleep until the next one begins. What its waits take
+/// is the machine's.
+pub(crate) struct Capped {
+    floor: Floor,
+    cap: u32,
+    unix_ms: u64,
+    left: u32,
+}
+
+impl Capped {
+    pub(crate) const fn new(cap: u32) -> Self {
+        Self { floor: Floor::new(), cap, unix_ms: 0, left: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self) -> u64 {
+        if self.left == 0 {
+            self.begin();
+        }
+        self.left -= 1;
+        self.floor.count()
+    }
+
+    #[cold]
+    fn begin(&mut self) {
+        let next = Duration::from_millis(self.unix_ms + 1);
+        loop {
+            // Before 1970 it would be longer ago still.
+            let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+            if now >= next {
+                self.unix_ms = now.as_millis() as u64;
+                self.left = self.cap;
+                return;
+            }
+            thread::sleep(next.saturating_sub(now));
         }
     }
 }
