@@ -29,6 +29,8 @@ import uuid_utils
 # floor's.
 PER_CALL = "t41.n1.s21@0/1ms"
 OF_RING = "t41.n1.s21@1/1ms"
+# Generators of one layout and node share their position, and one that is late has to catch up.
+GATED, COARSE = "t41.n1.s21@2/1ms", "t41.n1.s21@3/1ms"
 PER_ARRAY = "t30.s33@1104537600000/1s"
 
 COST = "CPU cost per ID"
@@ -172,8 +174,8 @@ def run(quick, file, store):
 
     floor = flakeid_floor.Floor()
     generator = flakeid.Generator(node=1, layout=PER_CALL)
-    coarse = flakeid.Generator(node=1, layout=PER_CALL, clock="coarse")
-    gated = flakeid.Generator(node=1, layout=PER_CALL, clock="gated")
+    coarse = flakeid.Generator(node=1, layout=COARSE, clock="coarse")
+    gated = flakeid.Generator(node=1, layout=GATED, clock="gated")
     local = generator.local()
     cached = flakeid.CachedGenerator(flakeid.Generator(node=1, layout=OF_RING))
     leased = flakeid.lease(f"sqlite://{store}", layout=PER_CALL)
