@@ -12,7 +12,7 @@ use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
 
-/// A number of the status that other answers do not have, and one of before it is read.
+/// What only a status tells, and what it reads before that.
 const APPLIED: &str = "raftAppliedIndex";
 const REVISION: &str = "revision";
 

@@ -11,7 +11,9 @@ use crate::protocol::Token;
 ///
 /// A member tells the two numbers one after the other, and counts an entry shortly after its revision
 /// can be seen. So what is noted is the least that the slack can be, what is compared with it the most,
-/// and that is asked for again if it falls short.
+/// and that is asked for again if it falls short. What other clients add between the two readings
+/// passes for slack: a snapshot would pass for its original if they added as many entries in that
+/// moment as the log was long when the run was noted.
 ///
 /// Two runs that began with the same copy cannot be told apart by all this, so what is noted also has
 /// something random in it: a transaction that compares it knows which of them noted it.
