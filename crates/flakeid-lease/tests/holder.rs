@@ -16,7 +16,7 @@ enum Step {
     Renewed { age: usize, fence: u64 },
     NotRenewed { age: usize, refusal: Refusal },
     Unanswered { age: usize },
-    Unusable,
+    Unusable { used_until: u64 },
     Close,
     Ended { used_until: u64 },
 }
@@ -39,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (age(), 0u64..60).prop_map(|(age, fence)| Step::Renewed { age, fence }),
         2 => (age(), refusal).prop_map(|(age, refusal)| Step::NotRenewed { age, refusal }),
         2 => age().prop_map(|age| Step::Unanswered { age }),
-        1 => Just(Step::Unusable),
+        1 => tick().prop_map(|used_until| Step::Unusable { used_until }),
         1 => Just(Step::Close),
         1 => tick().prop_map(|used_until| Step::Ended { used_until }),
     ]
@@ -65,7 +65,7 @@ fn event(step: &Step, count: u128) -> Event {
         }
         Step::NotRenewed { age, refusal } => Event::NotRenewed { next: token(age), refusal },
         Step::Unanswered { age } => Event::Unanswered { next: token(age) },
-        Step::Unusable => Event::Unusable,
+        Step::Unusable { used_until } => Event::Unusable { used_until },
         Step::Close => Event::Close,
         Step::Ended { used_until } => Event::Ended { used_until },
     }
@@ -142,7 +142,7 @@ impl Observer {
                         assert!(self.closing, "released while it is used");
                         assert_eq!(release.used_until, *used_until);
                     }
-                    Event::Unusable => assert_eq!(release.used_until, 0),
+                    Event::Unusable { used_until } => assert_eq!(release.used_until, *used_until),
                     _ => panic!("{event:?} gives nothing back"),
                 }
             }
@@ -178,7 +178,7 @@ proptest! {
                     count += 1;
                 }
             }
-            if matches!(event, Event::Unusable)
+            if matches!(event, Event::Unusable { .. })
                 || (matches!(event, Event::Ended { .. }) && observer.closing)
             {
                 let Observer { asked, closing, .. } = observer;

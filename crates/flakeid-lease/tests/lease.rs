@@ -49,6 +49,7 @@ fn take_over(store: &MemoryStore, node: u64) -> u64 {
         window_ms: 10_000,
         ttl_ms: 60_000,
         now,
+        waited_ms: 0,
         after: 0,
         owner: Owner::default(),
     };

@@ -32,6 +32,7 @@ fn oust(store: &MemoryStore, generator: &LeasedGenerator) {
         window_ms: 10_000,
         ttl_ms: 60_000,
         now: SystemClock.unix_ms(),
+        waited_ms: 0,
         after: 0,
         owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },
     };
@@ -154,6 +155,33 @@ fn after_closing_nothing_is_handed_out() {
     for error in errors {
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
     }
+}
+
+/// Another generator of this process shares the lease, so the node stays in use.
+#[test]
+fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let open = || LeasedGenerator::builder(&url, Layout::TWITTER).unwrap().open().unwrap();
+    let (closed, other) = (Arc::new(open()), open());
+    assert_eq!(closed.node(), other.node(), "they share a lease");
+    let mut local = LeasedLocalGenerator::new(Arc::clone(&closed));
+    let cached = LeasedCachedGenerator::new(Arc::clone(&closed)).unwrap();
+    local.next_id().unwrap();
+    cached.next_id().unwrap();
+    closed.close();
+    assert_eq!((local.poll(), cached.poll()), (None, None));
+    let errors = [
+        closed.next_id().unwrap_err(),
+        local.next_id().unwrap_err(),
+        local.try_next_id().unwrap_err(),
+        cached.take().unwrap_err(),
+        cached.next_id().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    }
+    other.next_id().unwrap();
 }
 
 #[test]

@@ -31,6 +31,11 @@ mod unix {
         println!("test a_child_does_not_take_its_parents_name ... ok");
         a_child_does_not_take_a_fixed_node();
         println!("test a_child_does_not_take_a_fixed_node ... ok");
+        #[cfg(target_os = "linux")]
+        {
+            a_child_without_a_thread_tries_again();
+            println!("test a_child_without_a_thread_tries_again ... ok");
+        }
     }
 
     fn open(url: &str, identity: Identity) -> LeasedGenerator {
@@ -105,6 +110,41 @@ mod unix {
         });
         assert_eq!(held(&url, parents).owner.name, "orders-1");
         assert_eq!(node_of(generator.next_id().unwrap()), parents);
+    }
+
+    /// No thread can be started in so little memory, whoever the user is.
+    #[cfg(target_os = "linux")]
+    fn a_child_without_a_thread_tries_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Any);
+        let before = generator.next_id().unwrap();
+        in_child(|| {
+            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+            let mut unlimited = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: reads and sets a limit of this process.
+            assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut unlimited) }, 0);
+            let limit = |bytes| {
+                let limit = libc::rlimit { rlim_cur: bytes, ..unlimited };
+                // SAFETY: as above.
+                assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+            };
+            limit(used * 4096 + (1 << 20));
+            // The stacks of the parent's threads are still there to be used again.
+            let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
+            while std::thread::Builder::new().spawn(sleep).is_ok() {}
+            for _ in 0..2 {
+                let error = generator.next_id().unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::StoreUnavailable, "{error}");
+                assert!(error.to_string().contains("thread"), "{error}");
+            }
+            let error = generator.next_id().unwrap_err();
+            assert!(error.retry_after().is_some(), "{error}");
+            limit(unlimited.rlim_cur);
+            assert!(generator.next_id().unwrap() > before);
+            generator.close();
+        });
     }
 
     fn a_child_does_not_take_a_fixed_node() {

@@ -33,6 +33,7 @@ fn oust(store: &MemoryStore, layout: Layout, node: u64) {
         window_ms: 2_000,
         ttl_ms: 60_000,
         now: SystemClock.unix_ms(),
+        waited_ms: 0,
         after: 0,
         owner: Owner::default(),
     };

@@ -300,6 +300,7 @@ impl Field {
                     window_ms: WINDOW_MS,
                     ttl_ms: TTL_MS,
                     now: self.clock.unix_ms(),
+                    waited_ms: 0,
                     after: 0,
                     owner: owner(),
                 };

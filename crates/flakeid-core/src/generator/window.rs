@@ -9,17 +9,21 @@ pub struct Window {
 }
 
 impl Window {
+    /// The least length of a window, in ticks.
+    pub const SHORTEST: u64 = 2;
+
     /// From `start`, inclusive, to `fence`, exclusive, both in ticks; at least two ticks long, so
     /// that a tick which is just ending is never all of it.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if it is shorter.
     pub fn new(start: u64, fence: u64) -> Result<Self, Error> {
-        if fence.checked_sub(start).is_none_or(|length| length < 2) {
+        if fence.checked_sub(start).is_none_or(|length| length < Self::SHORTEST) {
             return Err(Error::invalid_option(
                 "window",
                 &alloc::format!(
-                    "from {start} to {fence} is too short: it must be at least 2 ticks"
+                    "from {start} to {fence} is too short: it must be at least {} ticks",
+                    Self::SHORTEST
                 ),
             ));
         }

@@ -70,6 +70,7 @@ impl<'a> Scene<'a> {
             window_ms: self.namespace.bounds.max_window_ms.min(10_000),
             ttl_ms: 60_000,
             now: now(),
+            waited_ms: 0,
             after: 0,
             owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
         }

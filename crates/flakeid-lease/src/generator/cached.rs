@@ -69,7 +69,7 @@ impl LeasedCachedGenerator {
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        self.rings.newest().and_then(CachedGenerator::poll)
+        self.at_hand().ok().and_then(CachedGenerator::poll)
     }
 
     /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
@@ -122,9 +122,11 @@ impl LeasedCachedGenerator {
         &self.leased
     }
 
+    /// The present ring. It may outlive this one's user, because others share the lease.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
-        self.rings.newest().ok_or_else(LeasedGenerator::ended)
+        let ring = self.rings.newest().filter(|_| !self.leased.is_closed());
+        ring.ok_or_else(LeasedGenerator::ended)
     }
 
     /// What stops a ring for good is the end of its generator, and there may be a newer one.

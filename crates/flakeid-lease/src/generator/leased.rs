@@ -220,6 +220,12 @@ impl LeasedGenerator {
         generator.map(|generator| generator.stats()).unwrap_or_default()
     }
 
+    /// Whether [`close`](Self::close) was called.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     fn shared(&self) -> &Arc<Shared> {
         self.handle.shared()
     }
@@ -245,7 +251,7 @@ impl LeasedGenerator {
         let newest = self.shared().generator().ok_or_else(Self::ended)?;
         // A swap, because it reads what it replaces: a null that says the flag is set.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
-        if self.closed.load(Ordering::Acquire) {
+        if self.is_closed() {
             self.current.store(ptr::null_mut(), Ordering::Release);
         }
         Ok(newest)
@@ -268,7 +274,7 @@ impl LeasedGenerator {
             if !matches!(kind, ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked) {
                 return Err(error);
             }
-            if self.closed.load(Ordering::Acquire) {
+            if self.is_closed() {
                 return Err(Self::ended());
             }
             let life = self.shared().lives.begin(self.shared())?;

@@ -64,6 +64,9 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
     /// The next ID of the block that was reserved last, as [`LocalGenerator::poll`].
     #[inline]
     pub fn poll(&mut self) -> Option<Id> {
+        if self.leased.is_closed() {
+            return None;
+        }
         self.local.as_mut()?.poll()
     }
 
@@ -85,9 +88,11 @@ impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
         }
     }
 
-    /// To have none is as good as to have one that has ended.
+    /// To have none is as good as to have one that has ended. The tenure's generator may outlive
+    /// this one's user, because others share the lease.
     fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
-        self.local.as_mut().ok_or_else(LeasedGenerator::ended)
+        let local = self.local.as_mut().filter(|_| !self.leased.is_closed());
+        local.ok_or_else(LeasedGenerator::ended)
     }
 
     fn recover(

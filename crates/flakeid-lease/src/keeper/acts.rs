@@ -2,13 +2,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
-use flakeid_core::{Error, ErrorKind};
+use flakeid_core::{Error, ErrorKind, Window};
 
 use super::life::{Life, Stage};
 use super::pace::Pace;
-use super::source::is_skew;
-use super::{LeaseEvent, LeaseStatus};
+use super::source::{is_skew, panic_text};
+use super::{LeaseEvent, LeaseStatus, RETRY};
 use crate::generator::Shared;
 use crate::host;
 use crate::protocol::{
@@ -35,6 +36,8 @@ pub(super) struct Acts {
     pace: Pace,
     /// The renewal whose fence is about to be in force.
     renewed: Option<(u64, Renewed)>,
+    /// Whether a generator could not be made in the windows granted, because of the clock.
+    is_waiting_for_clock: bool,
     is_lost: bool,
 }
 
@@ -46,25 +49,52 @@ impl Acts {
         let plan = Plan { window, ttl_ms: terms.ttl_ms, fixed };
         let pace = Pace::new(terms.window_ms, terms.ttl_ms);
         let members = (0..terms.node_count).map(|_| Member::default()).collect();
-        let acts = Self { shared, plan, members, store: None, pace, renewed: None, is_lost: false };
+        let acts = Self {
+            shared,
+            plan,
+            members,
+            store: None,
+            pace,
+            renewed: None,
+            is_waiting_for_clock: false,
+            is_lost: false,
+        };
         let started = thread::Builder::new().name("flakeid-lease".into()).spawn(move || acts.run());
         started.map(drop).map_err(|error| {
             let text = format!("the thread that keeps the lease cannot be started: {error}");
-            Error::new(ErrorKind::StoreUnavailable, &text, None)
+            Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
         })
     }
 
-    fn run(mut self) {
+    fn run(self) {
         let shared = Arc::clone(&self.shared);
         let Some(life) = shared.lives.ours() else { return };
+        // Panics of the user's code are caught where it is called; this one would be ours.
+        match catch_unwind(AssertUnwindSafe(|| self.keep(life))) {
+            Ok(()) => life.tell(|notes| notes.stage = Stage::Ended),
+            Err(panic) => {
+                let text = format!("the keeper of the lease panicked: {}", panic_text(&*panic));
+                life.stop(Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY)));
+            }
+        }
+    }
+
+    fn keep(mut self, life: &Life) {
+        let shared = Arc::clone(&self.shared);
         loop {
             let (asked, closing) = {
                 let mut notes = life.notes();
                 notes.heard = notes.asked;
                 (notes.asked, notes.stage != Stage::Kept)
             };
+            if self.is_waiting_for_clock
+                && !closing
+                && let Some(event) = self.begin(life)
+            {
+                self.follow(life, 0, event);
+            }
             for member in 0..self.members.len() {
-                let event = if closing { Event::Close } else { self.wake() };
+                let event = if closing { Event::Close } else { self.wake(life) };
                 self.follow(life, member, event);
             }
             if closing {
@@ -80,12 +110,16 @@ impl Acts {
                 drop(life.wait(pause, |notes| notes.stage != Stage::Kept));
             }
         }
-        life.tell(|notes| notes.stage = Stage::Ended);
     }
 
-    fn wake(&mut self) -> Event {
-        let layout = &self.shared.terms.layout;
-        let now = layout.tick_at(self.shared.watch.clock.unix_ms()).unwrap_or(0);
+    fn wake(&mut self, life: &Life) -> Event {
+        let now = match self.shared.watch.unix_ms() {
+            Ok(now) => self.shared.terms.layout.tick_at(now).unwrap_or(0),
+            Err(error) => {
+                self.failed(life, &error, None);
+                0
+            }
+        };
         let margin = self.pace.margin(self.plan.window);
         Event::Wake { now, next: self.next_tick(), margin, fresh: random::token() }
     }
@@ -115,7 +149,7 @@ impl Acts {
         while let Some(event) = events.pop_front() {
             let (next, effects) = self.members[member].holder.step(&self.plan, &event);
             self.members[member].holder = next;
-            if event == Event::Unusable {
+            if matches!(event, Event::Unusable { .. }) {
                 // It is given back.
                 self.members[member].grant = None;
             }
@@ -128,6 +162,7 @@ impl Acts {
     fn act(&mut self, life: &Life, member: usize, effect: &Effect) -> Option<Event> {
         match *effect {
             Effect::Acquire { token } => {
+                let read = Instant::now();
                 let request = match self.request(life, token) {
                     Ok(request) => request,
                     Err(error) => {
@@ -135,7 +170,10 @@ impl Acts {
                         return Some(Event::NotGranted { token });
                     }
                 };
-                match self.ask(|store, namespace| operations::acquire(store, namespace, &request)) {
+                let answer = self.ask(|store, namespace| {
+                    operations::acquire_read_at(store, namespace, &request, read)
+                });
+                match answer {
                     Ok(grant) => Some(Event::Granted(grant)),
                     Err(fault) => {
                         self.fault(life, &fault);
@@ -168,7 +206,7 @@ impl Acts {
 
     fn request(&self, life: &Life, token: Token) -> Result<Acquire, Error> {
         let terms = &self.shared.terms;
-        let now = self.shared.watch.clock.unix_ms();
+        let now = self.shared.watch.unix_ms()?;
         terms.layout.tick_at(now)?;
         let before = self.shared.generator();
         let (identity, name) = match &terms.identity {
@@ -188,6 +226,7 @@ impl Acts {
             window_ms: terms.window_ms,
             ttl_ms: terms.ttl_ms,
             now,
+            waited_ms: 0,
             after: before.map_or(0, |generator| match generator.next_tick() {
                 Some(tick) => tick + 1,
                 None => self.shared.used_until(),
@@ -251,16 +290,28 @@ impl Acts {
     /// Begins a generator in what is common to the windows granted, above the last tick of the one
     /// before. Nothing as long as a node is missing, or a renewal that makes the windows meet.
     fn begin(&mut self, life: &Life) -> Option<Event> {
+        self.is_waiting_for_clock = false;
         let grants: Option<Vec<Grant>> = self.members.iter().map(|member| member.grant).collect();
         let (grants, start, fence) = (grants?, self.window_start()?, self.window_fence()?);
-        if grants.len() > 1 && start >= fence {
-            return None;
+        if fence.saturating_sub(start) < Window::SHORTEST {
+            // Renewals make what several windows have in common longer.
+            return (grants.len() == 1).then(|| {
+                self.pace.hurry();
+                Event::Unusable { used_until: self.shared.used_until() }
+            });
         }
-        let generator = match self.shared.begin(&grants, start, fence) {
+        let made = catch_unwind(AssertUnwindSafe(|| self.shared.begin(&grants, start, fence)));
+        let made = made.unwrap_or_else(|panic| {
+            Err(Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic))))
+        });
+        let generator = match made {
             Ok(generator) => generator,
             Err(error) => {
+                // Everything else was checked when the lease was opened, so it is the clock, which
+                // may be set right: the nodes are kept.
+                self.is_waiting_for_clock = true;
                 self.failed(life, &error, None);
-                return Some(Event::Unusable);
+                return None;
             }
         };
         self.shared.publish(generator);
@@ -299,15 +350,22 @@ impl Acts {
         &mut self,
         operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let mut store = match self.store.take() {
-            Some(store) => store,
-            None => self.shared.source.connect(&self.shared.watch.clock)?,
-        };
-        let answer = operation(&mut *store, &self.shared.terms.namespace);
-        // After anything but an answer the connection may be broken, or in mid-transaction.
-        if matches!(answer, Ok(_) | Err(Fault::Refused(_))) {
-            self.store = Some(store);
-        }
+        let (shared, store) = (Arc::clone(&self.shared), self.store.take());
+        // Both the store and the clock may be the user's own.
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            let mut store = match store {
+                Some(store) => store,
+                None => shared.source.connect(&shared.watch.clock)?,
+            };
+            let answer = operation(&mut *store, &shared.terms.namespace);
+            // After anything but an answer the connection may be broken, or in mid-transaction.
+            let keeps = matches!(answer, Ok(_) | Err(Fault::Refused(_)));
+            Ok((answer, keeps.then_some(store)))
+        }));
+        let (answer, store) = answered.unwrap_or_else(|panic| {
+            Err(Fault::Rejected(format!("the store panicked: {}", panic_text(&*panic))))
+        })?;
+        self.store = store;
         answer
     }
 

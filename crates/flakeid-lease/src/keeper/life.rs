@@ -38,9 +38,11 @@ pub(super) struct Notes {
     pub(super) granted: bool,
     /// The latest attempt would fare no better if it were made again.
     pub(super) hopeless: bool,
-    /// There will be no more attempts: another process has the one node that was wanted, or there
-    /// is no keeper.
+    /// There will be no more attempts: another process has the one node that was wanted.
     pub(super) ousted: bool,
+    /// Why there is no keeper, although the lease was not closed: its thread could not be started, or
+    /// has died. Whoever needs the lease next starts another.
+    pub(super) stopped: Option<Error>,
 }
 
 /// Where in its life a lease is.
@@ -79,6 +81,24 @@ impl Life {
         !self.older.is_null()
     }
 
+    /// Notes that there is no keeper any more, and tells everybody who waits for it.
+    pub(super) fn stop(&self, error: Error) {
+        self.tell(|notes| {
+            notes.status.failures += 1;
+            notes.status.last_error = Some(error.clone());
+            notes.stopped = Some(error);
+        });
+    }
+
+    /// Whether there is no keeper. Only one of those who ask is told so, and has to start one.
+    fn needs_keeper(&self) -> bool {
+        self.notes().stopped.take().is_some()
+    }
+
+    fn start_keeper(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        Acts::start(Arc::clone(shared)).inspect_err(|error| self.stop(error.clone()))
+    }
+
     pub(crate) fn status(&self) -> LeaseStatus {
         self.notes().status.clone()
     }
@@ -111,13 +131,17 @@ impl Life {
         loop {
             let notes = self.wait(left(), |notes| {
                 let tried = notes.heard >= asked && notes.attempts != seen;
-                notes.gains != since || notes.stage != Stage::Kept || notes.ousted || tried
+                let over = notes.stage != Stage::Kept || notes.stopped.is_some();
+                notes.gains != since || over || notes.ousted || tried
             });
             if notes.gains != since {
                 return Ok(());
             }
             if notes.stage != Stage::Kept {
                 return Err(Error::new(ErrorKind::Closed, "the lease was closed", None));
+            }
+            if let Some(error) = &notes.stopped {
+                return Err(error.clone());
             }
             let tried = notes.heard >= asked && notes.attempts != seen;
             seen = notes.attempts;
@@ -139,7 +163,9 @@ impl Life {
     pub(crate) fn close(&self, patience: Duration) {
         let mut granted = false;
         self.tell(|notes| {
-            notes.stage = notes.stage.max(Stage::Closing);
+            // Nobody is there to give anything back.
+            let end = if notes.stopped.is_some() { Stage::Ended } else { Stage::Closing };
+            notes.stage = notes.stage.max(end);
             granted = notes.granted;
         });
         let patience = if granted { patience } else { Duration::ZERO };
@@ -173,6 +199,9 @@ impl Lives {
     pub(crate) fn begin(&self, shared: &Arc<Shared>) -> Result<&Life, Error> {
         loop {
             if let Some(life) = self.ours() {
+                if life.needs_keeper() {
+                    life.start_keeper(shared)?;
+                }
                 return Ok(life);
             }
             let older = self.newest.load(Ordering::Acquire);
@@ -200,15 +229,7 @@ impl Lives {
             }
             // SAFETY: published just now, and never freed before the list.
             let life = unsafe { &*new };
-            let started = Acts::start(Arc::clone(shared));
-            if let Err(error) = &started {
-                life.tell(|notes| {
-                    notes.status.last_error = Some(error.clone());
-                    notes.ousted = true;
-                    notes.stage = Stage::Ended;
-                });
-            }
-            return started.map(|()| life);
+            return life.start_keeper(shared).map(|()| life);
         }
     }
 }

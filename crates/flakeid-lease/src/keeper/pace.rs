@@ -64,8 +64,8 @@ impl Pace {
         if self.succeeded.elapsed() > self.ttl / 2 {
             return u64::MAX;
         }
-        // At least one tick, or the shortest windows would never be renewed in time.
-        ((window as f64 * 2.0 / 3.0 * self.jitter) as u64).clamp(1, window)
+        // Rounded up, or a window of two ticks would be renewed only once it is used up.
+        ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window)
     }
 
     /// How long nothing is due, if nobody asks and the next ID is of the tick `next`.
@@ -92,7 +92,7 @@ impl Pace {
         let Some(fence) = fences.min() else { return often };
         let layout = &shared.terms.layout;
         let window = self.window_ms.div_ceil(layout.unit_ms());
-        let now = layout.tick_at(shared.watch.clock.unix_ms()).unwrap_or(0);
+        let now = shared.watch.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
         let reached = now.max(next);
         let left = fence.saturating_sub(reached);
         let idle = left.saturating_sub(self.margin(window).saturating_sub(1));

@@ -1,4 +1,6 @@
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +77,24 @@ impl Watch {
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
         Self { clock, system }
     }
+}
+
+impl Watch {
+    /// What the clock reads, in Unix milliseconds.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if it is the user's own and panics.
+    pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
+        catch_unwind(AssertUnwindSafe(|| self.clock.unix_ms())).map_err(|panic| {
+            Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))
+        })
+    }
+}
+
+/// What a panic says; the panic hook has reported where it happened.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
 impl Default for Watch {

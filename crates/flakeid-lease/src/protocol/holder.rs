@@ -54,7 +54,10 @@ pub enum Event {
         next: Token,
     },
     /// Nothing of a grant can be used: this process has used later ticks already.
-    Unusable,
+    Unusable {
+        /// The tick after the last one in which this process issued an ID.
+        used_until: u64,
+    },
     /// The user is done.
     Close,
     /// The generator has ended.
@@ -150,7 +153,7 @@ impl Holder {
                     hold.waiting = false;
                 }
             }
-            Event::Unusable => next.give_back(0, &mut effects),
+            Event::Unusable { used_until } => next.give_back(*used_until, &mut effects),
             Event::Close => {
                 next.closing = true;
                 effects.push(Effect::End);

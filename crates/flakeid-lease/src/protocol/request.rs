@@ -38,6 +38,9 @@ pub struct Acquire {
     pub ttl_ms: u64,
     /// The client's clock, in Unix milliseconds.
     pub now: i64,
+    /// How long ago that was read, in milliseconds: what this request has spent in connecting and in
+    /// waiting for others. A store's clock that is ahead by no more than that is not a wrong clock.
+    pub waited_ms: u64,
     /// The first tick that is of use: the one after the last that this process used.
     pub after: u64,
     /// Who asks.

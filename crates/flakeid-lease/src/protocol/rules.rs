@@ -42,7 +42,10 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
     if to > layout.max_node() || from > to {
         return Err(Refusal::Nodes { from, to, max_node: layout.max_node() });
     }
-    let by_ms = request.now.saturating_sub(store_now);
+    let mut by_ms = request.now.saturating_sub(store_now);
+    if by_ms < 0 {
+        by_ms = later(by_ms, request.waited_ms).min(0);
+    }
     if by_ms.unsigned_abs() > bounds.max_skew_ms {
         return Err(Refusal::Skew { by_ms, max_ms: bounds.max_skew_ms });
     }

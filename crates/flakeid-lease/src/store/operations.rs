@@ -1,5 +1,7 @@
 //! The operations of leases, each one transaction, the same on every store.
 
+use std::time::Instant;
+
 use super::{Candidates, Continuity, Fault, Ledger, Store};
 use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
@@ -16,9 +18,34 @@ type Outcome<T> = Result<T, Refusal>;
 /// # Errors
 /// [`Fault::Refused`], with nothing granted; the store's fault, with nobody knowing.
 pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Result<Grant, Fault> {
+    acquire_with(store, namespace, || request.clone())
+}
+
+/// As [`acquire`], for a request whose clock was read at `read`: however long others keep it
+/// waiting, the clock is not taken for a wrong one.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn acquire_read_at(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Acquire,
+    read: Instant,
+) -> Result<Grant, Fault> {
+    let waited_ms = || u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX);
+    acquire_with(store, namespace, || Acquire { waited_ms: waited_ms(), ..request.clone() })
+}
+
+/// `request` is asked for in every attempt of the transaction.
+fn acquire_with(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: impl Fn() -> Acquire,
+) -> Result<Grant, Fault> {
     let creates = store.creates_namespaces();
     within(store, namespace, |ledger| {
         let now = ledger.now()?;
+        let request = &request();
         let kept = match opened(ledger, now)? {
             Err(Refusal::MissingNamespace) if creates => {
                 created(ledger, &Namespace::new(namespace, request.layout))?

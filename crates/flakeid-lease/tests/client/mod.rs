@@ -44,6 +44,7 @@ pub(crate) fn request(namespace: &Namespace) -> Acquire {
         window_ms: namespace.bounds.max_window_ms.min(10_000),
         ttl_ms: 60_000,
         now: SystemClock.unix_ms(),
+        waited_ms: 0,
         after: 0,
         owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
     }

@@ -5,11 +5,11 @@ use flakeid_lease::protocol::{Bounds, Namespace, Owner, Record, Row, State, Toke
 use flakeid_lease::store::{Candidates, Continuity, Fault, Ledger, Store};
 
 /// Few ticks, so that clocks can read every one; a tick is a millisecond.
-pub const LAYOUT: Layout = Layout::builder().time(5).node(1).sequence(1).build_const();
+pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();
 pub const MAX_WINDOW_MS: u64 = 2;
 pub const MAX_SKEW_MS: u64 = 1;
 pub const NAMESPACE: &str = "model";
-pub const NODES: u64 = 2;
+pub const NODES: u64 = 3;
 
 /// A row without what safety does not depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

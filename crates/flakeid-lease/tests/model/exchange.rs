@@ -71,19 +71,16 @@ impl World {
             }
             _ => None,
         };
-        self.write(scenario, kept.contents, Some((message, answer)));
+        let used_until = self.processes[process].used_until();
+        self.write(scenario, kept.contents, Some((message, used_until)));
         if let Some(answer) = answer {
             self.processes[process].send(answer);
         }
     }
 
-    /// The store's new contents, compared with what they were.
-    fn write(
-        &mut self,
-        scenario: &Scenario,
-        after: Contents,
-        exchange: Option<(Message, Option<Message>)>,
-    ) {
+    /// The store's new contents, compared with what they were: after a request of a process that has
+    /// used ticks up to this one, or after an operator's act.
+    fn write(&mut self, scenario: &Scenario, after: Contents, exchange: Option<(Message, u64)>) {
         let before = std::mem::replace(&mut self.contents, after);
         let highest = (self.time.unsigned_abs() + MAX_SKEW_MS) + scenario.ahead + MAX_WINDOW_MS + 1;
         for node in 0..NODES {
@@ -95,17 +92,18 @@ impl World {
                 (self.contents.fence(node) < before.fence(node), before.fence(node));
             let (mut grants_low, mut grants_quarantined, mut steals) = (false, false, false);
             let mut may_fall = false;
-            match exchange.map(|(request, _)| request) {
-                Some(Message::Acquire { .. }) => {
+            match exchange {
+                Some((Message::Acquire { .. }, _)) => {
                     let start = new.map_or(0, |row| row.start);
                     grants_low = start < fence.max(self.contents.floor);
                     grants_quarantined = old.is_some_and(|row| row.state == State::Quarantined);
                 }
-                Some(Message::Renew { token, .. }) => {
+                Some((Message::Renew { token, .. }, _)) => {
                     steals = old.is_none_or(|row| row.token != Some(token));
                 }
-                Some(Message::Release { token, .. }) => {
-                    may_fall = old.is_some_and(|row| row.token == Some(token));
+                Some((Message::Release { token, .. }, used_until)) => {
+                    let is_its_own = old.is_some_and(|row| row.token == Some(token));
+                    may_fall = is_its_own && self.contents.fence(node) >= used_until.min(fence);
                 }
                 _ => {}
             }
@@ -144,6 +142,7 @@ fn acquire(scenario: &Scenario, identity: Identity, token: Token, now: i64, afte
         window_ms: WINDOW,
         ttl_ms: TTL_MS,
         now,
+        waited_ms: 0,
         after,
         owner: Owner::default(),
     }

@@ -2,10 +2,10 @@
 //! letters that nobody reads, times that have passed, which random bits a token has, and which of
 //! two equal processes is which.
 
-use flakeid_lease::protocol::Token;
+use flakeid_lease::protocol::{Holder, Token};
 
 use crate::contents::MAX_SKEW_MS;
-use crate::process::{Message, Process};
+use crate::process::{Message, Process, renewal_of};
 use crate::scenario::Scenario;
 use crate::world::World;
 
@@ -23,7 +23,7 @@ impl World {
             }
         }
         for process in &mut self.processes {
-            if let Some(hold) = &mut process.holder.hold {
+            for hold in process.holders.iter_mut().filter_map(|holder| holder.hold.as_mut()) {
                 hold.grant.expires = 0;
                 if hold.fenced_off {
                     hold.grant.token = Token::from_bits(0);
@@ -51,18 +51,16 @@ impl World {
     fn burn_letters(&mut self, slowest: i64) {
         let oldest = slowest - MAX_SKEW_MS.cast_signed();
         for process in &mut self.processes {
-            let Process { holder, mail, .. } = process;
-            let acquiring = holder.acquiring;
-            let renewal = holder.hold.as_ref().and_then(|hold| hold.renewal);
+            let Process { holders, mail, .. } = process;
+            let acquiring = |token| holders.iter().any(|holder| holder.acquiring == Some(token));
+            let renewing = |token| {
+                holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == token))
+            };
             mail.retain(|message| match *message {
                 // No clock of the store's will be near it again; the time-out says as much.
                 Message::Acquire { now, .. } => now >= oldest,
-                Message::Granted { token, .. } | Message::NotGranted { token } => {
-                    acquiring == Some(token)
-                }
-                Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => {
-                    renewal.is_some_and(|renewal| renewal.next == next)
-                }
+                Message::Granted { token, .. } | Message::NotGranted { token } => acquiring(token),
+                Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => renewing(next),
                 Message::Renew { .. } | Message::Release { .. } => true,
             });
         }
@@ -82,9 +80,8 @@ impl World {
     fn is_moot(&self, process: usize, request: &Message) -> bool {
         let token = match *request {
             Message::Renew { token, next, .. } => {
-                let hold = self.processes[process].holder.hold.as_ref();
-                let renewal = hold.and_then(|hold| hold.renewal);
-                if renewal.is_some_and(|renewal| renewal.next == next) {
+                let holders = &self.processes[process].holders;
+                if holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == next)) {
                     return false;
                 }
                 token
@@ -95,11 +92,9 @@ impl World {
         let backup = self.backup.iter().flat_map(|backup| &backup.rows);
         let kept = self.contents.rows.iter().chain(backup).any(|row| row.token == Some(token));
         let sent = self.processes.iter().any(|process| {
-            process
-                .holder
-                .hold
-                .as_ref()
-                .is_some_and(|hold| hold.renewal.is_some_and(|renewal| renewal.next == token))
+            let renews =
+                |holder: &Holder| renewal_of(holder).is_some_and(|renewal| renewal.next == token);
+            process.holders.iter().any(renews)
                 || process.mail.iter().any(|message| match *message {
                     Message::Acquire { token: new, .. } | Message::Renew { next: new, .. } => {
                         new == token
@@ -122,14 +117,16 @@ impl World {
         };
         self.contents.rows.iter_mut().filter_map(|row| row.token.as_mut()).for_each(&mut rename);
         for process in &mut self.processes {
-            if let Some(hold) = &mut process.holder.hold {
-                rename(&mut hold.grant.token);
-                if let Some(renewal) = &mut hold.renewal {
-                    rename(&mut renewal.token);
-                    rename(&mut renewal.next);
+            for holder in &mut process.holders {
+                if let Some(hold) = &mut holder.hold {
+                    rename(&mut hold.grant.token);
+                    if let Some(renewal) = &mut hold.renewal {
+                        rename(&mut renewal.token);
+                        rename(&mut renewal.next);
+                    }
                 }
+                holder.acquiring.iter_mut().for_each(&mut rename);
             }
-            process.holder.acquiring.iter_mut().for_each(&mut rename);
         }
         let backup = self.backup.iter_mut().flat_map(|backup| &mut backup.rows);
         backup.filter_map(|row| row.token.as_mut()).for_each(&mut rename);

@@ -1,7 +1,9 @@
 //! What must never happen, and what must be possible.
 
+use flakeid_lease::protocol::Holder;
+
 use crate::contents::NODES;
-use crate::process::Message;
+use crate::process::{Message, Process};
 use crate::world::World;
 
 /// As numbered in DESIGN.md.
@@ -62,6 +64,7 @@ pub enum Event {
     IssuesAfterRestoration,
     Quarantined,
     ClosedWhileAsking,
+    WindowsDoNotMeet,
 }
 
 impl Event {
@@ -77,23 +80,29 @@ impl Event {
             Self::IssuesAfterRestoration => "a restored store's grant is used",
             Self::Quarantined => "a held node is quarantined",
             Self::ClosedWhileAsking => "a grant comes after the end",
+            Self::WindowsDoNotMeet => {
+                "two nodes are held whose windows have at most a tick in common"
+            }
         }
     }
 
     pub fn happens(self, world: &World) -> bool {
         let processes = &world.processes;
-        let any = |found: &dyn Fn(&crate::process::Process) -> bool| processes.iter().any(found);
+        let any = |found: &dyn Fn(&Process) -> bool| processes.iter().any(found);
+        let any_holder = |found: &dyn Fn(&Process, &Holder) -> bool| {
+            any(&|process| process.holders.iter().any(|holder| found(process, holder)))
+        };
         let restored = world.contents.incarnation > 0;
         match self {
             Self::TwoIssue => processes.iter().filter(|p| p.last.is_some()).count() > 1,
             Self::TwoHold => {
-                let holds = |p: &&crate::process::Process| {
+                let holds = |p: &&Process| {
                     p.cell.as_ref().is_some_and(|cell| !cell.closed && cell.limit > 0)
                 };
                 processes.iter().filter(holds).count() > 1
             }
-            Self::LateConfirmation => any(&|process| {
-                process.holder.hold.as_ref().is_some_and(|hold| {
+            Self::LateConfirmation => any_holder(&|process, holder| {
+                holder.hold.as_ref().is_some_and(|hold| {
                     !hold.waiting
                         && hold.renewal.is_some_and(|renewal| {
                             process.mail.iter().any(|message| {
@@ -102,14 +111,11 @@ impl Event {
                         })
                 })
             }),
-            Self::MovesOn => any(&|process| {
-                process.holder.hold.as_ref().is_some_and(|hold| hold.fenced_off)
-                    && process.mail.iter().any(|message| {
-                        matches!(message, Message::Granted { token, .. }
-                            if Some(*token) == process.holder.acquiring)
-                    })
+            Self::MovesOn => any_holder(&|process, holder| {
+                holder.hold.as_ref().is_some_and(|hold| hold.fenced_off)
+                    && is_granted(process, holder)
             }),
-            Self::Ousted => any(&|process| process.holder.ousted),
+            Self::Ousted => any_holder(&|_, holder| holder.ousted),
             Self::Released => {
                 (0..NODES).any(|node| world.contents.fence(node) < world.reached[node as usize])
             }
@@ -119,19 +125,29 @@ impl Event {
             Self::IssuesAfterRestoration => {
                 restored && any(&|process| process.used_until() > world.contents.floor)
             }
-            Self::Quarantined => any(&|process| {
-                process.holder.hold.as_ref().is_some_and(|hold| {
+            Self::Quarantined => any_holder(&|_, holder| {
+                holder.hold.as_ref().is_some_and(|hold| {
                     let row = world.contents.row(hold.grant.node);
                     row.is_some_and(|row| row.state == flakeid_lease::protocol::State::Quarantined)
                 })
             }),
-            Self::ClosedWhileAsking => any(&|process| {
-                process.holder.closing
-                    && process.mail.iter().any(|message| {
-                        matches!(message, Message::Granted { token, .. }
-                            if Some(*token) == process.holder.acquiring)
-                    })
+            Self::ClosedWhileAsking => {
+                any_holder(&|process, holder| holder.closing && is_granted(process, holder))
+            }
+            Self::WindowsDoNotMeet => any(&|process| {
+                let holds: Vec<_> =
+                    process.holders.iter().filter_map(|holder| holder.hold.as_ref()).collect();
+                let start = holds.iter().map(|hold| hold.grant.start).max();
+                let fence = holds.iter().map(|hold| hold.grant.fence).min();
+                holds.len() > 1 && start.zip(fence).is_some_and(|(start, fence)| start + 2 > fence)
             }),
         }
     }
+}
+
+/// Whether an answer is on its way that grants what this holder asked for.
+fn is_granted(process: &Process, holder: &Holder) -> bool {
+    process.mail.iter().any(|message| {
+        matches!(message, Message::Granted { token, .. } if Some(*token) == holder.acquiring)
+    })
 }

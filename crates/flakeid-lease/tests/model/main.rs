@@ -2,7 +2,8 @@
 //! every order of events within the bounds of each scenario; and mutants of them, each refuted.
 //!
 //! `FLAKEID_MODEL_PROCESSES=3 cargo test --release -p flakeid-lease --test model` takes long: its
-//! state space is many times larger.
+//! state space is many times larger. `FLAKEID_MODEL_ONLY=forks` tries only the scenarios with that
+//! in their names, and then all mutants.
 
 // A test may panic; that is how it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
@@ -30,14 +31,15 @@ fn main() {
             _ => panic!("FLAKEID_MODEL_PROCESSES must be from 2 to 4, not {text:?}"),
         },
     };
-    for scenario in scenarios(processes) {
+    let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
+    for scenario in scenarios(processes).into_iter().filter(|s| s.name.contains(&only)) {
         holds(&scenario);
     }
     refutations::refute_all();
 }
 
 fn holds(scenario: &Scenario) {
-    let outcome = scenario.explore(threads(), None);
+    let outcome = scenario.explore(threads(), scenario.steps);
     if let Some((invariant, path)) = &outcome.broken {
         for action in path {
             println!("  {action:?}");
@@ -62,6 +64,16 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
     let mut mixed = vec![Identity::Any; processes];
     mixed[0] = Identity::Node(0);
     let any = |name| Scenario { identities: vec![Identity::Any; processes], ..Scenario::new(name) };
+    let two_nodes = |name| Scenario {
+        leased: 2,
+        nodes: 2,
+        ahead: 3,
+        mail: 2,
+        operates: true,
+        mischief: 1,
+        times: vec![0],
+        ..any(name)
+    };
     vec![
         Scenario {
             happens: vec![Event::TwoIssue, Event::LateConfirmation],
@@ -144,6 +156,18 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
             times: vec![0, 1],
             happens: vec![Event::TwoIssue, Event::Quarantined, Event::MovesOn],
             ..any("operators")
+        },
+        Scenario {
+            identities: vec![Identity::Any],
+            closes: true,
+            steps: Some(19),
+            happens: vec![Event::MovesOn, Event::Released, Event::WindowsDoNotMeet],
+            ..two_nodes("a lease of two nodes")
+        },
+        Scenario {
+            steps: Some(12),
+            happens: vec![Event::TwoIssue, Event::MovesOn],
+            ..two_nodes("a lease of two nodes, and others")
         },
         Scenario {
             restores: true,

@@ -32,4 +32,6 @@ pub enum Mutant {
     TokenOfAnyGrant,
     /// A new grant's generator begins at its start, whatever this process used before.
     BelowOwnLast,
+    /// A node whose window is too short to begin in is given back as if nothing of it was used.
+    UnusedUnlessBegun,
 }

@@ -1,5 +1,5 @@
-//! One process: the product's holder, a generator reduced to its word and limit, and what is on
-//! its way between it and the store.
+//! One process: the product's holders, one for each node of its lease, a generator reduced to its
+//! word and limit, and what is on its way between it and the store.
 
 use flakeid_lease::protocol::{
     Effect, Event, Grant, Holder, Plan, Refusal, Release, Renew, Renewed, Token,
@@ -14,12 +14,33 @@ pub const TTL_MS: u64 = 1;
 /// A generator: it issues positions from its word up to the limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
-    pub node: u64,
+    /// In rising order. With several, positions count tick, node and sequence.
+    pub nodes: Vec<u64>,
     /// The next free position.
     pub word: u64,
     /// The tick that may not be used any more; 0 in a forked child.
     pub limit: u64,
     pub closed: bool,
+}
+
+impl Cell {
+    /// How many IDs there are in a tick.
+    pub fn per_tick(&self) -> u64 {
+        self.nodes.len() as u64 * LAYOUT.ids_per_tick()
+    }
+
+    /// Positions where IDs of a node begin, from the word on.
+    pub fn beginnings(&self) -> impl Iterator<Item = u64> + use<> {
+        let (word, per_node) = (self.word, LAYOUT.ids_per_tick());
+        std::iter::once(word).chain((word / per_node + 1..).map(move |node| node * per_node))
+    }
+
+    /// The node of a position, and its place among that node's IDs.
+    pub fn id(&self, position: u64) -> (u64, u64) {
+        let per_node = LAYOUT.ids_per_tick();
+        let node = self.nodes[(position / per_node) as usize % self.nodes.len()];
+        (node, position / self.per_tick() * per_node + position % per_node)
+    }
 }
 
 /// On its way, in either direction. Clocks and refusals are told only as far as they matter.
@@ -93,9 +114,10 @@ impl Message {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
-    pub holder: Holder,
+    /// One for each node of the lease.
+    pub holders: Vec<Holder>,
     pub cell: Option<Cell>,
     /// The last position issued in this process's life.
     pub last: Option<u64>,
@@ -104,11 +126,15 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn step(&mut self, plan: &Plan, clock: i64, mutant: Mutant, event: Event) {
+    pub fn new(nodes: usize) -> Self {
+        Self { holders: vec![Holder::new(); nodes], cell: None, last: None, mail: Vec::new() }
+    }
+
+    pub fn step(&mut self, plan: &Plan, member: usize, clock: i64, mutant: Mutant, event: Event) {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
-            let (next, effects) = self.holder.step(plan, &event);
-            self.holder = next;
+            let (next, effects) = self.holders[member].step(plan, &event);
+            self.holders[member] = next;
             // In this order, as the holder says.
             for effect in effects {
                 events.extend(self.act(clock, mutant, &effect));
@@ -116,10 +142,30 @@ impl Process {
         }
     }
 
+    /// Whose answer this is; anybody may hear one that nobody waits for.
+    pub fn member_of(&self, answer: &Message) -> usize {
+        let waits = |holder: &Holder| match *answer {
+            Message::Granted { token, .. } | Message::NotGranted { token } => {
+                holder.acquiring == Some(token)
+            }
+            Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => {
+                renewal_of(holder).is_some_and(|renewal| renewal.next == next)
+            }
+            _ => false,
+        };
+        self.holders.iter().position(waits).unwrap_or(0)
+    }
+
+    pub fn closing(&self) -> bool {
+        self.holders.iter().any(|holder| holder.closing)
+    }
+
     fn act(&mut self, clock: i64, mutant: Mutant, effect: &Effect) -> Option<Event> {
         match *effect {
             Effect::Acquire { token } => {
-                self.send(Message::Acquire { token, now: clock, after: self.used_until() });
+                let open = self.open_cell().map(|cell| cell.word / cell.per_tick() + 1);
+                let after = open.unwrap_or_else(|| self.used_until());
+                self.send(Message::Acquire { token, now: clock, after });
             }
             Effect::Renew(renew) => {
                 let Renew { node, start, token, next, wanted, .. } = renew;
@@ -128,8 +174,18 @@ impl Process {
                     self.raise(wanted);
                 }
             }
-            Effect::Install(ref grant) => return self.install(grant, mutant),
-            Effect::Raise { fence } => self.raise(fence),
+            Effect::Install(_) => {
+                if let Some(cell) = &mut self.cell {
+                    cell.closed = true;
+                }
+                return self.begin(mutant);
+            }
+            Effect::Raise { fence } => {
+                if self.open_cell().is_none() {
+                    return self.begin(mutant);
+                }
+                self.raise(self.window_fence().unwrap_or(fence));
+            }
             Effect::End => {
                 if let Some(cell) = &mut self.cell {
                     cell.closed |= mutant != Mutant::ReleaseWithoutClosing;
@@ -145,21 +201,38 @@ impl Process {
         None
     }
 
-    fn install(&mut self, grant: &Grant, mutant: Mutant) -> Option<Event> {
-        let mut start = grant.start.max(self.used_until());
-        if mutant == Mutant::BelowOwnLast {
-            start = grant.start;
-        }
-        if let Some(cell) = &mut self.cell {
-            cell.closed = true;
+    /// A generator in what is common to the windows granted, as the keeper begins one.
+    fn begin(&mut self, mutant: Mutant) -> Option<Event> {
+        let (start, fence) = (self.window_start(mutant)?, self.window_fence()?);
+        let mut nodes: Vec<u64> = self.grants().map(|grant| grant.node).collect();
+        if nodes.len() < self.holders.len() {
+            return None;
         }
         // The shortest window that a generator takes.
-        if start + 2 > grant.fence {
-            return Some(Event::Unusable);
+        if start + 2 > fence {
+            let used_until = self.used_until();
+            return match mutant {
+                Mutant::UnusedUnlessBegun => Some(Event::Unusable { used_until: 0 }),
+                _ => (nodes.len() == 1).then_some(Event::Unusable { used_until }),
+            };
         }
-        let (node, word) = (grant.node, start * LAYOUT.ids_per_tick());
-        self.cell = Some(Cell { node, word, limit: grant.fence, closed: false });
+        nodes.sort_unstable();
+        let word = start * nodes.len() as u64 * LAYOUT.ids_per_tick();
+        self.cell = Some(Cell { nodes, word, limit: fence, closed: false });
         None
+    }
+
+    fn grants(&self) -> impl Iterator<Item = &Grant> {
+        self.holders.iter().filter_map(|holder| holder.hold.as_ref()).map(|hold| &hold.grant)
+    }
+
+    fn window_start(&self, mutant: Mutant) -> Option<u64> {
+        let start = self.grants().map(|grant| grant.start).max()?;
+        Some(if mutant == Mutant::BelowOwnLast { start } else { start.max(self.used_until()) })
+    }
+
+    fn window_fence(&self) -> Option<u64> {
+        self.grants().map(|grant| grant.fence).min()
     }
 
     fn raise(&mut self, fence: u64) {
@@ -168,14 +241,20 @@ impl Process {
         }
     }
 
-    /// The tick after the last one in which it issued an ID.
-    pub fn used_until(&self) -> u64 {
-        self.last.map_or(0, |last| last / LAYOUT.ids_per_tick() + 1)
+    fn open_cell(&self) -> Option<&Cell> {
+        self.cell.as_ref().filter(|cell| !cell.closed && cell.limit > 0)
     }
 
+    /// The tick after the last one in which it issued an ID.
+    pub fn used_until(&self) -> u64 {
+        let per_tick = self.holders.len() as u64 * LAYOUT.ids_per_tick();
+        self.last.map_or(0, |last| last / per_tick + 1)
+    }
+
+    /// The tick of the next ID, or where the next generator would begin.
     pub fn next_tick(&self) -> u64 {
-        let open = self.cell.as_ref().filter(|cell| !cell.closed && cell.limit > 0);
-        open.map_or(0, |cell| cell.word / LAYOUT.ids_per_tick())
+        let open = self.open_cell().map(|cell| cell.word / cell.per_tick());
+        open.or_else(|| self.window_start(Mutant::Nothing)).unwrap_or(0)
     }
 
     pub fn send(&mut self, message: Message) {
@@ -184,13 +263,18 @@ impl Process {
     }
 
     pub fn knows(&self, token: Token) -> bool {
-        let hold = self.holder.hold.as_ref();
-        hold.is_some_and(|hold| {
-            hold.grant.token == token
-                || hold
-                    .renewal
-                    .is_some_and(|renewal| renewal.token == token || renewal.next == token)
-        }) || self.holder.acquiring == Some(token)
+        let holds = |holder: &Holder| {
+            let hold = holder.hold.as_ref();
+            hold.is_some_and(|hold| hold.grant.token == token)
+                || renewal_of(holder).is_some_and(|r| r.token == token || r.next == token)
+                || holder.acquiring == Some(token)
+        };
+        self.holders.iter().any(holds)
             || self.mail.iter().any(|message| message.tokens().contains(&Some(token)))
     }
+}
+
+/// The renewal that a holder has sent, and not heard of.
+pub fn renewal_of(holder: &Holder) -> Option<Renew> {
+    holder.hold.as_ref()?.renewal
 }

@@ -2,7 +2,7 @@
 
 use flakeid_lease::protocol::Identity;
 
-use crate::invariant::Invariant::{self, I1, I2, I4, I5, I6, I7, I8};
+use crate::invariant::Invariant::{self, I1, I2, I3, I4, I5, I6, I7, I8};
 use crate::mutant::Mutant;
 use crate::scenario::Scenario;
 
@@ -52,6 +52,8 @@ fn refutations() -> Vec<Refutation> {
         mischief: 1,
         ..plain()
     };
+    let leasing_two =
+        || Scenario { leased: 2, nodes: 3, ahead: 4, mail: 2, times: vec![0], ..moving() };
     let restoring = || Scenario { restores: true, ..fixed() };
     vec![
         (Mutant::UseBeforePersist, fixed(), I5, true),
@@ -60,7 +62,7 @@ fn refutations() -> Vec<Refutation> {
         (Mutant::ReleaseWithoutClosing, closing(), I6, true),
         (Mutant::AckLostIsSuccess, fixed(), I5, true),
         (Mutant::FenceInclusive, fixed(), I2, true),
-        (Mutant::PastHighWater, closing(), I1, true),
+        (Mutant::PastHighWater, closing(), I3, true),
         (Mutant::Plain, crashing(), I2, true),
         (Mutant::ForkBlind, forking(), I6, true),
         (Mutant::ForkKeepsHolder, forking(), I7, false),
@@ -68,5 +70,6 @@ fn refutations() -> Vec<Refutation> {
         (Mutant::RollbackBlind, restoring(), I1, true),
         (Mutant::TokenOfAnyGrant, repeating(), I1, true),
         (Mutant::BelowOwnLast, moving(), I8, false),
+        (Mutant::UnusedUnlessBegun, leasing_two(), I3, false),
     ]
 }

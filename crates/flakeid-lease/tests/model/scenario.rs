@@ -8,6 +8,7 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 use crate::contents::LAYOUT;
 use crate::invariant::{Event, Invariant};
 use crate::mutant::Mutant;
+use crate::process::Process;
 use crate::world::{Action, World};
 
 /// What a process's clock may read when its keeper looks.
@@ -37,6 +38,10 @@ pub struct Scenario {
     pub name: &'static str,
     /// One process each.
     pub identities: Vec<Identity>,
+    /// How many nodes the first process leases at a time; the others lease one.
+    pub leased: usize,
+    /// How many steps are tried at most; every order of events if `None`.
+    pub steps: Option<usize>,
     pub nodes: u64,
     /// How far ahead of the clock a grant may start, in ticks.
     pub ahead: u64,
@@ -72,6 +77,8 @@ impl Scenario {
         Self {
             name,
             identities: vec![Identity::Any; 2],
+            leased: 1,
+            steps: None,
             nodes: 1,
             ahead: 1,
             times: vec![0, 1, 2],
@@ -94,10 +101,17 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// A process that knows nothing yet.
+    pub fn process(&self, index: usize) -> Process {
+        Process::new(if index == 0 { self.leased } else { 1 })
+    }
+
     /// Whether it makes no difference which process is which.
     pub fn is_symmetric(&self) -> bool {
         // Without a lease a process is its node.
-        self.mutant != Mutant::Plain && self.identities.windows(2).all(|pair| pair[0] == pair[1])
+        self.mutant != Mutant::Plain
+            && self.leased == 1
+            && self.identities.windows(2).all(|pair| pair[0] == pair[1])
     }
 }
 
@@ -178,7 +192,8 @@ impl Model for Scenario {
         let mut properties: Vec<Property<Self>> = always!(I1 I2 I3 I4 I5 I6 I7 I8 I9 I10);
         properties.extend(self.happens.iter().map(|event| {
             sometimes!(event; TwoIssue TwoHold LateConfirmation MovesOn Ousted Released
-                GrantsAfterRestoration IssuesAfterRestoration Quarantined ClosedWhileAsking)
+                GrantsAfterRestoration IssuesAfterRestoration Quarantined ClosedWhileAsking
+                WindowsDoNotMeet)
         }));
         properties
     }

@@ -1,12 +1,12 @@
 //! Everything that can be at a moment, and everything that can happen then.
 
-use flakeid_lease::protocol::{Event as Heard, Identity, Plan, Renewed, Token};
+use flakeid_lease::protocol::{Event as Heard, Holder, Identity, Plan, Renewed, Token};
 use flakeid_lease::store::operations::Repair;
 
 use crate::contents::{Contents, LAYOUT, NODES};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Cell, Message, Process, TTL_MS, WINDOW};
+use crate::process::{Cell, Message, Process, TTL_MS, WINDOW, renewal_of};
 use crate::scenario::Scenario;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +36,7 @@ pub enum Action {
     /// The keeper looks at its clock, which reads this.
     Wake {
         process: usize,
+        member: usize,
         clock: i64,
     },
     /// A request reaches the store: for the last time or not, on a slow clock or not.
@@ -56,6 +57,7 @@ pub enum Action {
     },
     TimeOut {
         process: usize,
+        member: usize,
     },
     Issue {
         process: usize,
@@ -86,13 +88,13 @@ pub enum Action {
 impl World {
     pub fn new(scenario: &Scenario) -> Self {
         let count = scenario.identities.len();
-        let mut processes = vec![Process::default(); count];
+        let mut processes: Vec<Process> = (0..count).map(|index| scenario.process(index)).collect();
         if scenario.mutant == Mutant::Plain {
             for (node, process) in (0..).zip(&mut processes) {
                 process.cell = Some(plain_cell(node));
             }
         }
-        Self {
+        let mut world = Self {
             time: 0,
             run: 0,
             contents: Contents::default(),
@@ -103,6 +105,27 @@ impl World {
 
             mischief: scenario.mischief,
             broken: None,
+        };
+        // A lease of several nodes begins once it has them all: every order of its acquires would
+        // take more steps than what follows.
+        if scenario.leased > 1 {
+            for member in 0..scenario.leased {
+                world.acquire(scenario, member);
+            }
+        }
+        world
+    }
+
+    /// The first process acquires one of its nodes, undisturbed.
+    fn acquire(&mut self, scenario: &Scenario, member: usize) {
+        self.wake(scenario, 0, member, self.time);
+        for _ in 0..2 {
+            let message = self.processes[0].mail[0];
+            self.take(0, message);
+            match message.event() {
+                None => self.deliver(scenario, 0, message, false),
+                Some(heard) => self.step(scenario, 0, member, 0, heard),
+            }
         }
     }
 
@@ -169,18 +192,28 @@ impl World {
     ) {
         let room = process.mail.len() < scenario.mail;
         if room && scenario.mutant != Mutant::Plain {
-            let readings = scenario.readings.iter().map(|reading| reading.at(self.time));
-            actions.extend(readings.map(|clock| Action::Wake { process: index, clock }));
+            for reading in &scenario.readings {
+                let clock = reading.at(self.time);
+                let members = 0..process.holders.len();
+                actions.extend(members.map(|member| Action::Wake {
+                    process: index,
+                    member,
+                    clock,
+                }));
+            }
         }
-        if scenario.closes && !process.holder.closing {
+        if scenario.closes && !process.closing() {
             actions.push(Action::Close { process: index });
         }
-        let holder = &process.holder;
-        let waits =
-            holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting);
-        if waits {
-            actions.push(Action::TimeOut { process: index });
+        let waits = |holder: &Holder| {
+            holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting)
+        };
+        for (member, holder) in process.holders.iter().enumerate() {
+            if waits(holder) {
+                actions.push(Action::TimeOut { process: index, member });
+            }
         }
+        let waits = process.holders.iter().any(waits);
         let mut before = None;
         for message in &process.mail {
             if before.replace(*message) == Some(*message) {
@@ -203,16 +236,13 @@ impl World {
             }
         }
         if let Some(cell) = process.cell.as_ref().filter(|cell| !cell.closed) {
-            let per_tick = LAYOUT.ids_per_tick();
             let inclusive = u64::from(scenario.mutant == Mutant::FenceInclusive && cell.limit > 0);
-            let end = (cell.limit + inclusive) * per_tick;
+            let end = (cell.limit + inclusive) * cell.per_tick();
             // On a clock that is behind the word, and on clocks that are ahead of it.
-            let next_tick = cell.word / per_tick + 1;
-            let later = (next_tick..).map(|tick| tick * per_tick);
-            let positions = std::iter::once(cell.word).chain(later).take_while(|p| *p < end);
-            for position in positions {
+            for position in cell.beginnings().take_while(|position| *position < end) {
                 actions.push(Action::Issue { process: index, position, watch: false });
-                if self.watched.is_none() {
+                // Nobody else could issue it again; that nobody goes back is another invariant.
+                if self.watched.is_none() && self.processes.len() > 1 {
                     actions.push(Action::Issue { process: index, position, watch: true });
                 }
             }
@@ -224,7 +254,7 @@ impl World {
         let mut next = self.clone();
         match action {
             Action::Tick { time } => next.time = time,
-            Action::Wake { process, clock } => next.wake(scenario, process, clock),
+            Action::Wake { process, member, clock } => next.wake(scenario, process, member, clock),
             Action::Deliver { process, message, again, slow } => {
                 if again {
                     next.mischief -= 1;
@@ -235,19 +265,24 @@ impl World {
             }
             Action::Hear { process, message } => {
                 next.take(process, message);
+                let member = next.processes[process].member_of(&message);
                 let heard = message.event().expect("an answer");
-                next.step(scenario, process, 0, heard);
+                next.step(scenario, process, member, 0, heard);
             }
             Action::Lose { process, message } => next.take(process, message),
-            Action::TimeOut { process } => next.time_out(scenario, process),
+            Action::TimeOut { process, member } => next.time_out(scenario, process, member),
             Action::Issue { process, position, watch } => {
                 next.issue(scenario, process, position);
                 if watch {
                     let cell = next.processes[process].cell.as_ref().expect("it issued");
-                    next.watched = Some((cell.node, position));
+                    next.watched = Some(cell.id(position));
                 }
             }
-            Action::Close { process } => next.step(scenario, process, 0, Heard::Close),
+            Action::Close { process } => {
+                for member in 0..next.processes[process].holders.len() {
+                    next.step(scenario, process, member, 0, Heard::Close);
+                }
+            }
             Action::Crash { process } => {
                 next.mischief -= 1;
                 next.crash(scenario, process);
@@ -284,22 +319,30 @@ impl World {
         mail.remove(place);
     }
 
-    fn step(&mut self, scenario: &Scenario, process: usize, clock: i64, event: Heard) {
+    fn step(
+        &mut self,
+        scenario: &Scenario,
+        process: usize,
+        member: usize,
+        clock: i64,
+        event: Heard,
+    ) {
         let fixed = matches!(scenario.identities[process], Identity::Node(_));
         let plan = Plan { window: WINDOW, ttl_ms: TTL_MS, fixed };
-        self.processes[process].step(&plan, clock, scenario.mutant, event);
+        self.processes[process].step(&plan, member, clock, scenario.mutant, event);
     }
 
-    fn wake(&mut self, scenario: &Scenario, process: usize, clock: i64) {
+    fn wake(&mut self, scenario: &Scenario, process: usize, member: usize, clock: i64) {
         let now = LAYOUT.tick_at(clock).unwrap_or(0);
         let next = self.processes[process].next_tick();
         let fresh = self.fresh();
-        self.step(scenario, process, clock, Heard::Wake { now, next, margin: WINDOW, fresh });
+        let heard = Heard::Wake { now, next, margin: WINDOW, fresh };
+        self.step(scenario, process, member, clock, heard);
     }
 
-    fn time_out(&mut self, scenario: &Scenario, process: usize) {
-        let holder = &self.processes[process].holder;
-        let heard = match (holder.acquiring, holder.hold.as_ref().and_then(|hold| hold.renewal)) {
+    fn time_out(&mut self, scenario: &Scenario, process: usize, member: usize) {
+        let holder = &self.processes[process].holders[member];
+        let heard = match (holder.acquiring, renewal_of(holder)) {
             (Some(token), _) => Heard::NotGranted { token },
             (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
                 let answer = Renewed { fence: renewal.wanted, expires: 0 };
@@ -308,19 +351,19 @@ impl World {
             (None, Some(renewal)) => Heard::Unanswered { next: renewal.next },
             (None, None) => return,
         };
-        self.step(scenario, process, 0, heard);
+        self.step(scenario, process, member, 0, heard);
     }
 
     fn issue(&mut self, scenario: &Scenario, index: usize, position: u64) {
-        let per_tick = LAYOUT.ids_per_tick();
-        let tick = position / per_tick;
         let process = &mut self.processes[index];
         let Some(cell) = &mut process.cell else { return };
-        let node = cell.node as usize;
+        let per_tick = cell.per_tick();
+        let tick = position / per_tick;
+        let id = cell.id(position);
+        let node = id.0 as usize;
         cell.word = if scenario.fills_ticks { position + 1 } else { (tick + 1) * per_tick };
-        let id = (cell.node, position);
         let before = process.last.replace(position);
-        let closing = process.holder.closing;
+        let closing = process.closing();
         self.break_if(self.watched == Some(id), Invariant::I1, scenario);
         self.break_if(tick >= self.reached[node], Invariant::I2, scenario);
         self.break_if(closing, Invariant::I6, scenario);
@@ -331,7 +374,7 @@ impl World {
         let mut mail = std::mem::take(&mut self.processes[index].mail);
         mail.retain(Message::is_request);
         let cell = (scenario.mutant == Mutant::Plain).then(|| plain_cell(index as u64));
-        self.processes[index] = Process { cell, mail, ..Process::default() };
+        self.processes[index] = Process { cell, mail, ..scenario.process(index) };
     }
 
     fn fork(&mut self, scenario: &Scenario, parent: usize, child: usize) {
@@ -341,7 +384,7 @@ impl World {
         born.last = copied.last;
         born.cell = copied.cell;
         if matches!(scenario.mutant, Mutant::ForkBlind | Mutant::ForkKeepsHolder) {
-            born.holder = copied.holder;
+            born.holders = copied.holders;
         }
         if let Some(cell) = born.cell.as_mut().filter(|_| scenario.mutant != Mutant::ForkBlind) {
             cell.limit = 0;
@@ -355,16 +398,17 @@ impl World {
         let (mut beyond, mut falls) = (false, false);
         for (process, old) in self.processes.iter().zip(&before.processes) {
             let Some(cell) = &process.cell else { continue };
-            let same = old.cell.as_ref().filter(|old| old.node == cell.node && !old.closed);
+            let same = old.cell.as_ref().filter(|old| old.nodes == cell.nodes && !old.closed);
             let rises = same.is_none_or(|old| cell.limit > old.limit);
             beyond |= rises && cell.limit > 0 && told.is_none_or(|fence| cell.limit > fence);
             falls |= same.is_some_and(|old| cell.limit < old.limit) && cell.limit > 0;
         }
-        let held = |process: &Process| {
-            let hold = process.holder.hold.as_ref().filter(|hold| !hold.fenced_off);
+        let held = |holder: &Holder| {
+            let hold = holder.hold.as_ref().filter(|hold| !hold.fenced_off);
             hold.map(|hold| hold.grant.token)
         };
-        let tokens: Vec<_> = self.processes.iter().filter_map(held).collect();
+        let holders = self.processes.iter().flat_map(|process| &process.holders);
+        let tokens: Vec<_> = holders.filter_map(held).collect();
         let twice = (1..tokens.len()).any(|index| tokens[..index].contains(&tokens[index]));
         self.break_if(beyond, Invariant::I5, scenario);
         self.break_if(falls, Invariant::I6, scenario);
@@ -373,5 +417,5 @@ impl World {
 }
 
 fn plain_cell(node: u64) -> Cell {
-    Cell { node, word: 0, limit: LAYOUT.max_tick(), closed: false }
+    Cell { nodes: vec![node], word: 0, limit: LAYOUT.max_tick(), closed: false }
 }

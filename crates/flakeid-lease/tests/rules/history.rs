@@ -157,6 +157,7 @@ impl History {
                     window_ms: window * self.unit,
                     ttl_ms: 3 * self.unit,
                     now: now + off * self.unit as i64 / 4,
+                    waited_ms: 0,
                     after: *after,
                     owner: Owner { name: "worker".into(), ..Owner::default() },
                 };

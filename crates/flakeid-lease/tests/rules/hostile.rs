@@ -114,6 +114,7 @@ fn request() -> impl Strategy<Value = Acquire> {
                 window_ms,
                 ttl_ms,
                 now,
+                waited_ms: 0,
                 after,
                 owner,
             }

@@ -99,6 +99,7 @@ mod unix {
                 window_ms: 5,
                 ttl_ms: 1,
                 now: clock.unix_ms(),
+                waited_ms: 0,
                 after: 0,
                 owner: Owner::default(),
             };

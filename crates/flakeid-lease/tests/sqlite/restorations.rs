@@ -35,6 +35,7 @@ pub fn request(node: u64) -> Acquire {
         window_ms: 300,
         ttl_ms: 60_000,
         now: now(),
+        waited_ms: 0,
         after: 0,
         owner: Owner::default(),
     }
