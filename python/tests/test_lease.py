@@ -321,6 +321,19 @@ def test_an_observer_may_use_its_generator(url):
     generator.close()
 
 
+def test_a_close_ends_handles_and_rings_of_a_shared_lease(url):
+    closed, other = flakeid.lease(url), flakeid.lease(url)
+    assert closed.node == other.node
+    local, cached = closed.local(), flakeid.CachedGenerator(closed)
+    local.next_id()
+    cached.next_id()
+    closed.close()
+    for call in (local.next_id, local.try_next_id, cached.next_id, cached.take, closed.next_id):
+        with pytest.raises(flakeid.ClosedError):
+            call()
+    other.next_id()
+
+
 def test_threads_and_a_close(url):
     generator = flakeid.lease(url)
     lists = [[] for _ in range(4)]

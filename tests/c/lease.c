@@ -63,12 +63,23 @@ static void every_call(void) {
 static void sharing_and_the_end(void) {
     flakeid_lease_config config = of_node(3, 3), other = of_node(3, 3);
     flakeid_generator *first = opened(config), *second = opened(config), *third = NULL;
+    flakeid_local *local = NULL;
+    flakeid_cached *cached = NULL;
     uint64_t id = 0, later = 0;
     other.name = "other";
     EXPECT(FLAKEID_NO_FREE_NODE, flakeid_generator_open(store_url, &other, &third));
     CHECK(third == NULL && flakeid_retry_after_ms() > 0, "a refusal");
+    EXPECT(FLAKEID_OK, flakeid_local_open(first, &local));
+    EXPECT(FLAKEID_OK, flakeid_cached_open(first, NULL, &cached));
+    EXPECT(FLAKEID_OK, flakeid_local_next(local, &id));
+    EXPECT(FLAKEID_OK, flakeid_cached_next(cached, &id));
     EXPECT(FLAKEID_OK, flakeid_generator_next(first, &id));
     flakeid_generator_free(first);
+    EXPECT(FLAKEID_CLOSED, flakeid_local_next(local, &later));
+    EXPECT(FLAKEID_CLOSED, flakeid_cached_take(cached, &later));
+    EXPECT(FLAKEID_CLOSED, flakeid_cached_next(cached, &later));
+    flakeid_local_free(local);
+    flakeid_cached_free(cached);
     EXPECT(FLAKEID_OK, flakeid_generator_next(second, &later));
     CHECK(later > id, "the lease that was shared goes on");
     flakeid_generator_free(second);

@@ -1,5 +1,7 @@
 use std::net::TcpListener;
+use std::time::Duration;
 
+use flakeid_lease::LeasedGenerator;
 use flakeid_lease::protocol::Refusal;
 use flakeid_lease::store::{Continuity, Fault, operations};
 use flakeid_test_servers::{PostgresServer, Server, free_port};
@@ -121,6 +123,30 @@ fn locked_rows_are_unavailable() {
         let other =
             operations::acquire(&mut *store, &namespace.name, &self::request(&namespace)).unwrap();
         assert_ne!(other.node, grant.node);
+        blocker.join().unwrap().unwrap();
+    });
+}
+
+/// Clocks agree, but others are in the way for longer than clocks may be apart.
+#[test]
+fn a_lock_that_others_hold_is_not_a_wrong_clock() {
+    let server = PostgresServer::new();
+    let mut namespace = fresh_namespace("busy");
+    namespace.bounds.max_skew_ms = 1_000;
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    std::thread::scope(|scope| {
+        let blocker = scope
+            .spawn(|| server.sql("BEGIN; LOCK TABLE flakeid_node; SELECT pg_sleep(3); COMMIT"));
+        let held = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        while server.sql(held).unwrap() != "1" {
+            std::thread::yield_now();
+        }
+        let leased = LeasedGenerator::builder(&server.url(), namespace.layout)
+            .unwrap()
+            .namespace(&namespace.name)
+            .max_wait(Duration::from_secs(20))
+            .open();
+        leased.unwrap().next_id().unwrap();
         blocker.join().unwrap().unwrap();
     });
 }
