@@ -272,9 +272,7 @@ def run(quick, file, store):
         "Peers", "`uuid_utils.uuid7()` / `next_id()`", ratio(fast7, next_id), 2, "at least"
     )
     report.target("P3", "`next_ids(1000)` / bare list", ratio(next_ids, bare_list), 1.10)
-    report.target(
-        "P4", "numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25
-    )
+    report.target("P4", "numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25)
     report.target(
         "P4", "numpy `fill` of 1 M / `array.fill(7)`", ratio(fill_large, same_large), 1.05
     )

@@ -411,7 +411,13 @@ def run(program, *arguments, **environment):
 
 @pytest.mark.parametrize(
     "ending",
-    ["", "sys.exit()", "del generator", "generator.close()", "threading.Thread(target=print).start()"],
+    [
+        "",
+        "sys.exit()",
+        "del generator",
+        "generator.close()",
+        "threading.Thread(target=print).start()",
+    ],
 )
 def test_normal_ends_give_the_node_back(url, ending):
     program = f"""

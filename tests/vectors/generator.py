@@ -66,9 +66,7 @@ class Stats:
 class Obstacle(FlakeIdError):
     """A refusal that ends at the Unix ms `until`."""
 
-    def __init__(
-        self, code: str, clock: int, until: int, by_ms: int | None = None
-    ) -> None:
+    def __init__(self, code: str, clock: int, until: int, by_ms: int | None = None) -> None:
         super().__init__(code, retry_after_ms=until - clock, by_ms=by_ms)
         self.until = until
 
@@ -125,9 +123,7 @@ class Generator:
             raise FlakeIdError(CLOSED)
         if not self.windowed:
             raise FlakeIdError(INVALID_OPTION)
-        self.limit = max(
-            self.limit, self.position_of(min(fence, self.layout.max_tick + 1))
-        )
+        self.limit = max(self.limit, self.position_of(min(fence, self.layout.max_tick + 1)))
 
     def retire(self) -> int | None:
         """Close for good; the tick of the last position issued, or None."""
@@ -192,9 +188,7 @@ class Generator:
         if self.closed:
             raise FlakeIdError(CLOSED)
         if self.clock < self.layout.epoch:
-            raise FlakeIdError(
-                BEFORE_EPOCH, retry_after_ms=self.layout.epoch - self.clock
-            )
+            raise FlakeIdError(BEFORE_EPOCH, retry_after_ms=self.layout.epoch - self.clock)
         now = self.layout.tick(self.clock)
         if now > self.layout.max_tick:
             raise FlakeIdError(HORIZON_REACHED, horizon=self.layout.horizon)
@@ -230,9 +224,7 @@ class Generator:
             return candidate
         raise self.obstacle(SEQUENCE_EXHAUSTED, tick - self.max_ahead)
 
-    def roll_back(
-        self, candidate: int, now: int, issued: int, reference: int
-    ) -> tuple[int, bool]:
+    def roll_back(self, candidate: int, now: int, issued: int, reference: int) -> tuple[int, bool]:
         """Apply the policy; `reference` is the tick that was reached before.
 
         Using up the tick that was reached is not sanctioned running ahead: the clock
@@ -300,9 +292,7 @@ def check_build(
         raise FlakeIdError(INVALID_LAYOUT)
     if node > layout.max_node:
         raise FlakeIdError(FIELD_OUT_OF_RANGE, field="node")
-    mask = (
-        layout.max_sequence if options.sequence_mask is None else options.sequence_mask
-    )
+    mask = layout.max_sequence if options.sequence_mask is None else options.sequence_mask
     needs_window = options.overflow == "borrow"
     needs_clock_sequence = options.rollback == "clock-sequence"
     unsound = (

@@ -129,20 +129,12 @@ def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]
     try:
         match step.call:
             case "try_next_id" | "next_id":
-                (id_,) = (
-                    generator.try_fill(1)
-                    if step.call == "try_next_id"
-                    else generator.fill(1)
-                )
+                (id_,) = generator.try_fill(1) if step.call == "try_next_id" else generator.fill(1)
                 witness.see([id_])
                 return {"id": str(id_)}
             case "try_fill" | "fill":
                 n = step.n or 0
-                ids = (
-                    generator.try_fill(n)
-                    if step.call == "try_fill"
-                    else generator.fill(n)
-                )
+                ids = generator.try_fill(n) if step.call == "try_fill" else generator.fill(n)
                 witness.see(ids)
                 first, last = (str(ids[0]), str(ids[-1])) if ids else (None, None)
                 return {"count": len(ids), "first": first, "last": last}
@@ -194,16 +186,10 @@ class Witness:
             if generator.options.rollback != "clock-sequence":
                 self.require(id_ > self.last, id_, "not above the one before")
             self.require(parts.node == generator.node, id_, "another node's")
-            self.require(
-                parts.sequence <= generator.mask, id_, "sequence above the mask"
-            )
+            self.require(parts.sequence <= generator.mask, id_, "sequence above the mask")
             self.require(parts.tick >= self.start, id_, "before the window")
-            self.require(
-                self.fence is None or parts.tick < self.fence, id_, "past the fence"
-            )
-            self.require(
-                parts.tick <= self.highest_tick + sanctioned, id_, "too far ahead"
-            )
+            self.require(self.fence is None or parts.tick < self.fence, id_, "past the fence")
+            self.require(parts.tick <= self.highest_tick + sanctioned, id_, "too far ahead")
             self.ids.add(id_)
             self.last = id_
 
