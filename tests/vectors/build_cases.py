@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from generator import Options, Window
 from layout import parse
 from schedule import C2, NOW, TODAY, Schedule
@@ -60,6 +58,20 @@ def schedules() -> tuple[Schedule, ...]:
     )
 
 
-def refused(name: str, layout: str, clock: int = NOW, **rest: Any) -> Schedule:
+def refused(
+    name: str,
+    layout: str,
+    clock: int = NOW,
+    node: int = 1,
+    options: Options | None = None,
+    window: Window | None = None,
+) -> Schedule:
     """A schedule without steps."""
-    return Schedule(f"not built: {name}", layout, clock, **rest)
+    return Schedule(
+        f"not built: {name}",
+        layout,
+        clock,
+        node=node,
+        options=options or Options(),
+        window=window,
+    )

@@ -63,7 +63,7 @@ class Stats:
     largest_ahead: int = 0
 
 
-class Obstacle(FlakeIdError):
+class ObstacleError(FlakeIdError):
     """A refusal that ends at the Unix ms `until`."""
 
     def __init__(self, code: str, clock: int, until: int, by_ms: int | None = None) -> None:
@@ -151,7 +151,7 @@ class Generator:
         while True:
             try:
                 return self.attempt(wanted)
-            except Obstacle as obstacle:
+            except ObstacleError as obstacle:
                 if left == 0:
                     raise
                 step = min(obstacle.until - self.clock, left)
@@ -249,7 +249,7 @@ class Generator:
             return candidate, True
         raise self.obstacle(CLOCK_ROLLBACK, tick, by_ms)
 
-    def switch_clock_sequence(self, now: int, otherwise: Obstacle) -> int:
+    def switch_clock_sequence(self, now: int, otherwise: ObstacleError) -> int:
         """Go on in the next clock-sequence value not used at or after `now`."""
         self.marks[self.clock_sequence] = self.next
         values = len(self.marks)
@@ -262,9 +262,9 @@ class Generator:
 
     # Arithmetic
 
-    def obstacle(self, code: str, tick: int, by_ms: int | None = None) -> Obstacle:
+    def obstacle(self, code: str, tick: int, by_ms: int | None = None) -> ObstacleError:
         """An obstacle that ends when `tick` begins."""
-        return Obstacle(code, self.clock, self.layout.unix_ms(tick), by_ms)
+        return ObstacleError(code, self.clock, self.layout.unix_ms(tick), by_ms)
 
     def position_of(self, tick: int) -> int:
         """The first position of a tick."""

@@ -30,7 +30,7 @@ COLLECTED = "published test vector, confirmed by arithmetic"
 LARGEST = "the largest 64-bit number"
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """A literal, or a rule about the data, that the reference does not reproduce."""
 
 
@@ -303,7 +303,7 @@ TIMES = (
 
 
 def check() -> None:
-    """Compare every literal above; raise Mismatch at the first difference."""
+    """Compare every literal above; raise MismatchError at the first difference."""
     for known in IDS:
         check_id(known)
     for text in TEXTS:
@@ -383,6 +383,6 @@ def refuses(form: str, text: str) -> bool:
 
 
 def expect(found: object, wanted: object, what: str) -> None:
-    """Raise Mismatch unless the two are equal."""
+    """Raise MismatchError unless the two are equal."""
     if found != wanted:
-        raise Mismatch(f"{what}: computed {found!r}, expected {wanted!r}")
+        raise MismatchError(f"{what}: computed {found!r}, expected {wanted!r}")

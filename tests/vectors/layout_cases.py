@@ -256,7 +256,7 @@ def invalid_descriptor(text: str, why: str) -> dict[str, Any]:
     except FlakeIdError as error:
         known.expect(error.code, INVALID_LAYOUT, f"layout {text!r}")
         return {"text": text, "why": why}
-    raise known.Mismatch(f"layout {text!r} must be refused: {why}")
+    raise known.MismatchError(f"layout {text!r} must be refused: {why}")
 
 
 def id_entry(name: str, id_: int, origin: str) -> dict[str, Any]:
@@ -333,7 +333,7 @@ def rejected_part(name: str, field: str, value: int) -> dict[str, Any]:
         known.expect((error.code, error.field), (FIELD_OUT_OF_RANGE, field), f"{name} {values}")
         texts = {key: str(number) for key, number in values.items()}
         return {"layout": name, **texts, "code": error.code, "field": error.field}
-    raise known.Mismatch(f"{name} {values} must be refused")
+    raise known.MismatchError(f"{name} {values} must be refused")
 
 
 def rejected_splits(name: str) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from errors import FlakeIdError
 from generator import Generator, Options, Stats, Window
-from known import Mismatch
+from known import MismatchError
 from layout import parse
 
 NOW = 1505914988849  # the tutorial's instant, 2017-09-20T13:43:08.849Z
@@ -147,7 +147,7 @@ def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]
                 last_tick = generator.retire()
                 return {"last_tick": None if last_tick is None else str(last_tick)}
             case _:
-                raise Mismatch(f"{witness.name}: no such call: {step.call}")
+                raise MismatchError(f"{witness.name}: no such call: {step.call}")
     except FlakeIdError as error:
         details = {
             "retry_after_ms": error.retry_after_ms,
@@ -198,9 +198,9 @@ class Witness:
         self.fence = max(self.fence or 0, fence)
 
     def require(self, holds: bool, id_: int, fault: str) -> None:
-        """Raise Mismatch unless it holds."""
+        """Raise MismatchError unless it holds."""
         if not holds:
-            raise Mismatch(f"schedule {self.name!r}: {id_} is {fault}")
+            raise MismatchError(f"schedule {self.name!r}: {id_} is {fault}")
 
 
 def counts(stats: Stats) -> dict[str, Any]:

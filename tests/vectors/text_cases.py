@@ -216,7 +216,7 @@ def rejected(form: Form) -> list[dict[str, Any]]:
             known.expect(error.code, INVALID_ID, f"{form.name} {text!r}")
             entries.append({"text": text, "code": error.code, "why": why})
         else:
-            raise known.Mismatch(f"{form.name} {text!r} must be refused: {why}")
+            raise known.MismatchError(f"{form.name} {text!r} must be refused: {why}")
     return entries
 
 
