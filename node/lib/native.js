@@ -18,7 +18,8 @@ function load() {
     return require(name);
   } catch (cause) {
     if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
-    const message = `flakeid-core has no add-on for ${platform} here; npm installs it as the `
+    const message =
+      `flakeid-core has no add-on for ${platform} here; npm installs it as the `
       + `optional dependency ${name}, unless optional dependencies are left out. Otherwise use `
       + 'flakeid-wasm, which has the same interface';
     throw new Error(message, { cause });

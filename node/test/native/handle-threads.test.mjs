@@ -11,7 +11,9 @@ const { CachedGenerator, Generator } = flakeid;
 const EACH = 30_000;
 
 const open = (source) =>
-  typeof source === 'number' ? new Generator({ node: source, clock: 'coarse' }) : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
+  typeof source === 'number'
+    ? new Generator({ node: source, clock: 'coarse' })
+    : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
 
 // Threads that use up every tick take the IDs from under each other's noses.
 function persist(maker) {
@@ -26,7 +28,12 @@ function persist(maker) {
 
 async function make(source) {
   const generator = await open(source);
-  const makers = [generator, generator.local(), generator.buffered(), new CachedGenerator(generator, { boostPower: 0 })];
+  const makers = [
+    generator,
+    generator.local(),
+    generator.buffered(),
+    new CachedGenerator(generator, { boostPower: 0 }),
+  ];
   const ids = new BigUint64Array(EACH * makers.length);
   for (let index = 0; index < ids.length; index += 1) {
     ids[index] = persist(makers[index % makers.length]);

@@ -55,8 +55,16 @@ if (!isMainThread) {
   for (const ending of ['nothing', 'exit', 'throw', 'calls', 'worker', 'terminate', 'collected']) {
     test(`end: ${ending}`, async () => {
       const store = urlOf(storeDirectory());
-      const env = { ...process.env, FLAKEID_TEST_STORE: store, FLAKEID_TEST_ENDING: ending, NODE_TEST_CONTEXT: undefined };
-      const child = spawn(process.execPath, ['--expose-gc', here], { env, stdio: ['ignore', 'inherit', 'pipe'] });
+      const env = {
+        ...process.env,
+        FLAKEID_TEST_STORE: store,
+        FLAKEID_TEST_ENDING: ending,
+        NODE_TEST_CONTEXT: undefined,
+      };
+      const child = spawn(process.execPath, ['--expose-gc', here], {
+        env,
+        stdio: ['ignore', 'inherit', 'pipe'],
+      });
       let said = '';
       child.stderr.on('data', (text) => (said += text));
       const [code, signal] = await once(child, 'close');

@@ -36,7 +36,9 @@ function make(generator) {
 if (!isMainThread && workerData?.url !== undefined) {
   const generator = await Generator.lease(workerData.url, OPTIONS);
   const ids = make(generator);
-  parentPort.postMessage({ ids, node: generator.node, grants: generator.lease.grants }, [ids.buffer]);
+  parentPort.postMessage({ ids, node: generator.node, grants: generator.lease.grants }, [
+    ids.buffer,
+  ]);
   // Open until the worker ends.
   globalThis.generator = generator;
 }

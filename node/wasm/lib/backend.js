@@ -198,7 +198,12 @@ function defineBackend(module) {
     defaultLayout: () => defaultLayout,
     describeLayout: raising(describeLayout),
     withEpoch: raising(module.withEpoch),
-    pack: raising((descriptor, parts) => module.pack(descriptor, PARTS.map((name) => parts[name]))),
+    pack: raising((descriptor, parts) =>
+      module.pack(
+        descriptor,
+        PARTS.map((name) => parts[name]),
+      ),
+    ),
     unpack: raising(module.unpack),
     lowerBound: raising(module.lowerBound),
     upperBound: raising(module.upperBound),
