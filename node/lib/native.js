@@ -43,7 +43,7 @@ function setup(makeError) {
 
 // What makes single IDs.
 class Single {
-  // Keeps the number.
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it keeps the number for as long.
   #seat;
   #number;
 

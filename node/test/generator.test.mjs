@@ -8,7 +8,10 @@ const { Generator, Layout, ManualClock, decode } = flakeid;
 
 // Nodes of their own, so that tests do not share positions.
 let used = 0;
-const node = () => (used += 1);
+function node() {
+  used += 1;
+  return used;
+}
 
 function assertRising(ids, floor = -1n) {
   let last = floor;

@@ -1,5 +1,6 @@
 // Compiled, never run: what the types allow and what they refuse.
 
+import type { Decoded, ErrorCode, GeneratorOptions, IdInput, Parts, Stats } from 'flakeid-core';
 import {
   FlakeIdError,
   Generator,
@@ -16,11 +17,10 @@ import {
   upperBound,
   version,
 } from 'flakeid-core';
-import type { Decoded, ErrorCode, GeneratorOptions, IdInput, Parts, Stats } from 'flakeid-core';
 
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 // Generators
 const generator = new Generator({ node: 7 });

@@ -1,8 +1,8 @@
 // The add-on has the functions that native.d.ts declares, and no others.
 
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 

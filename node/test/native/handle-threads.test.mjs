@@ -59,7 +59,7 @@ if (!isMainThread) {
     test(`${name}: no ID twice in three threads`, async () => {
       const made = await Promise.all([work(source), work(source), make(source)]);
       const all = new BigUint64Array(made.reduce((sum, { ids }) => sum + ids.length, 0));
-      made.forEach(({ ids }, index) => all.set(ids, index * ids.length));
+      for (const [index, { ids }] of made.entries()) all.set(ids, index * ids.length);
       assertUnique(all);
       for (const { nodes } of made) assert.deepEqual(nodes, made[0].nodes, 'one node for all');
     });

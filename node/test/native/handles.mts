@@ -1,13 +1,6 @@
 // Compiled, never run: clocks by name, several nodes, and the handles that only the native package
 // has.
 
-import {
-  BufferedGenerator,
-  CachedGenerator,
-  Generator,
-  LocalGenerator,
-  ManualClock,
-} from 'flakeid-core';
 import type {
   BufferOptions,
   CachedOptions,
@@ -15,10 +8,17 @@ import type {
   FlakeIdError,
   RingStats,
 } from 'flakeid-core';
+import {
+  BufferedGenerator,
+  CachedGenerator,
+  Generator,
+  LocalGenerator,
+  ManualClock,
+} from 'flakeid-core';
 
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 // Options
 const clock: ClockName = 'coarse';
@@ -62,7 +62,7 @@ buffered.tryNextId();
 // Rings
 const handlers: CachedOptions = {
   onRejectedPut: (error: FlakeIdError) => error.code,
-  onRejectedTake: () => {},
+  onRejectedTake: () => undefined,
 };
 using cached = new CachedGenerator(generator, {
   boostPower: 2,

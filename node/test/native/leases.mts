@@ -1,11 +1,11 @@
 // Compiled, never run: leases, which only the native package has.
 
-import flakeid, { FlakeIdError, Generator, Layout, ManualClock } from 'flakeid-core';
 import type { LeaseEvent, LeaseOptions, LeaseStatus } from 'flakeid-core';
+import flakeid, { FlakeIdError, Generator, Layout, ManualClock } from 'flakeid-core';
 
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 const url = 'sqlite:///tmp/flakeid.db';
 
@@ -88,6 +88,6 @@ await Generator.lease(url, {
     // @ts-expect-error not of every event
     String(event.node);
     // @ts-expect-error no such event
-    if (event.kind === 'expired') throw new Error();
+    if (event.kind === 'expired') throw new Error('no such event');
   },
 });

@@ -82,7 +82,9 @@ test('off the loop a call waits for all of maxWaitMs, and the loop goes on', asy
       maxWaitMs: 5000,
     });
     let turns = 0;
-    const timer = setInterval(() => (turns += 1), 5);
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 5);
     const ids = await generator.nextIdsAsync(2);
     ids.push(await generator.nextIdAsync());
     clearInterval(timer);

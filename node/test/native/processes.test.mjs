@@ -27,7 +27,9 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
     const all = lists.flat();
     assert.equal(all.length, COUNT * nodes.length);
     assert.equal(new Set(all).size, all.length);
-    lists.forEach((list, index) => assert.equal(decode(list[0]).node, nodes[index]));
+    for (const [index, list] of lists.entries()) {
+      assert.equal(decode(list[0]).node, nodes[index]);
+    }
   };
 
   test('fork', async () => {

@@ -1,10 +1,10 @@
 // Runs in a page and in its worker, on the package as it was installed.
 
-import * as flakeid from '/package/web/index.js';
-import { init } from '/package/web/init.js';
 import { checkErrors } from '/loops/errors.mjs';
 import { equal, rows } from '/loops/rows.mjs';
 import { playSchedules } from '/loops/schedules.mjs';
+import * as flakeid from '/package/web/index.js';
+import { init } from '/package/web/init.js';
 
 const COUNT = 100_000;
 
