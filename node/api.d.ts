@@ -85,7 +85,12 @@ interface CommonOptions {
 
 interface NodeChoices {
   one: { node: number | bigint; nodes?: undefined; datacenter?: undefined; worker?: undefined };
-  split: { node?: undefined; nodes?: undefined; datacenter: number | bigint; worker: number | bigint };
+  split: {
+    node?: undefined;
+    nodes?: undefined;
+    datacenter: number | bigint;
+    worker: number | bigint;
+  };
 }
 
 /** The node, or datacenter and worker; there is no default. */

@@ -1,3 +1,4 @@
 export * from './index.js';
+
 import flakeid = require('./index.js');
 export default flakeid;

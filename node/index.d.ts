@@ -204,7 +204,12 @@ export type LeaseOptions = CommonLeaseOptions &
 
 /** What happens to a lease. `start` and `fence` are ticks. */
 export type LeaseEvent =
-  | { readonly kind: 'acquired'; readonly node: number; readonly start: bigint; readonly fence: bigint }
+  | {
+      readonly kind: 'acquired';
+      readonly node: number;
+      readonly start: bigint;
+      readonly fence: bigint;
+    }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
   /** Another process has the node from the fence on; this one takes another node. */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }

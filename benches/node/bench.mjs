@@ -16,8 +16,9 @@ import { Snowyflake } from 'snowyflake';
 
 const require = createRequire(import.meta.url);
 const floor = require(process.env.FLAKEID_FLOOR);
-const { quick, json } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } })
-  .values;
+const { quick, json } = parseArgs({
+  options: { quick: { type: 'boolean' }, json: { type: 'string' } },
+}).values;
 const ROUNDS = quick ? 5 : 101;
 const ROUND_MS = quick ? 2 : 20;
 const STARTS = quick ? 3 : 21;
@@ -67,13 +68,31 @@ function rows(leased) {
     row("**flakeid `nextId`, `clock: 'gated'`**", 1, () => () => gated.nextId(), 'N', 'ours'),
     row("**flakeid `nextId`, `clock: 'coarse'`**", 1, () => () => coarse.nextId(), 'N', 'ours'),
     row('**flakeid `local()`**', 1, () => () => local.nextId(), 'N', 'ours'),
-    row('**flakeid `CachedGenerator`**', 1, () => () => unlessFull(() => cached.nextId()), 'N', 'ours'),
+    row(
+      '**flakeid `CachedGenerator`**',
+      1,
+      () => () => unlessFull(() => cached.nextId()),
+      'N',
+      'ours',
+    ),
     row('**flakeid `buffered()`**', 1, () => () => buffered.nextId(), 'N', 'ours'),
     row('reading a BigInt from an array', 1, () => () => thousand[7], 'N'),
     row('`Date.now()`', 1, () => () => Date.now(), 'N', 'rival'),
-    row('@sapphire/snowflake `generate` (repeats IDs)', 1, () => () => snowflake.generate(), 'N', 'rival'),
+    row(
+      '@sapphire/snowflake `generate` (repeats IDs)',
+      1,
+      () => () => snowflake.generate(),
+      'N',
+      'rival',
+    ),
     row('snowyflake `nextId` (repeats IDs)', 1, () => () => snowy.nextId(), 'N', 'rival'),
-    row('flake-idgen `next` (a Buffer)', 1, () => () => unlessFull(() => idgen.next()), 'N', 'rival'),
+    row(
+      'flake-idgen `next` (a Buffer)',
+      1,
+      () => () => unlessFull(() => idgen.next()),
+      'N',
+      'rival',
+    ),
     row('`crypto.randomUUID`', 1, () => () => randomUUID(), 'N', 'rival'),
     row('**flakeid `nextIds(1000)`**', 1000, () => () => listed.nextIds(1000), 'N'),
     row('native fill of 1000', 1000, () => () => bareFill(thousand), '1000'),
@@ -169,7 +188,11 @@ function progress(what) {
   console.error(`node: ${what}`);
 }
 
-const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+const slug = (text) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 
 function figure(table, row, kind, unit, ratio) {
   return {
@@ -226,7 +249,9 @@ for (const row of starts()) {
   figures.push(figure('Start-up', row, OTHER, 'ms', null));
 }
 
-console.log('\n## Repeated IDs\n\n| IDs that came before | layout of 4096 a millisecond |\n|---|---|');
+console.log(
+  '\n## Repeated IDs\n\n| IDs that came before | layout of 4096 a millisecond |\n|---|---|',
+);
 progress('repeated IDs');
 for (const [name, count] of duplicates()) console.log(`| ${name} | ${count} |`);
 
@@ -239,8 +264,18 @@ const targets = [
   ['N2', '`buffered()` / reading a BigInt', 1.6, ratio(buffered, find('reading a BigInt'))],
   ['L1', 'leased / fixed `nextId`', 1.05, ratio(nextLeased, nextId)],
   ['Peers', '`nextId` / @sapphire/snowflake', 0.45, ratio(nextId, sapphire)],
-  ['N4', '`fill` of 1000 / native fill', 1.75, ratio(find('`fill` of 1000'), find('native fill of 1000'))],
-  ['N4', '`fill` of 1 M / native fill', 1.05, ratio(find('`fill` of 1 M'), find('native fill of 1 M'))],
+  [
+    'N4',
+    '`fill` of 1000 / native fill',
+    1.75,
+    ratio(find('`fill` of 1000'), find('native fill of 1000')),
+  ],
+  [
+    'N4',
+    '`fill` of 1 M / native fill',
+    1.05,
+    ratio(find('`fill` of 1 M'), find('native fill of 1 M')),
+  ],
 ].map(([id, what, limit, measured]) => {
   const met = measured <= limit;
   const verdict = met ? 'met' : '**missed**';

@@ -1,5 +1,6 @@
-"""flakeid next to the Python packages it competes with, in one run. Prints Markdown, and with
---json writes the figures to a file too.
+"""flakeid next to the Python packages it competes with, in one run.
+
+Prints Markdown, and with --json writes the figures to a file too.
 
 Rows of a table are sampled in turn, each once a round and each round beginning with another row; a
 ratio is that of two rows of the same round, and the median of the rounds is printed. See README.md.
@@ -18,12 +19,14 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 
-import flakeid
 import flakeid_floor
 import numpy
 import snowflake
 import uuid_utils
+
+import flakeid
 
 # No tick of these fills up, or the layout's ceiling would be measured; IDs are above 2^62, like the
 # floor's.
@@ -32,6 +35,9 @@ OF_RING = "t41.n1.s21@1/1ms"
 # Generators of one layout and node share their position, and one that is late has to catch up.
 GATED, COARSE = "t41.n1.s21@2/1ms", "t41.n1.s21@3/1ms"
 PER_ARRAY = "t30.s33@1104537600000/1s"
+
+#: Runs a statement so many times and returns the nanoseconds.
+Timed = Callable[[int], int]
 
 COST = "CPU cost per ID"
 OTHER = "none of the three"
@@ -46,7 +52,7 @@ def run(count):
 """
 
 
-def timed(statement, **names):
+def timed(statement: str, **names: object) -> Timed:
     """What runs a statement so many times and returns the nanoseconds, the loop's own included."""
     scope = {"repeat": itertools.repeat, "clock": time.perf_counter_ns}
     # Names as locals of a closure, as in a function of the user's.
@@ -56,21 +62,21 @@ def timed(statement, **names):
 
 
 class Row:
-    def __init__(self, name, run, ids=1):
+    def __init__(self, name: str, run: Timed | None, ids: int = 1) -> None:
         self.name, self.run, self.ids, self.samples = name, run, ids, []
 
-    def calibrate(self, nanoseconds):
+    def calibrate(self, nanoseconds: int) -> None:
         self.count = 1
         # The quickest of three, or an interruption would end it too soon.
         while (took := min(self.run(self.count) for _ in range(3))) < nanoseconds / 8:
             self.count *= 2
         self.count = max(1, int(self.count * nanoseconds / took))
 
-    def sample(self):
+    def sample(self) -> None:
         self.samples.append(self.run(self.count) / self.count / self.ids)
 
 
-def measure(rows, rounds, nanoseconds):
+def measure(rows: Sequence[Row], rounds: int, nanoseconds: int) -> None:
     for row in rows:
         row.calibrate(nanoseconds)
     for turn in range(rounds):
@@ -78,17 +84,25 @@ def measure(rows, rounds, nanoseconds):
             rows[(turn + index) % len(rows)].sample()
 
 
-def ratio(row, other):
+def ratio(row: Row, other: Row) -> float:
     return statistics.median(a / b for a, b in zip(row.samples, other.samples, strict=True))
 
 
 class Report:
     """Prints tables and targets, and keeps what was printed as data."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.rows, self.targets = [], []
 
-    def table(self, title, rows, floor, unit, kind=COST, parts=()):
+    def table(
+        self,
+        title: str,
+        rows: Sequence[Row],
+        floor: Row,
+        unit: str,
+        kind: str = COST,
+        parts: Sequence[Row] = (),
+    ) -> None:
         print(f"\n## {title}\n\nKind of figures: {kind}.\n")
         print(f"| | {unit} | min..max | ratio |\n|---|---:|---:|---:|")
         for row in rows:
@@ -111,7 +125,9 @@ class Report:
                 }
             )
 
-    def target(self, name, text, found, limit, wanted="at most"):
+    def target(
+        self, name: str, text: str, found: float, limit: float, wanted: str = "at most"
+    ) -> None:
         met = found <= limit if wanted == "at most" else found >= limit
         print(f"| {name}: {text} | {wanted} {limit:.2f} | {found:.2f} | {'yes' if met else 'NO'} |")
         self.targets.append(
@@ -126,11 +142,11 @@ class Report:
         )
 
 
-def slug(text):
+def slug(text: str) -> str:
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def started(statement, runs):
+def started(statement: str, runs: int) -> Iterator[float]:
     """Milliseconds that a statement takes as the first of a new interpreter, again and again."""
     program = (
         "import time; start = time.perf_counter_ns(); "
@@ -142,7 +158,7 @@ def started(statement, runs):
         yield int(done.stdout) / 1e6
 
 
-def starts(runs):
+def starts(runs: int) -> list[Row]:
     rows = []
     for name, statement in [
         ("`import uuid`, of the standard library", "import uuid"),
@@ -160,7 +176,7 @@ def starts(runs):
     return rows
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run; its figures mean little")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the figures, as data")
@@ -169,7 +185,7 @@ def main():
         run(options.quick, options.json, pathlib.Path(folder) / "flakeid.db")
 
 
-def run(quick, file, store):
+def run(quick: bool, file: pathlib.Path | None, store: pathlib.Path) -> None:
     rounds, span, runs = (3, 1_000_000, 3) if quick else (101, 20_000_000, 21)
 
     floor = flakeid_floor.Floor()
@@ -272,9 +288,7 @@ def run(quick, file, store):
         "Peers", "`uuid_utils.uuid7()` / `next_id()`", ratio(fast7, next_id), 2, "at least"
     )
     report.target("P3", "`next_ids(1000)` / bare list", ratio(next_ids, bare_list), 1.10)
-    report.target(
-        "P4", "numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25
-    )
+    report.target("P4", "numpy `fill` of 1000 / `base + i`", ratio(fill_small, rising_small), 1.25)
     report.target(
         "P4", "numpy `fill` of 1 M / `array.fill(7)`", ratio(fill_large, same_large), 1.05
     )
@@ -288,7 +302,7 @@ def run(quick, file, store):
         file.write_text(json.dumps(data, indent=2) + "\n")
 
 
-def progress(what):
+def progress(what: str) -> None:
     print(f"python: measuring {what}", file=sys.stderr)
 
 

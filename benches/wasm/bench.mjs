@@ -11,8 +11,9 @@ import { parseArgs } from 'node:util';
 import { Generator } from 'flakeid-wasm';
 import { Snowflake } from 'nodejs-snowflake';
 
-const { quick, json } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } })
-  .values;
+const { quick, json } = parseArgs({
+  options: { quick: { type: 'boolean' }, json: { type: 'string' } },
+}).values;
 const ROUNDS = quick ? 5 : 101;
 const ROUND_MS = quick ? 2 : 20;
 const COST = 'CPU cost per ID';
@@ -26,9 +27,9 @@ const million = new BigUint64Array(1_000_000);
 
 // (module (func (export "one") (result i64) i64.const 2^62))
 const empty = new Uint8Array([
-  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7e, 0x03, 0x02,
-  0x01, 0x00, 0x07, 0x07, 0x01, 0x03, 0x6f, 0x6e, 0x65, 0x00, 0x00, 0x0a, 0x0f, 0x01, 0x0d, 0x00, 0x42,
-  0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00, 0x0b,
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7e, 0x03,
+  0x02, 0x01, 0x00, 0x07, 0x07, 0x01, 0x03, 0x6f, 0x6e, 0x65, 0x00, 0x00, 0x0a, 0x0f, 0x01, 0x0d,
+  0x00, 0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x00, 0x0b,
 ]);
 const { one } = (await WebAssembly.instantiate(empty)).instance.exports;
 
@@ -44,10 +45,25 @@ function rival() {
 // share what it has seen.
 function row(name, ids, call, floor, role = null) {
   const body = `/* ${name} */ let last; for (let n = 0; n < count; n += 1) last = call(); return last;`;
-  return { name, ids, call, loop: new Function('call', 'count', body), floor, role, samples: [], count: 1 };
+  return {
+    name,
+    ids,
+    call,
+    loop: new Function('call', 'count', body),
+    floor,
+    role,
+    samples: [],
+    count: 1,
+  };
 }
 
-const now = row('`Date.now()`, which it has to call: the floor', 1, () => Date.now(), undefined, 'floor');
+const now = row(
+  '`Date.now()`, which it has to call: the floor',
+  1,
+  () => Date.now(),
+  undefined,
+  'floor',
+);
 const bare = row('an empty WebAssembly call returning a BigInt', 1, () => one(), now);
 const nextId = row('**flakeid** `nextId()`', 1, () => generator.nextId(), now, 'ours');
 const tryNextId = row('**flakeid** `tryNextId()`', 1, () => generator.tryNextId(), now, 'ours');
@@ -80,9 +96,14 @@ function median(values) {
 }
 
 const ratio = (row, to) => median(row.samples.map((ns, round) => ns / to.samples[round]));
-const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+const slug = (text) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 
-const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
+const version = (name) =>
+  JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
 const facts = [
   `Node ${process.version}; flakeid-wasm ${version('flakeid-wasm')}, `
     + `nodejs-snowflake ${version('nodejs-snowflake')}; ${ROUNDS} rounds of ${ROUND_MS} ms a row`,
@@ -92,7 +113,9 @@ console.log('| row | ns an ID | min..max | × its floor |\n|---|---:|---:|---:|'
 const figures = rows.map((row) => {
   const [mid, min, max] = [median(row.samples), Math.min(...row.samples), Math.max(...row.samples)];
   const toFloor = ratio(row, row.floor ?? row);
-  console.log(`| ${row.name} | ${mid.toFixed(2)} | ${min.toFixed(2)}..${max.toFixed(2)} | ${toFloor.toFixed(3)} |`);
+  console.log(
+    `| ${row.name} | ${mid.toFixed(2)} | ${min.toFixed(2)}..${max.toFixed(2)} | ${toFloor.toFixed(3)} |`,
+  );
   return {
     id: `wasm.${slug(row.name)}`,
     table: 'One ID',

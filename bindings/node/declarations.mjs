@@ -27,6 +27,9 @@ function declaration({ kind, name, js_doc: doc, def }) {
   throw new Error(`no way to declare ${kind} ${name}`);
 }
 
-const notes = readFileSync(process.argv[2], 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+const notes = readFileSync(process.argv[2], 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
 notes.sort((a, b) => (a.name < b.name ? -1 : 1));
 process.stdout.write([HEADER, ...notes.map(declaration)].join('\n'));

@@ -32,7 +32,11 @@ function defineArguments(backend) {
     } else if (typeof value === 'bigint' || Number.isSafeInteger(value)) {
       unixMs = BigInt(value);
     } else {
-      throw wrongType(name, 'a valid Date, or Unix milliseconds as a whole number or bigint', value);
+      throw wrongType(
+        name,
+        'a valid Date, or Unix milliseconds as a whole number or bigint',
+        value,
+      );
     }
     if (unixMs < LEAST_I64) return LEAST_I64;
     return unixMs > MOST_I64 ? MOST_I64 : unixMs;

@@ -26,7 +26,7 @@ function partsOf(ids) {
   return [...parts, ids];
 }
 
-function defineBuffered({ backend, checks, plainTextsOf, Generator, handleOf }) {
+function defineBuffered({ backend, plainTextsOf, Generator, handleOf }) {
   class BufferedGenerator {
     #generator;
     #fillSome;
@@ -63,7 +63,7 @@ function defineBuffered({ backend, checks, plainTextsOf, Generator, handleOf }) 
       if (count === part.length && this.#part < this.#parts.length - 1) this.#part += 1;
       if (count === 1 || this.#isFilled) return;
       this.#isFilled = true;
-      if (filled.length === 0) emptySoon();
+      if (filled.length === 0) void emptySoon();
       filled.push(this.#empty);
     }
 

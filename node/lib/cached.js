@@ -45,7 +45,8 @@ function defineCached({ plainTextsOf, handleOf }) {
 
     // The core would call it just so: on the taker's thread, unless all is over.
     #refused(error) {
-      if (error instanceof FlakeIdError && error.code !== 'FLAKEID_CLOSED') this.#onRejectedTake?.(error);
+      if (error instanceof FlakeIdError && error.code !== 'FLAKEID_CLOSED')
+        this.#onRejectedTake?.(error);
       return error;
     }
 
@@ -54,7 +55,10 @@ function defineCached({ plainTextsOf, handleOf }) {
     }
 
     stats() {
-      const [size, taken, droppedStale, rejectedPut, rejectedTake, refills] = Array.from(this.#ring.stats(), Number);
+      const [size, taken, droppedStale, rejectedPut, rejectedTake, refills] = Array.from(
+        this.#ring.stats(),
+        Number,
+      );
       return { size, taken, droppedStale, rejectedPut, rejectedTake, refills };
     }
 

@@ -3,7 +3,15 @@
 const { FlakeIdError, wrongType } = require('./error.js');
 
 const OPTIONS = {
-  numbers: ['node', 'datacenter', 'worker', 'sequenceMask', 'sequenceStart', 'maxAheadMs', 'maxWaitMs'],
+  numbers: [
+    'node',
+    'datacenter',
+    'worker',
+    'sequenceMask',
+    'sequenceStart',
+    'maxAheadMs',
+    'maxWaitMs',
+  ],
   texts: ['overflow', 'rollback'],
   others: ['clock', 'window'],
 };
@@ -147,7 +155,11 @@ function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
   // Not in every supported version of Node, nor in every browser.
   function define(symbol, value) {
     if (symbol === undefined) return;
-    Object.defineProperty(Generator.prototype, symbol, { value, configurable: true, writable: true });
+    Object.defineProperty(Generator.prototype, symbol, {
+      value,
+      configurable: true,
+      writable: true,
+    });
   }
 
   define(Symbol.asyncDispose, function asyncDispose() {

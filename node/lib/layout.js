@@ -33,7 +33,10 @@ function defineLayout(backend, checks) {
       NUMBERS.forEach((name, index) => {
         this[name] = numbers[index];
       });
-      if (!figures.isSplit) this.maxDatacenter = this.maxWorker = undefined;
+      if (!figures.isSplit) {
+        this.maxDatacenter = undefined;
+        this.maxWorker = undefined;
+      }
       Object.freeze(this);
     }
 
@@ -69,7 +72,10 @@ function defineLayout(backend, checks) {
       PARTS.forEach((name, index) => {
         parts[name] = numbers[index];
       });
-      if (!this.isSplit) parts.datacenter = parts.worker = undefined;
+      if (!this.isSplit) {
+        parts.datacenter = undefined;
+        parts.worker = undefined;
+      }
       return Object.freeze(parts);
     }
 

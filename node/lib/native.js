@@ -18,7 +18,8 @@ function load() {
     return require(name);
   } catch (cause) {
     if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
-    const message = `flakeid-core has no add-on for ${platform} here; npm installs it as the `
+    const message =
+      `flakeid-core has no add-on for ${platform} here; npm installs it as the `
       + `optional dependency ${name}, unless optional dependencies are left out. Otherwise use `
       + 'flakeid-wasm, which has the same interface';
     throw new Error(message, { cause });
@@ -42,7 +43,7 @@ function setup(makeError) {
 
 // What makes single IDs.
 class Single {
-  // Keeps the number.
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it keeps the number for as long.
   #seat;
   #number;
 

@@ -19,7 +19,10 @@ function defineOptions(checks, layoutOf) {
     const known = [...numbers, ...texts, ...others];
     for (const name of Object.keys(options)) {
       if (!known.includes(name)) {
-        throw new FlakeIdError('FLAKEID_INVALID_OPTION', `${name}: no such option; there are ${known.join(', ')}`);
+        throw new FlakeIdError(
+          'FLAKEID_INVALID_OPTION',
+          `${name}: no such option; there are ${known.join(', ')}`,
+        );
       }
     }
     const found = {};

@@ -1,8 +1,8 @@
 // What is exported, declared and said about versions cannot drift apart.
 
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
@@ -16,10 +16,14 @@ const declarations = own('api.d.ts');
 
 // Values that a declaration file exports.
 function declared(text) {
-  return [...text.matchAll(/^export (?:declare )?(?:function|class|const) (\w+)/gm)].map((match) => match[1]);
+  return [...text.matchAll(/^export (?:declare )?(?:function|class|const) (\w+)/gm)].map(
+    (match) => match[1],
+  );
 }
 
-const names = Object.keys(flakeid).filter((key) => key !== 'default' && key !== 'module.exports').sort();
+const names = Object.keys(flakeid)
+  .filter((key) => key !== 'default' && key !== 'module.exports')
+  .sort();
 
 test('every way in exports the same, and what is declared', () => {
   const types = [...declared(declarations), ...declared(own('index.d.ts'))];
@@ -30,11 +34,17 @@ test('every way in exports the same, and what is declared', () => {
 
 // The members that a declared class has, told apart by their indentation.
 function members(name) {
-  const body = (declarations + own('index.d.ts')).match(new RegExp(`export class ${name}[^]*?\\n}`))[0];
+  const body = (declarations + own('index.d.ts')).match(
+    new RegExp(`export class ${name}[^]*?\\n}`),
+  )[0];
   const inClass = body.matchAll(/^ {2}(?:static )?(?:readonly )?(\[?[\w.]+\]?)\??[(:]/gm);
   // What only the native package has.
-  const parts = own('index.d.ts').matchAll(new RegExp(`^ {2}(?:interface|namespace) ${name} {[^]*?\\n {2}}`, 'gm'));
-  const added = [...parts].flatMap(([part]) => [...part.matchAll(/^ {4}(?:readonly |function )?(\w+)[(:]/gm)]);
+  const parts = own('index.d.ts').matchAll(
+    new RegExp(`^ {2}(?:interface|namespace) ${name} {[^]*?\\n {2}}`, 'gm'),
+  );
+  const added = [...parts].flatMap(([part]) => [
+    ...part.matchAll(/^ {4}(?:readonly |function )?(\w+)[(:]/gm),
+  ]);
   return [...inClass, ...added].map((match) => match[1]);
 }
 
@@ -57,8 +67,14 @@ test('classes have the members that are declared, and no others', () => {
       }
       return typeof key === 'symbol' ? `[${key.description}]` : key;
     };
-    const statics = Reflect.ownKeys(flakeid[name]).filter((key) => !['length', 'name', 'prototype'].includes(key));
-    const found = [...Reflect.ownKeys(object), ...Reflect.ownKeys(Object.getPrototypeOf(object)), ...statics];
+    const statics = Reflect.ownKeys(flakeid[name]).filter(
+      (key) => !['length', 'name', 'prototype'].includes(key),
+    );
+    const found = [
+      ...Reflect.ownKeys(object),
+      ...Reflect.ownKeys(Object.getPrototypeOf(object)),
+      ...statics,
+    ];
     const expected = members(name).filter((key) => {
       const [, known] = key.match(/^\[Symbol\.(.*)\]$/) ?? [];
       return known === undefined || Symbol[known] !== undefined;
@@ -72,7 +88,10 @@ test('declared codes and presets are those of the vectors', () => {
     const union = declarations.match(new RegExp(`export type ${type} =([^;]*);`))[1];
     return [...union.matchAll(/'([^']+)'/g)].map((match) => match[1]);
   };
-  assert.deepEqual(literals('ErrorCode'), rows(load('errors'), 'errors').map((row) => row.code));
+  assert.deepEqual(
+    literals('ErrorCode'),
+    rows(load('errors'), 'errors').map((row) => row.code),
+  );
   assert.deepEqual(literals('PresetName'), flakeid.Layout.presets());
 });
 

@@ -18,7 +18,12 @@ function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
       generator.nextId();
     },
     SequenceExhausted: () => {
-      const generator = new Generator({ node: 1, sequenceMask: 0, overflow: 'error', clock: clock() });
+      const generator = new Generator({
+        node: 1,
+        sequenceMask: 0,
+        overflow: 'error',
+        clock: clock(),
+      });
       generator.nextId();
       generator.nextId();
     },
@@ -29,7 +34,8 @@ function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
       generator.retire();
       generator.nextId();
     },
-    LeaseExpired: () => new Generator({ node: 1, clock: clock(), window: { start: 5, fence: 7 } }).nextId(),
+    LeaseExpired: () =>
+      new Generator({ node: 1, clock: clock(), window: { start: 5, fence: 7 } }).nextId(),
   };
 }
 

@@ -8,7 +8,10 @@ const { Generator, Layout, ManualClock, decode } = flakeid;
 
 // Nodes of their own, so that tests do not share positions.
 let used = 0;
-const node = () => (used += 1);
+function node() {
+  used += 1;
+  return used;
+}
 
 function assertRising(ids, floor = -1n) {
   let last = floor;
@@ -41,7 +44,10 @@ test('a BigInt64Array and a part of an array are filled in place', () => {
   const whole = new BigUint64Array(9);
   const filled = generator.fill(whole.subarray(2, 6));
   assert.equal(filled, 4);
-  assert.deepEqual([...whole].map((id) => id !== 0n), [false, false, true, true, true, true, false, false, false]);
+  assert.deepEqual(
+    [...whole].map((id) => id !== 0n),
+    [false, false, true, true, true, true, false, false, false],
+  );
   assert.equal(generator.fill(new BigUint64Array(0)), 0);
 });
 
@@ -124,7 +130,10 @@ test('a manual clock stands still, and moves instead of waiting', () => {
   const clock = new ManualClock(new Date('2026-01-01'));
   const generator = new Generator({ node: 1, sequenceMask: 1, clock });
   generator.nextIds(2);
-  assert.throws(() => generator.tryNextId(), (error) => withCode('FLAKEID_SEQUENCE_EXHAUSTED')(error) && error.retryAfterMs === 1);
+  assert.throws(
+    () => generator.tryNextId(),
+    (error) => withCode('FLAKEID_SEQUENCE_EXHAUSTED')(error) && error.retryAfterMs === 1,
+  );
   generator.nextId();
   assert.equal(clock.unixMs, BigInt(Date.parse('2026-01-01')) + 1n);
   clock.advance(10);

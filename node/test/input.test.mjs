@@ -6,7 +6,18 @@ import { test } from 'node:test';
 import flakeid from './subject.mjs';
 import { failure, withCode } from './vectors.mjs';
 
-const { Generator, Layout, ManualClock, decode, fromBytes, jsonReviver, lowerBound, toBase62, toBytes, upperBound } = flakeid;
+const {
+  Generator,
+  Layout,
+  ManualClock,
+  decode,
+  fromBytes,
+  jsonReviver,
+  lowerBound,
+  toBase62,
+  toBytes,
+  upperBound,
+} = flakeid;
 
 const NOW = 1_505_914_988_849;
 const build = (options) => () => new Generator({ clock: new ManualClock(NOW), ...options });
@@ -19,8 +30,34 @@ function wrongType(call, name) {
 }
 
 const NO_STRING = [undefined, null, 1, 1n, true, {}, [], Symbol('s'), () => 1];
-const NO_ID = [undefined, null, 1, 0, Number.MAX_SAFE_INTEGER, true, {}, [], Symbol('s'), () => 1, new Date(), new Uint8Array(8)];
-const NO_WHOLE = [null, '1', 1.5, Number.NaN, Infinity, -Infinity, 2 ** 53, true, {}, [1], Symbol('s'), () => 1];
+const NO_ID = [
+  undefined,
+  null,
+  1,
+  0,
+  Number.MAX_SAFE_INTEGER,
+  true,
+  {},
+  [],
+  Symbol('s'),
+  () => 1,
+  new Date(),
+  new Uint8Array(8),
+];
+const NO_WHOLE = [
+  null,
+  '1',
+  1.5,
+  Number.NaN,
+  Infinity,
+  -Infinity,
+  2 ** 53,
+  true,
+  {},
+  [1],
+  Symbol('s'),
+  () => 1,
+];
 
 test('IDs of a wrong type', () => {
   for (const value of NO_ID) {
@@ -31,7 +68,23 @@ test('IDs of a wrong type', () => {
 });
 
 test('IDs that no 64 bits hold', () => {
-  for (const value of [-1n, 2n ** 64n, 2n ** 64n + 1n, -(2n ** 64n), 2n ** 200n, '', '-1', '1.5', '1e3', ' 1', '0x1', '١', '18446744073709551616', '1'.repeat(1000), '\u0000']) {
+  for (const value of [
+    -1n,
+    2n ** 64n,
+    2n ** 64n + 1n,
+    -(2n ** 64n),
+    2n ** 200n,
+    '',
+    '-1',
+    '1.5',
+    '1e3',
+    ' 1',
+    '0x1',
+    '١',
+    '18446744073709551616',
+    '1'.repeat(1000),
+    '\u0000',
+  ]) {
     for (const call of [toBase62, toBytes, decode, (id) => Layout.parse('twitter').unpack(id)]) {
       assert.throws(() => call(value), withCode('FLAKEID_INVALID_ID'), String(value));
     }
@@ -45,7 +98,13 @@ test('texts and bytes', () => {
       assert.throws(() => flakeid[`from${form}`](value), withCode('FLAKEID_INVALID_ID'));
     }
   }
-  for (const value of [...NO_STRING, 'abcdefgh', [0, 0, 0, 0, 0, 0, 0, 0], new ArrayBuffer(8), new Uint16Array(8)]) {
+  for (const value of [
+    ...NO_STRING,
+    'abcdefgh',
+    [0, 0, 0, 0, 0, 0, 0, 0],
+    new ArrayBuffer(8),
+    new Uint16Array(8),
+  ]) {
     wrongType(() => fromBytes(value), 'bytes');
   }
   for (const length of [0, 1, 7, 9, 1000]) {
@@ -67,15 +126,31 @@ test('layouts', () => {
     assert.throws(build({ node: 1, layout: value }), withCode('FLAKEID_INVALID_LAYOUT'));
   }
   assert.throws(() => Layout.parse('twitter').withEpoch(-1), withCode('FLAKEID_INVALID_LAYOUT'));
-  assert.throws(() => Layout.parse('twitter').withEpoch(2n ** 80n), withCode('FLAKEID_INVALID_LAYOUT'));
+  assert.throws(
+    () => Layout.parse('twitter').withEpoch(2n ** 80n),
+    withCode('FLAKEID_INVALID_LAYOUT'),
+  );
   wrongType(() => Layout.parse('twitter').withEpoch('2020-01-01'), 'epoch');
-  assert.throws(() => new Generator({ node: 1, layout: 'baidu' }), withCode('FLAKEID_HORIZON_REACHED'));
+  assert.throws(
+    () => new Generator({ node: 1, layout: 'baidu' }),
+    withCode('FLAKEID_HORIZON_REACHED'),
+  );
   assert.throws(build({ node: 1, layout: 't52.s12@0/1ms' }), withCode('FLAKEID_INVALID_LAYOUT'));
 });
 
 test('instants', () => {
   for (const bound of [lowerBound, upperBound]) {
-    for (const value of [undefined, null, '0', 1.5, Number.NaN, Infinity, 2 ** 53, {}, new Date(Number.NaN)]) {
+    for (const value of [
+      undefined,
+      null,
+      '0',
+      1.5,
+      Number.NaN,
+      Infinity,
+      2 ** 53,
+      {},
+      new Date(Number.NaN),
+    ]) {
       wrongType(() => bound(value), 'instant');
     }
   }
@@ -85,27 +160,52 @@ test('instants', () => {
     wrongType(() => new ManualClock(value), 'unixMs');
     wrongType(() => new ManualClock(0).set(value), 'unixMs');
   }
-  for (const value of [undefined, ...NO_WHOLE]) wrongType(() => new ManualClock(0).advance(value), 'ms');
+  for (const value of [undefined, ...NO_WHOLE])
+    wrongType(() => new ManualClock(0).advance(value), 'ms');
   assert.throws(() => new ManualClock(0).advance(-1), withCode('FLAKEID_FIELD_OUT_OF_RANGE'));
-  assert.throws(() => new ManualClock(0).advance(2n ** 64n), withCode('FLAKEID_FIELD_OUT_OF_RANGE'));
+  assert.throws(
+    () => new ManualClock(0).advance(2n ** 64n),
+    withCode('FLAKEID_FIELD_OUT_OF_RANGE'),
+  );
 });
 
 test('parts', () => {
   const layout = Layout.parse('twitter');
   for (const value of [undefined, null, 1, 'x']) wrongType(() => layout.pack(value), 'parts');
-  for (const name of ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence']) {
-    for (const value of NO_WHOLE) wrongType(() => layout.pack({ tick: 1, node: 1, [name]: value }), name);
+  for (const name of [
+    'tick',
+    'unixMs',
+    'node',
+    'datacenter',
+    'worker',
+    'clockSequence',
+    'sequence',
+  ]) {
+    for (const value of NO_WHOLE)
+      wrongType(() => layout.pack({ tick: 1, node: 1, [name]: value }), name);
   }
   for (const name of ['tick', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence']) {
     for (const value of [-1, -1n, 2n ** 64n, 2n ** 200n]) {
-      assert.throws(() => layout.pack({ tick: 1, node: 1, [name]: value }), withCode('FLAKEID_FIELD_OUT_OF_RANGE'));
+      assert.throws(
+        () => layout.pack({ tick: 1, node: 1, [name]: value }),
+        withCode('FLAKEID_FIELD_OUT_OF_RANGE'),
+      );
     }
   }
-  for (const parts of [{ tick: 1 }, { node: 1 }, { tick: 1, datacenter: 1 }, { tick: 1, unixMs: 1_600_000_000_000, node: 1 }, { tick: 1, node: 1, worker: 2 }]) {
+  for (const parts of [
+    { tick: 1 },
+    { node: 1 },
+    { tick: 1, datacenter: 1 },
+    { tick: 1, unixMs: 1_600_000_000_000, node: 1 },
+    { tick: 1, node: 1, worker: 2 },
+  ]) {
     assert.throws(() => layout.pack(parts), withCode('FLAKEID_INVALID_OPTION'));
   }
   assert.throws(() => layout.pack({ unixMs: 0, node: 1 }), withCode('FLAKEID_BEFORE_EPOCH'));
-  assert.throws(() => layout.pack({ unixMs: 2n ** 70n, node: 1 }), withCode('FLAKEID_HORIZON_REACHED'));
+  assert.throws(
+    () => layout.pack({ unixMs: 2n ** 70n, node: 1 }),
+    withCode('FLAKEID_HORIZON_REACHED'),
+  );
 });
 
 test('a generator needs one node, and one only', () => {
@@ -119,7 +219,8 @@ test('a generator needs one node, and one only', () => {
   ]) {
     assert.throws(build(options), withCode('FLAKEID_INVALID_OPTION'), JSON.stringify(options));
   }
-  for (const value of [undefined, null, 7, 7n, '7', true]) wrongType(() => new Generator(value), 'options');
+  for (const value of [undefined, null, 7, 7n, '7', true])
+    wrongType(() => new Generator(value), 'options');
   assert.throws(() => Generator({ node: 1 }), TypeError);
   for (const name of ['node', 'datacenter', 'worker']) {
     for (const value of [-1, -1n, 1024, 2n ** 63n, 2n ** 64n, 2n ** 64n + 7n]) {
@@ -131,7 +232,15 @@ test('a generator needs one node, and one only', () => {
 });
 
 test('options', () => {
-  for (const name of ['node', 'datacenter', 'worker', 'sequenceMask', 'sequenceStart', 'maxAheadMs', 'maxWaitMs']) {
+  for (const name of [
+    'node',
+    'datacenter',
+    'worker',
+    'sequenceMask',
+    'sequenceStart',
+    'maxAheadMs',
+    'maxWaitMs',
+  ]) {
     for (const value of NO_WHOLE) wrongType(build({ node: 1, [name]: value }), name);
   }
   for (const name of ['overflow', 'rollback']) {
@@ -157,7 +266,11 @@ test('options', () => {
     [{ nodeIds: 2 }, 'FLAKEID_INVALID_OPTION'],
     [{ sequence_mask: 1 }, 'FLAKEID_INVALID_OPTION'],
   ]) {
-    assert.throws(build({ node: 1, ...options }), withCode(code), JSON.stringify(Object.keys(options)));
+    assert.throws(
+      build({ node: 1, ...options }),
+      withCode(code),
+      JSON.stringify(Object.keys(options)),
+    );
   }
   for (const value of [null, 1, 'x']) wrongType(build({ node: 1, window: value }), 'window');
   wrongType(build({ node: 1, window: { start: 1 } }), 'window.fence');
@@ -165,7 +278,8 @@ test('options', () => {
   for (const value of [null, 1, {}, Date, { unixMs: 1n }, Object.create(ManualClock.prototype)]) {
     wrongType(() => new Generator({ node: 1, clock: value }), 'clock');
   }
-  for (const value of [null, '2020-01-01', 0.5, new Date(Number.NaN)]) wrongType(build({ node: 1, epoch: value }), 'epoch');
+  for (const value of [null, '2020-01-01', 0.5, new Date(Number.NaN)])
+    wrongType(build({ node: 1, epoch: value }), 'epoch');
   assert.throws(build({ node: 1, epoch: -1 }), withCode('FLAKEID_INVALID_LAYOUT'));
 });
 
@@ -183,7 +297,19 @@ test('calls change nothing when they are refused', async () => {
   assert.throws(() => generator.extend(1), withCode('FLAKEID_INVALID_OPTION'));
   assert.throws(() => generator.extend(-1), withCode('FLAKEID_FIELD_OUT_OF_RANGE'));
   for (const method of ['fill', 'tryFill']) {
-    for (const value of [undefined, null, 3, [], [1n], {}, new ArrayBuffer(16), new Uint8Array(16), new Float64Array(2), new DataView(new ArrayBuffer(16)), Object.create(BigUint64Array.prototype)]) {
+    for (const value of [
+      undefined,
+      null,
+      3,
+      [],
+      [1n],
+      {},
+      new ArrayBuffer(16),
+      new Uint8Array(16),
+      new Float64Array(2),
+      new DataView(new ArrayBuffer(16)),
+      Object.create(BigUint64Array.prototype),
+    ]) {
       wrongType(() => generator[method](value), 'ids');
     }
   }
@@ -194,7 +320,11 @@ test('calls change nothing when they are refused', async () => {
 test('arrays without memory', () => {
   const generator = build({ node: 1 })();
   const first = generator.nextId();
-  for (const [kind, method] of [[BigUint64Array, 'fill'], [BigInt64Array, 'fill'], [BigUint64Array, 'tryFill']]) {
+  for (const [kind, method] of [
+    [BigUint64Array, 'fill'],
+    [BigInt64Array, 'fill'],
+    [BigUint64Array, 'tryFill'],
+  ]) {
     const detached = new kind(4);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
     assert.equal(generator[method](detached), 0);
@@ -210,15 +340,38 @@ test('what a program throws itself passes unchanged', () => {
   const strike = () => {
     throw new Own();
   };
-  const hostile = new Proxy({}, { get: strike, has: strike, ownKeys: strike, getPrototypeOf: strike });
+  const hostile = new Proxy(
+    {},
+    { get: strike, has: strike, ownKeys: strike, getPrototypeOf: strike },
+  );
   const layout = Layout.parse('twitter');
   for (const call of [
     () => new Generator(hostile),
-    () => new Generator({ get node() { return strike(); } }),
+    () =>
+      new Generator({
+        get node() {
+          return strike();
+        },
+      }),
     () => new Generator({ node: 1, window: hostile }),
-    () => new Generator({ node: 1, window: { start: 1, get fence() { return strike(); } } }),
+    () =>
+      new Generator({
+        node: 1,
+        window: {
+          start: 1,
+          get fence() {
+            return strike();
+          },
+        },
+      }),
     () => layout.pack(hostile),
-    () => layout.pack({ tick: 1, get node() { return strike(); } }),
+    () =>
+      layout.pack({
+        tick: 1,
+        get node() {
+          return strike();
+        },
+      }),
     () => generator.fill(hostile),
     () => lowerBound(hostile),
   ]) {

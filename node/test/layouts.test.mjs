@@ -4,7 +4,18 @@ import { test } from 'node:test';
 import flakeid from './subject.mjs';
 import { failure, load, number, optional, rows } from './vectors.mjs';
 
-const { Generator, Layout, ManualClock, decode, fromBytes, fromHex, lowerBound, toBytes, toHex, upperBound } = flakeid;
+const {
+  Generator,
+  Layout,
+  ManualClock,
+  decode,
+  fromBytes,
+  fromHex,
+  lowerBound,
+  toBytes,
+  toHex,
+  upperBound,
+} = flakeid;
 const file = load('layouts');
 
 function generates(layout) {
@@ -18,7 +29,10 @@ function generates(layout) {
 
 test('presets', () => {
   const presets = rows(file, 'presets');
-  assert.deepEqual(Layout.presets(), presets.map((row) => row.name));
+  assert.deepEqual(
+    Layout.presets(),
+    presets.map((row) => row.name),
+  );
   for (const row of presets) {
     const layout = Layout.parse(row.name);
     assert.equal(layout.toString(), row.descriptor);
@@ -68,12 +82,18 @@ test('ids', () => {
     assert.deepEqual({ ...layout.unpack(row.id) }, parts, row.id);
     assert.equal(layout.pack(parts), id, row.id);
     const { tick, node, ...rest } = parts;
-    assert.equal(layout.pack({ tick, node, clockSequence: rest.clockSequence, sequence: rest.sequence }), id);
+    assert.equal(
+      layout.pack({ tick, node, clockSequence: rest.clockSequence, sequence: rest.sequence }),
+      id,
+    );
     if (parts.datacenter !== undefined) assert.equal(layout.pack({ tick, ...rest }), id, row.id);
     assert.equal(toHex(id), row.bytes);
     assert.equal(fromHex(row.bytes), id);
     assert.equal(fromBytes(toBytes(id)), id);
-    assert.deepEqual([...toBytes(id)], row.bytes.match(/../g).map((byte) => Number.parseInt(byte, 16)));
+    assert.deepEqual(
+      [...toBytes(id)],
+      row.bytes.match(/../g).map((byte) => Number.parseInt(byte, 16)),
+    );
     checkDecoded(row, parts);
   }
 });
@@ -87,7 +107,10 @@ function checkDecoded(row, parts) {
     return;
   }
   const { timestamp, ...decoded } = decode(row.id, row.layout);
-  const expected = fields.map(([name, value]) => [name, value === undefined ? undefined : Number(value)]);
+  const expected = fields.map(([name, value]) => [
+    name,
+    value === undefined ? undefined : Number(value),
+  ]);
   assert.deepEqual(decoded, { tick, ...Object.fromEntries(expected) });
   assert.ok(Object.isFrozen(decode(row.id, row.layout)));
   if (row.timestamp !== null) {
@@ -107,7 +130,11 @@ test('what is rejected', () => {
     assert.deepEqual([error.code, error.field], [row.code, row.field ?? undefined]);
   }
   for (const row of rows(file, 'rejected_splits')) {
-    const parts = { tick: 0n, datacenter: number(row, 'datacenter'), worker: number(row, 'worker') };
+    const parts = {
+      tick: 0n,
+      datacenter: number(row, 'datacenter'),
+      worker: number(row, 'worker'),
+    };
     const error = failure(() => Layout.parse(row.layout).pack(parts), JSON.stringify(row));
     assert.deepEqual([error.code, error.field], [row.code, row.field ?? undefined]);
   }
@@ -126,6 +153,7 @@ test('bounds', () => {
       assert.equal(lowerBound(Number(unixMs), Layout.parse(row.layout)), number(row, 'lower'));
     }
     const date = new Date(Number(unixMs));
-    if (!Number.isNaN(date.getTime())) assert.equal(upperBound(date, row.layout), number(row, 'upper'));
+    if (!Number.isNaN(date.getTime()))
+      assert.equal(upperBound(date, row.layout), number(row, 'upper'));
   }
 });

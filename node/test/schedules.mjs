@@ -13,7 +13,10 @@ function build({ Generator }, row, clock) {
     sequenceMask: optional(options, 'sequence_mask'),
     maxAheadMs: optional(options, 'max_ahead_ms'),
     maxWaitMs: optional(options, 'max_wait_ms'),
-    window: window === null ? undefined : { start: number(window, 'start'), fence: number(window, 'fence') },
+    window:
+      window === null
+        ? undefined
+        : { start: number(window, 'start'), fence: number(window, 'fence') },
   });
 }
 
@@ -49,7 +52,12 @@ function check({ FlakeIdError }, step, generator, place) {
     const told = (value) => (value === undefined ? undefined : BigInt(value));
     equal(
       [error.code, told(error.retryAfterMs), told(error.byMs), error.horizon],
-      [expect.error, optional(expect, 'retry_after_ms'), optional(expect, 'by_ms'), optional(expect, 'horizon')],
+      [
+        expect.error,
+        optional(expect, 'retry_after_ms'),
+        optional(expect, 'by_ms'),
+        optional(expect, 'horizon'),
+      ],
       place,
     );
     return;
@@ -86,7 +94,11 @@ export function playSchedules(flakeid, file) {
       equal(clock.unixMs, number(step, 'clock_after'), place);
       played += 1;
     });
-    const stats = { waits: row.stats.waits, rollbacks: row.stats.rollbacks, largestAhead: number(row.stats, 'largest_ahead') };
+    const stats = {
+      waits: row.stats.waits,
+      rollbacks: row.stats.rollbacks,
+      largestAhead: number(row.stats, 'largest_ahead'),
+    };
     equal(generator.stats(), stats, row.name);
   }
   return played;

@@ -27,5 +27,7 @@ test('IDs are strings in JSON', () => {
   const text = JSON.stringify(row, flakeid.jsonReplacer);
   assert.equal(text, '{"id":"910499571847892992","name":"1"}');
   assert.deepEqual(JSON.parse(text, flakeid.jsonReviver('id')), row);
-  assert.throws(() => JSON.parse('{"id":"-1"}', flakeid.jsonReviver('id')), { code: 'FLAKEID_INVALID_ID' });
+  assert.throws(() => JSON.parse('{"id":"-1"}', flakeid.jsonReviver('id')), {
+    code: 'FLAKEID_INVALID_ID',
+  });
 });

@@ -1,5 +1,6 @@
 // Compiled, never run: what the types allow and what they refuse.
 
+import type { Decoded, ErrorCode, GeneratorOptions, IdInput, Parts, Stats } from 'flakeid-core';
 import {
   FlakeIdError,
   Generator,
@@ -16,16 +17,32 @@ import {
   upperBound,
   version,
 } from 'flakeid-core';
-import type { Decoded, ErrorCode, GeneratorOptions, IdInput, Parts, Stats } from 'flakeid-core';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 // Generators
 const generator = new Generator({ node: 7 });
-new Generator({ node: 7n, layout: 'js-safe', epoch: new Date(), overflow: 'wait', rollback: 'continue' });
-new Generator({ datacenter: 17, worker: 25, layout: Layout.parse('twitter'), clock: new ManualClock(0) });
-new Generator({ node: 1, layout: 't42.n8.s13@0/5ms', window: { start: 1, fence: 10n }, overflow: 'borrow' });
+new Generator({
+  node: 7n,
+  layout: 'js-safe',
+  epoch: new Date(),
+  overflow: 'wait',
+  rollback: 'continue',
+});
+new Generator({
+  datacenter: 17,
+  worker: 25,
+  layout: Layout.parse('twitter'),
+  clock: new ManualClock(0),
+});
+new Generator({
+  node: 1,
+  layout: 't42.n8.s13@0/5ms',
+  window: { start: 1, fence: 10n },
+  overflow: 'borrow',
+});
 new Generator({ node: 1, sequenceMask: 255, sequenceStart: 4, maxAheadMs: 5, maxWaitMs: 100n });
 const options: GeneratorOptions = { node: 1, rollback: 'clock-sequence' };
 new Generator(options);
@@ -62,7 +79,8 @@ exactly<bigint | null, ReturnType<typeof generator.retire>>(true);
 exactly<Stats, ReturnType<typeof generator.stats>>(true);
 exactly<number, typeof generator.node>(true);
 exactly<Layout, typeof generator.layout>(true);
-const filled: number = generator.fill(new BigUint64Array(3)) + generator.tryFill(new BigInt64Array(filled0()));
+const filled: number =
+  generator.fill(new BigUint64Array(3)) + generator.tryFill(new BigInt64Array(filled0()));
 function filled0(): number {
   return 1;
 }

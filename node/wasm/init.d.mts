@@ -8,4 +8,6 @@ export type FlakeId = typeof flakeid;
  * URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file beside this one. Later
  * calls return what the first one did.
  */
-export function init(source?: string | URL | Request | Response | BufferSource | WebAssembly.Module): Promise<FlakeId>;
+export function init(
+  source?: string | URL | Request | Response | BufferSource | WebAssembly.Module,
+): Promise<FlakeId>;

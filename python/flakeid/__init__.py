@@ -1,11 +1,11 @@
 """64-bit, K-ordered IDs of the whole Snowflake family.
 
-    >>> generator = flakeid.Generator(node=7)
-    >>> generator.next_id()
-    910499571847892992
-    >>> flakeid.decode(910499571847892992).node
-    569
-    >>> flakeid.auto().next_id()  # no node to choose: it is leased
+>>> generator = flakeid.Generator(node=7)
+>>> generator.next_id()
+910499571847892992
+>>> flakeid.decode(910499571847892992).node
+569
+>>> flakeid.auto().next_id()  # no node to choose: it is leased
 """
 
 from . import _at_exit as _at_exit

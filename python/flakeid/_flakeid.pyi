@@ -18,6 +18,10 @@ __all__ = [
     "Parts",
     "RingStats",
     "Stats",
+    "__version__",
+    "_after_fork",
+    "_close_leases",
+    "_end",
     "auto",
     "decode",
     "from_base32",
@@ -37,10 +41,6 @@ __all__ = [
     "to_decimal",
     "to_hex",
     "upper_bound",
-    "_after_fork",
-    "_close_leases",
-    "_end",
-    "__version__",
 ]
 
 __version__: str

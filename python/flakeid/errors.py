@@ -4,7 +4,7 @@ from typing import ClassVar
 
 
 class FlakeIdError(Exception):
-    """Base of every exception that flakeid raises, besides the built-in TypeError and BufferError."""
+    """Base of what flakeid raises, besides the built-in TypeError and BufferError."""
 
     #: The same word in every language: FLAKEID_…
     code: ClassVar[str]

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,6 @@ def clock() -> flakeid.ManualClock:
 
 
 @pytest.fixture
-def generator(clock: flakeid.ManualClock) -> Iterator[flakeid.Generator]:
+def generator(clock: flakeid.ManualClock) -> flakeid.Generator:
     """On a manual clock, so that it shares nothing with other tests."""
-    yield flakeid.Generator(node=569, clock=clock)
+    return flakeid.Generator(node=569, clock=clock)

@@ -81,7 +81,7 @@ def test_auto(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("name", ["", "Coarse", "monotonic", "\ud800"])
 def test_no_such_clock(make, name):
-    with pytest.raises(flakeid.InvalidOptionError, match="clock: must be .*coarse"):
+    with pytest.raises(flakeid.InvalidOptionError, match=r"clock: must be .*coarse"):
         make(clock=name)
 
 

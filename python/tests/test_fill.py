@@ -38,7 +38,8 @@ def test_in_place_and_no_further(generator):
     whole = numpy.full(100, 7, numpy.uint64)
     assert generator.fill(whole[10:20]) == 10
     assert whole[10:20].tolist() == list(range(START, START + 10))
-    assert (whole[:10] == 7).all() and (whole[20:] == 7).all()
+    assert (whole[:10] == 7).all()
+    assert (whole[20:] == 7).all()
 
 
 def test_more_than_one_dimension(generator):
@@ -70,7 +71,7 @@ def test_more_than_one_dimension(generator):
 )
 def test_other_items(generator, buffer):
     before = bytes(memoryview(buffer).cast("B"))
-    with pytest.raises(TypeError, match="64-bit integers .* not items of"):
+    with pytest.raises(TypeError, match=r"64-bit integers .* not items of"):
         generator.fill(buffer)
     assert bytes(memoryview(buffer).cast("B")) == before
     assert generator.next_id() == START

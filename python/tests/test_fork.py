@@ -22,12 +22,12 @@ def in_child(body):
     if child == 0:
         try:
             os.write(writing, str(body()).encode())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the parent is told
             os.write(writing, f"{type(error).__name__}: {error}".encode())
         finally:
             os._exit(0)
     os.close(writing)
-    with open(reading, "rb") as pipe:
+    with os.fdopen(reading, "rb") as pipe:
         told = pipe.read().decode()
     _, status = os.waitpid(child, 0)
     assert status == 0
@@ -150,6 +150,8 @@ def test_multiprocessing():
 
 
 def test_generators_do_not_travel():
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        with pytest.raises(TypeError, match="cannot be copied or pickled"):
-            pool.apply(id, (inherited,))
+    with (
+        multiprocessing.get_context("fork").Pool(1) as pool,
+        pytest.raises(TypeError, match="cannot be copied or pickled"),
+    ):
+        pool.apply(id, (inherited,))

@@ -98,9 +98,7 @@ def test_ids(vectors):
 
 def test_what_is_rejected(vectors):
     for row in vectors.rows("layouts", "rejected_parts"):
-        fields = {
-            name: int(row[name]) for name in ("tick", "node", "clock_sequence", "sequence")
-        }
+        fields = {name: int(row[name]) for name in ("tick", "node", "clock_sequence", "sequence")}
         with pytest.raises(flakeid.FlakeIdError) as error:
             Layout.parse(row["layout"]).pack(**fields)
         assert code_of(error) == (row["code"], row.get("field")), row

@@ -1,5 +1,6 @@
 """A leased node, from an SQLite store in a folder of the test's own."""
 
+import contextlib
 import gc
 import signal
 import subprocess
@@ -139,7 +140,7 @@ def test_the_end(url):
 
 
 def test_dropping_gives_the_node_back(url):
-    generator = flakeid.lease(url, nodes=(3, 3), on_event=lambda event: None)
+    generator = flakeid.lease(url, nodes=(3, 3), on_event=lambda _: None)
     del generator
     gc.collect()
     assert flakeid.lease(url, nodes=(3, 3)).node == 3
@@ -182,9 +183,13 @@ def test_layouts(url):
 
 def test_policies(url):
     generator = flakeid.lease(url, sequence_mask=0, overflow="error", sequence_start=0)
-    with pytest.raises(flakeid.SequenceExhaustedError):
+
+    def issue_many():
         for _ in range(100_000):
             generator.next_id()
+
+    with pytest.raises(flakeid.SequenceExhaustedError):
+        issue_many()
     assert flakeid.lease(url, rollback="wait", max_wait=5).next_id()
 
 
@@ -248,11 +253,15 @@ def test_the_store_goes_and_comes_back(url):
     generator = flakeid.lease(url, window=0.5, max_wait=0.05, on_event=events.append)
     ids = [generator.next_id()]
     deadline = time.monotonic() + 60
+
+    def issue_until_refused():
+        while time.monotonic() < deadline:
+            ids.append(generator.next_id())
+            time.sleep(0.001)
+
     with Locked(url):
         with pytest.raises(flakeid.LeaseExpiredError):
-            while time.monotonic() < deadline:
-                ids.append(generator.next_id())
-                time.sleep(0.001)
+            issue_until_refused()
         while generator.lease.last_error is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -317,7 +326,8 @@ def test_an_observer_may_use_its_generator(url):
     while not told.is_set():
         assert time.monotonic() < deadline
         generator.next_id()
-    assert use.ids[0] and use.ids[1] >= 1
+    assert use.ids[0]
+    assert use.ids[1] >= 1
     generator.close()
 
 
@@ -360,27 +370,29 @@ def test_threads_and_a_close(url):
     assert len(together) == len(set(together)) > 0
 
 
-class Interrupted(Exception):
+class AlarmError(Exception):
     pass
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
 def test_signals_end_waits(url):
     def interrupt(*_):
-        raise Interrupted
+        raise AlarmError
 
     generator = flakeid.lease(url, window=0.3, max_wait=0.1)
+
+    def issue_until_alarm():
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        while True:
+            with contextlib.suppress(flakeid.LeaseExpiredError):
+                generator.next_id()
+
     previous = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with Locked(url), pytest.raises(Interrupted):
-            signal.setitimer(signal.ITIMER_REAL, 1)
-            while True:
-                try:
-                    generator.next_id()
-                except flakeid.LeaseExpiredError:
-                    pass
+        with Locked(url), pytest.raises(AlarmError):
+            issue_until_alarm()
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(Interrupted):
+        with pytest.raises(AlarmError):
             generator.fill(numpy.zeros(8_000_000, numpy.uint64))
     finally:
         signal.signal(signal.SIGALRM, previous)
@@ -394,10 +406,13 @@ def test_waiting_lets_others_run(url):
         while not done.wait(0.005):
             beats.append(generator.node)
 
+    def issue_until_refused():
+        while True:
+            generator.next_ids(1000)
+
     with Locked(url):
         with pytest.raises(flakeid.LeaseExpiredError):
-            while True:
-                generator.next_ids(1000)
+            issue_until_refused()
         thread = threading.Thread(target=beat)
         thread.start()
         for wait in (generator.next_id, lambda: generator.next_ids(10)):
@@ -413,6 +428,7 @@ def run(program, *arguments, **environment):
     done = subprocess.run(
         [sys.executable, "-P", "-c", program, *arguments],
         capture_output=True,
+        check=False,
         text=True,
         env={"PATH": "", **environment},
         timeout=60,
@@ -424,7 +440,13 @@ def run(program, *arguments, **environment):
 
 @pytest.mark.parametrize(
     "ending",
-    ["", "sys.exit()", "del generator", "generator.close()", "threading.Thread(target=print).start()"],
+    [
+        "",
+        "sys.exit()",
+        "del generator",
+        "generator.close()",
+        "threading.Thread(target=print).start()",
+    ],
 )
 def test_normal_ends_give_the_node_back(url, ending):
     program = f"""

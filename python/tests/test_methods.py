@@ -1,10 +1,11 @@
-"""The methods that the interpreter calls without pyo3's wrapper, and what that wrapper would check."""
+"""The methods that the interpreter calls without pyo3's wrapper, and what that would check."""
 
 import inspect
 import sys
 
-import flakeid
 import pytest
+
+import flakeid
 
 METHODS = [
     (flakeid.Generator, "next_id"),

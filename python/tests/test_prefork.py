@@ -1,9 +1,9 @@
-"""One leased generator, made before the fork, in many processes: each has a node of its own.
+r"""One leased generator, made before the fork, in many processes: each has a node of its own.
 
 FLAKEID_TEST_PREFORK_IDS is how many IDs the tests with gunicorn and multiprocessing make, 5 million
 each unless set. With ten:
 
-    FLAKEID_TEST_PREFORK_IDS=10000000 python -m pytest python/tests/test_prefork.py -s -v \\
+    FLAKEID_TEST_PREFORK_IDS=10000000 python -m pytest python/tests/test_prefork.py -s -v \
         -k "gunicorn or multiprocessing_fork"
 
 which prints how many IDs of how many processes were compared.
@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy
 import pytest
@@ -76,13 +77,13 @@ def in_child(body):
         code = 1
         try:
             os.close(reading)
-            with open(writing, "wb") as pipe:
+            with os.fdopen(writing, "wb") as pipe:
                 pipe.write(body())
             code = 0
         finally:
             os._exit(code)
     os.close(writing)
-    with open(reading, "rb") as pipe:
+    with os.fdopen(reading, "rb") as pipe:
         told = pipe.read()
     _, status = os.waitpid(child, 0)
     assert status == 0
@@ -222,7 +223,7 @@ def gathered(answers):
 
 
 def test_multiprocessing_fork(url):
-    global inherited
+    global inherited  # noqa: PLW0603 - the processes of the pool inherit it
     inherited = flakeid.lease(url, nodes=(0, 4), max_wait=30)
     mine = numbers(inherited, PIECE)
     pieces = -(-MANY // PIECE)
@@ -278,9 +279,9 @@ class Gunicorn:
         self.port = self.socket.getsockname()[1]
         number = self.socket.fileno()
         run = [sys.executable, "-P", "-m", "gunicorn", "--preload", "--workers", "8"]
-        run += ["--bind", f"fd://{number}", "--pythonpath", os.path.dirname(__file__)]
+        run += ["--bind", f"fd://{number}", "--pythonpath", str(Path(__file__).parent)]
         run += ["--worker-tmp-dir", str(folder), "--no-control-socket", "prefork_app:application"]
-        self.log = open(folder / "gunicorn.log", "w+")
+        self.log = (folder / "gunicorn.log").open("w+")
         environment = {**os.environ, "FLAKEID_STORE": url}
         self.process = subprocess.Popen(
             run, pass_fds=(number,), stderr=self.log, env=environment, cwd=folder
@@ -314,7 +315,8 @@ def test_gunicorn(url, tmp_path):
     answers, firsts, deadline = [], set(), time.monotonic() + PATIENCE
     with Gunicorn(url, tmp_path) as server, ThreadPoolExecutor(12) as threads:
         while len(answers) * PIECE < MANY or len({pid for pid, _ in answers}) < 8:
-            assert time.monotonic() < deadline and server.process.poll() is None, server.said()
+            assert time.monotonic() < deadline, server.said()
+            assert server.process.poll() is None, server.said()
             for pid, body, first in threads.map(server.fetch, [PIECE] * 24):
                 answers.append((pid, body))
                 firsts.add(first)

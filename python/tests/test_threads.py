@@ -1,6 +1,8 @@
+import contextlib
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -9,20 +11,9 @@ import flakeid
 
 
 def run(*bodies):
-    failures = []
-
-    def guarded(body):
-        try:
-            body()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    with ThreadPoolExecutor(len(bodies)) as threads:
+        for running in [threads.submit(body) for body in bodies]:
+            running.result()
 
 
 def test_no_duplicates_between_threads():
@@ -99,10 +90,8 @@ def test_retired_by_another_thread():
     outcome = []
 
     def wait():
-        try:
+        with contextlib.suppress(flakeid.ClosedError):
             outcome.extend(generator.next_ids(100))
-        except flakeid.ClosedError:
-            pass
 
     def retire():
         time.sleep(0.6)
@@ -112,14 +101,14 @@ def test_retired_by_another_thread():
     assert len(outcome) < 10
 
 
-class Interrupted(Exception):
+class AlarmError(Exception):
     pass
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
 def test_signals_end_long_fills():
     def interrupt(*_):
-        raise Interrupted
+        raise AlarmError
 
     generator = flakeid.Generator(node=34)
     numbers = numpy.zeros(8_000_000, numpy.uint64)
@@ -127,7 +116,7 @@ def test_signals_end_long_fills():
     try:
         start = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(Interrupted):
+        with pytest.raises(AlarmError):
             generator.fill(numbers)
         assert time.monotonic() - start < 1
     finally:

@@ -22,8 +22,8 @@ def test_twitter_is_the_default():
 
 def test_parts():
     parts = flakeid.decode(ID)
-    assert parts.timestamp == dt.datetime(2017, 9, 20, 13, 43, 8, 849000, dt.timezone.utc)
-    assert parts.timestamp.tzinfo is dt.timezone.utc
+    assert parts.timestamp == dt.datetime(2017, 9, 20, 13, 43, 8, 849000, dt.UTC)
+    assert parts.timestamp.tzinfo is dt.UTC
     assert repr(parts) == (
         f"Parts(timestamp={parts.timestamp!r}, unix_ms=1505914988849, tick=217080014192, "
         "node=569, datacenter=17, worker=25, clock_sequence=0, sequence=0)"
@@ -120,15 +120,15 @@ def test_parts_made_by_hand():
 def test_instants_are_exact():
     """Not through a float, which has no milliseconds left at the end of the calendar."""
     layout = Layout.parse("t50.n6.s7@0/1ms")
-    last = dt.datetime(9999, 12, 31, 23, 59, 59, 999000, dt.timezone.utc)
-    for instant in (last, dt.datetime(2026, 1, 1, 0, 0, 0, 1000, dt.timezone.utc)):
+    last = dt.datetime(9999, 12, 31, 23, 59, 59, 999000, dt.UTC)
+    for instant in (last, dt.datetime(2026, 1, 1, 0, 0, 0, 1000, dt.UTC)):
         tick = layout.tick_at(instant)
         assert layout.unpack(layout.pack(tick=tick, node=1)).timestamp == instant
     assert layout.unpack(layout.pack(tick=layout.tick_at(last) + 1, node=1)).timestamp is None
 
 
 def test_instants_round_down():
-    utc = dt.timezone.utc
+    utc = dt.UTC
     for layout in Layout.presets().values():
         whole = dt.datetime(2020, 1, 1, tzinfo=utc)
         for microsecond in (1, 500, 999):
@@ -141,10 +141,10 @@ def test_instants_round_down():
 
 def test_instants_in_any_zone():
     there = dt.timezone(dt.timedelta(hours=5, minutes=30))
-    instant = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+    instant = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     assert flakeid.upper_bound(instant) == flakeid.upper_bound(instant.astimezone(there))
-    for extreme in (dt.datetime.min, dt.datetime.max):
-        flakeid.lower_bound(extreme.replace(tzinfo=dt.timezone.utc))
+    for extreme in (dt.datetime.min.replace(tzinfo=dt.UTC), dt.datetime.max.replace(tzinfo=dt.UTC)):
+        flakeid.lower_bound(extreme)
 
 
 def test_layout_as_a_value():

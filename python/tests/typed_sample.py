@@ -1,7 +1,7 @@
 """Checked by mypy --strict, never run: what type checkers must accept, and must refuse."""
 
 from array import array
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import assert_type
 
 import flakeid
@@ -20,7 +20,7 @@ generator = flakeid.Generator(
 assert_type(generator, flakeid.Generator)
 assert_type(generator.next_id(), int)
 assert_type(next(generator), int)
-assert_type([id for id in generator], list[int])
+assert_type(list(generator), list[int])
 assert_type(generator.next_ids(3), list[int])
 assert_type(generator.fill(array("Q", [0])), int)
 assert_type(generator.retire(), int | None)
@@ -32,7 +32,7 @@ local = generator.local()
 assert_type(local, flakeid.LocalGenerator)
 assert_type(local.next_id(), int)
 assert_type(next(local), int)
-assert_type([id for id in local], list[int])
+assert_type(list(local), list[int])
 assert_type(local.generator, flakeid.Generator)
 
 
@@ -95,7 +95,7 @@ assert_type(flakeid.Parts(parts.unix_ms, parts.tick, parts.node), flakeid.Parts)
 match parts:
     case flakeid.Parts(unix_ms, _, node, sequence=sequence):
         assert_type((unix_ms, node, sequence), tuple[int, int, int])
-assert_type(flakeid.lower_bound(datetime.now(timezone.utc), layout="plain"), int)
+assert_type(flakeid.lower_bound(datetime.now(UTC), layout="plain"), int)
 assert_type(flakeid.Layout.presets(), dict[str, flakeid.Layout])
 assert_type(flakeid.from_base62(flakeid.to_base62(1)), int)
 assert_type(flakeid.to_bytes(1), bytes)

@@ -1,5 +1,8 @@
-"""A worker of the fault campaign in Python, on the system clock: it leases a node, issues IDs,
-forks, gives the node back and begins anew, until it is told to end or killed."""
+"""A worker of the fault campaign in Python, on the system clock.
+
+It leases a node, issues IDs, forks, gives the node back and begins anew, until it is told to end or
+killed.
+"""
 
 import argparse
 import array

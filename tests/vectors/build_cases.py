@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from generator import Options, Window
 from layout import parse
 from schedule import C2, NOW, TODAY, Schedule
@@ -17,9 +15,7 @@ def schedules() -> tuple[Schedule, ...]:
         refused("node 64 of 6 bits", "js-safe", node=64),
         refused("node 1 in a layout without a node", "t41.s12@0/1ms", node=1),
         refused("node 2^64 - 1", "sonyflake", node=2**64 - 1),
-        refused(
-            "borrow without a window", "twitter", options=Options(overflow="borrow")
-        ),
+        refused("borrow without a window", "twitter", options=Options(overflow="borrow")),
         refused(
             "clock-sequence without c bits",
             "twitter",
@@ -32,12 +28,8 @@ def schedules() -> tuple[Schedule, ...]:
             window=Window(10**11, 10**11 + 20_000),
         ),
         refused("mask 2 is no 2^k - 1", "twitter", options=Options(sequence_mask=2)),
-        refused(
-            "mask 4094 is no 2^k - 1", "twitter", options=Options(sequence_mask=4094)
-        ),
-        refused(
-            "mask above the sequence", "twitter", options=Options(sequence_mask=8191)
-        ),
+        refused("mask 4094 is no 2^k - 1", "twitter", options=Options(sequence_mask=4094)),
+        refused("mask above the sequence", "twitter", options=Options(sequence_mask=8191)),
         refused("mask 2^64 - 1", "twitter", options=Options(sequence_mask=2**64 - 1)),
         refused(
             "mask 1 without a sequence",
@@ -66,6 +58,20 @@ def schedules() -> tuple[Schedule, ...]:
     )
 
 
-def refused(name: str, layout: str, clock: int = NOW, **rest: Any) -> Schedule:
+def refused(
+    name: str,
+    layout: str,
+    clock: int = NOW,
+    node: int = 1,
+    options: Options | None = None,
+    window: Window | None = None,
+) -> Schedule:
     """A schedule without steps."""
-    return Schedule(f"not built: {name}", layout, clock, **rest)
+    return Schedule(
+        f"not built: {name}",
+        layout,
+        clock,
+        node=node,
+        options=options or Options(),
+        window=window,
+    )

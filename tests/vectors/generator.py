@@ -63,12 +63,10 @@ class Stats:
     largest_ahead: int = 0
 
 
-class Obstacle(FlakeIdError):
+class ObstacleError(FlakeIdError):
     """A refusal that ends at the Unix ms `until`."""
 
-    def __init__(
-        self, code: str, clock: int, until: int, by_ms: int | None = None
-    ) -> None:
+    def __init__(self, code: str, clock: int, until: int, by_ms: int | None = None) -> None:
         super().__init__(code, retry_after_ms=until - clock, by_ms=by_ms)
         self.until = until
 
@@ -125,9 +123,7 @@ class Generator:
             raise FlakeIdError(CLOSED)
         if not self.windowed:
             raise FlakeIdError(INVALID_OPTION)
-        self.limit = max(
-            self.limit, self.position_of(min(fence, self.layout.max_tick + 1))
-        )
+        self.limit = max(self.limit, self.position_of(min(fence, self.layout.max_tick + 1)))
 
     def retire(self) -> int | None:
         """Close for good; the tick of the last position issued, or None."""
@@ -155,7 +151,7 @@ class Generator:
         while True:
             try:
                 return self.attempt(wanted)
-            except Obstacle as obstacle:
+            except ObstacleError as obstacle:
                 if left == 0:
                     raise
                 step = min(obstacle.until - self.clock, left)
@@ -192,9 +188,7 @@ class Generator:
         if self.closed:
             raise FlakeIdError(CLOSED)
         if self.clock < self.layout.epoch:
-            raise FlakeIdError(
-                BEFORE_EPOCH, retry_after_ms=self.layout.epoch - self.clock
-            )
+            raise FlakeIdError(BEFORE_EPOCH, retry_after_ms=self.layout.epoch - self.clock)
         now = self.layout.tick(self.clock)
         if now > self.layout.max_tick:
             raise FlakeIdError(HORIZON_REACHED, horizon=self.layout.horizon)
@@ -230,9 +224,7 @@ class Generator:
             return candidate
         raise self.obstacle(SEQUENCE_EXHAUSTED, tick - self.max_ahead)
 
-    def roll_back(
-        self, candidate: int, now: int, issued: int, reference: int
-    ) -> tuple[int, bool]:
+    def roll_back(self, candidate: int, now: int, issued: int, reference: int) -> tuple[int, bool]:
         """Apply the policy; `reference` is the tick that was reached before.
 
         Using up the tick that was reached is not sanctioned running ahead: the clock
@@ -257,7 +249,7 @@ class Generator:
             return candidate, True
         raise self.obstacle(CLOCK_ROLLBACK, tick, by_ms)
 
-    def switch_clock_sequence(self, now: int, otherwise: Obstacle) -> int:
+    def switch_clock_sequence(self, now: int, otherwise: ObstacleError) -> int:
         """Go on in the next clock-sequence value not used at or after `now`."""
         self.marks[self.clock_sequence] = self.next
         values = len(self.marks)
@@ -270,9 +262,9 @@ class Generator:
 
     # Arithmetic
 
-    def obstacle(self, code: str, tick: int, by_ms: int | None = None) -> Obstacle:
+    def obstacle(self, code: str, tick: int, by_ms: int | None = None) -> ObstacleError:
         """An obstacle that ends when `tick` begins."""
-        return Obstacle(code, self.clock, self.layout.unix_ms(tick), by_ms)
+        return ObstacleError(code, self.clock, self.layout.unix_ms(tick), by_ms)
 
     def position_of(self, tick: int) -> int:
         """The first position of a tick."""
@@ -300,9 +292,7 @@ def check_build(
         raise FlakeIdError(INVALID_LAYOUT)
     if node > layout.max_node:
         raise FlakeIdError(FIELD_OUT_OF_RANGE, field="node")
-    mask = (
-        layout.max_sequence if options.sequence_mask is None else options.sequence_mask
-    )
+    mask = layout.max_sequence if options.sequence_mask is None else options.sequence_mask
     needs_window = options.overflow == "borrow"
     needs_clock_sequence = options.rollback == "clock-sequence"
     unsound = (

@@ -30,7 +30,7 @@ COLLECTED = "published test vector, confirmed by arithmetic"
 LARGEST = "the largest 64-bit number"
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """A literal, or a rule about the data, that the reference does not reproduce."""
 
 
@@ -69,12 +69,8 @@ IDS = (
         sequence=15,
         tick=204125876682,
     ),
-    KnownId(
-        "twitter", 1212161512043450368, SAPPHIRE, NEW_YEAR_2020, 1, 0, split=(0, 1)
-    ),
-    KnownId(
-        "twitter", 1823945883910279168, SAPPHIRE, 1723697560657, 33, 0, split=(1, 1)
-    ),
+    KnownId("twitter", 1212161512043450368, SAPPHIRE, NEW_YEAR_2020, 1, 0, split=(0, 1)),
+    KnownId("twitter", 1823945883910279168, SAPPHIRE, 1723697560657, 33, 0, split=(1, 1)),
     KnownId(
         "twitter",
         0x1F000,
@@ -185,15 +181,9 @@ IDS = (
         0x8C20C0335,
         (3, 1),
     ),
-    KnownId(
-        "flakeid", 5828128208445124608, FLAKE_IDGEN, 1389534046279, 227, 0, split=(7, 3)
-    ),
-    KnownId(
-        "flakeid", 0x127000, FLAKE_IDGEN_295, 0, node=295, sequence=0, split=(9, 7)
-    ),
-    KnownId(
-        "flakeid", 0x155000, FLAKE_IDGEN, 0, node=0x155, sequence=0, split=(0x0A, 0x15)
-    ),
+    KnownId("flakeid", 5828128208445124608, FLAKE_IDGEN, 1389534046279, 227, 0, split=(7, 3)),
+    KnownId("flakeid", 0x127000, FLAKE_IDGEN_295, 0, node=295, sequence=0, split=(9, 7)),
+    KnownId("flakeid", 0x155000, FLAKE_IDGEN, 0, node=0x155, sequence=0, split=(0x0A, 0x15)),
     KnownId(
         "baidu-29",
         180363646902239241,
@@ -217,9 +207,7 @@ IDS = (
         split=(1, 0),
     ),
     KnownId("discord", 661720242585604096, SAPPHIRE, NEW_YEAR_2020, 1, 0, split=(0, 1)),
-    KnownId(
-        "discord", 661720242585735168, DISCORD_JS, NEW_YEAR_2020, 33, 0, split=(1, 1)
-    ),
+    KnownId("discord", 661720242585735168, DISCORD_JS, NEW_YEAR_2020, 33, 0, split=(1, 1)),
     KnownId(
         "instagram",
         1671372309237077023,
@@ -315,16 +303,14 @@ TIMES = (
 
 
 def check() -> None:
-    """Compare every literal above; raise Mismatch at the first difference."""
+    """Compare every literal above; raise MismatchError at the first difference."""
     for known in IDS:
         check_id(known)
     for text in TEXTS:
         expect(FORMS[text.form].decode(text.text), text.id, f"{text.form} {text.text}")
         expect(FORMS[text.form].encode(text.id), text.text, f"{text.form} of {text.id}")
     for form, spelling, why in REJECTED_TEXTS:
-        expect(
-            refuses(form, spelling), True, f"{form} {spelling} must be rejected: {why}"
-        )
+        expect(refuses(form, spelling), True, f"{form} {spelling} must be rejected: {why}")
     for id_, digits, origin in BYTES:
         expect(id_.to_bytes(8, "big").hex(), digits, f"bytes of {id_} ({origin})")
     for time in TIMES:
@@ -397,6 +383,6 @@ def refuses(form: str, text: str) -> bool:
 
 
 def expect(found: object, wanted: object, what: str) -> None:
-    """Raise Mismatch unless the two are equal."""
+    """Raise MismatchError unless the two are equal."""
     if found != wanted:
-        raise Mismatch(f"{what}: computed {found!r}, expected {wanted!r}")
+        raise MismatchError(f"{what}: computed {found!r}, expected {wanted!r}")

@@ -143,8 +143,7 @@ class Layout:
         return next(
             digits
             for digits in range(4)
-            if self.unit % 10 ** (3 - digits) == 0
-            and self.epoch % 10 ** (3 - digits) == 0
+            if self.unit % 10 ** (3 - digits) == 0 and self.epoch % 10 ** (3 - digits) == 0
         )
 
     def timestamp(self, unix_ms: int) -> str | None:
@@ -196,17 +195,14 @@ class Layout:
             "s": parts.sequence,
             "r": 0,
         }
-        return sum(
-            (values[letter] or 0) << self.shift(letter) for letter, _ in self.fields
-        )
+        return sum((values[letter] or 0) << self.shift(letter) for letter, _ in self.fields)
 
     def unpack(self, id_: int) -> Parts:
         """The parts of an ID; none of its bits may be outside a field or reserved."""
         if id_ >> self.width:
             raise FlakeIdError(INVALID_ID)
         values = {
-            letter: id_ >> self.shift(letter) & self.maximum(letter)
-            for letter, _ in self.fields
+            letter: id_ >> self.shift(letter) & self.maximum(letter) for letter, _ in self.fields
         }
         if values.get("r", 0):
             raise FlakeIdError(INVALID_ID)
@@ -248,9 +244,7 @@ def parse_descriptor(text: str) -> Layout:
     epoch_text, slash, unit_text = rest.partition("/")
     if not (at and slash):
         raise FlakeIdError(INVALID_LAYOUT)
-    layout = Layout(
-        parse_fields(fields_text), parse_epoch(epoch_text), parse_unit(unit_text)
-    )
+    layout = Layout(parse_fields(fields_text), parse_epoch(epoch_text), parse_unit(unit_text))
     if layout.horizon > I64_MAX:
         raise FlakeIdError(INVALID_LAYOUT)
     return layout
@@ -290,9 +284,7 @@ def parse_rfc_3339(text: str) -> int:
     match = RFC_3339.fullmatch(text)
     if match is None:
         raise FlakeIdError(INVALID_LAYOUT)
-    year, month, day, hour, minute, second = (
-        int(group) for group in match.groups()[:6]
-    )
+    year, month, day, hour, minute, second = (int(group) for group in match.groups()[:6])
     sign, offset_hour, offset_minute = (
         match[8] or "+",
         int(match[9] or 0),

@@ -209,24 +209,15 @@ def document() -> dict[str, Any]:
         "presets": [preset(name) for name in PRESETS],
         "descriptors": {
             "valid": [valid_descriptor(text) for text in VALID_DESCRIPTORS],
-            "invalid": [
-                invalid_descriptor(text, why) for text, why in INVALID_DESCRIPTORS
-            ],
+            "invalid": [invalid_descriptor(text, why) for text, why in INVALID_DESCRIPTORS],
         },
         "ids": [
             *(id_entry(entry.layout, entry.id, entry.origin) for entry in known.IDS),
-            *(
-                id_entry("twitter", id_, origin + " (bytes)")
-                for id_, _, origin in known.BYTES
-            ),
+            *(id_entry("twitter", id_, origin + " (bytes)") for id_, _, origin in known.BYTES),
             *itertools.chain.from_iterable(systematic_ids(name) for name in names),
         ],
-        "rejected_parts": list(
-            itertools.chain.from_iterable(map(rejected_parts, names))
-        ),
-        "rejected_splits": list(
-            itertools.chain.from_iterable(map(rejected_splits, names))
-        ),
+        "rejected_parts": list(itertools.chain.from_iterable(map(rejected_parts, names))),
+        "rejected_splits": list(itertools.chain.from_iterable(map(rejected_splits, names))),
         "rejected_ids": list(itertools.chain.from_iterable(map(rejected_ids, names))),
         "bounds": list(itertools.chain.from_iterable(map(bounds, names))),
     }
@@ -265,7 +256,7 @@ def invalid_descriptor(text: str, why: str) -> dict[str, Any]:
     except FlakeIdError as error:
         known.expect(error.code, INVALID_LAYOUT, f"layout {text!r}")
         return {"text": text, "why": why}
-    raise known.Mismatch(f"layout {text!r} must be refused: {why}")
+    raise known.MismatchError(f"layout {text!r} must be refused: {why}")
 
 
 def id_entry(name: str, id_: int, origin: str) -> dict[str, Any]:
@@ -294,15 +285,11 @@ def id_entry(name: str, id_: int, origin: str) -> dict[str, Any]:
 def systematic_ids(name: str) -> Iterator[dict[str, Any]]:
     """All zero, all at most, each field alone at most, and some at random."""
     layout = parse(name)
-    fields = {
-        letter: layout.maximum(letter) for letter, _ in layout.fields if letter != "r"
-    }
+    fields = {letter: layout.maximum(letter) for letter, _ in layout.fields if letter != "r"}
     yield id_entry(name, 0, "corner: all zero")
     yield id_entry(name, of_fields(layout, fields), "corner: every field at most")
     for letter, most in fields.items():
-        yield id_entry(
-            name, of_fields(layout, {letter: most}), f"corner: {letter} alone at most"
-        )
+        yield id_entry(name, of_fields(layout, {letter: most}), f"corner: {letter} alone at most")
     words = splitmix64(zlib.crc32(name.encode()))
     for _ in range(RANDOM_IDS):
         values = {letter: next(words) & most for letter, most in fields.items()}
@@ -323,11 +310,7 @@ def rejected_parts(name: str) -> Iterator[dict[str, Any]]:
         "clock_sequence": layout.maximum("c"),
         "sequence": layout.max_sequence,
     }
-    cases = [
-        (field, value)
-        for field, most in limits.items()
-        for value in (most + 1, U64_MAX)
-    ]
+    cases = [(field, value) for field, most in limits.items() for value in (most + 1, U64_MAX)]
     if name == "twitter":
         cases += [
             ("node", 2**32),
@@ -337,9 +320,7 @@ def rejected_parts(name: str) -> Iterator[dict[str, Any]]:
         ]
     for field, value in cases:
         yield rejected_part(name, field, value)
-    if (
-        name == "baidu"
-    ):  # 30/18/5: an oversized worker must not bleed into its neighbour
+    if name == "baidu":  # 30/18/5: an oversized worker must not bleed into its neighbour
         yield rejected_part("t30.n18.s5@1463673600000/1s", "node", 462146)
 
 
@@ -349,12 +330,10 @@ def rejected_part(name: str, field: str, value: int) -> dict[str, Any]:
     try:
         parse(name).pack(Parts(**values))
     except FlakeIdError as error:
-        known.expect(
-            (error.code, error.field), (FIELD_OUT_OF_RANGE, field), f"{name} {values}"
-        )
+        known.expect((error.code, error.field), (FIELD_OUT_OF_RANGE, field), f"{name} {values}")
         texts = {key: str(number) for key, number in values.items()}
         return {"layout": name, **texts, "code": error.code, "field": error.field}
-    raise known.Mismatch(f"{name} {values} must be refused")
+    raise known.MismatchError(f"{name} {values} must be refused")
 
 
 def rejected_splits(name: str) -> Iterator[dict[str, Any]]:

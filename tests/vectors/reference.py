@@ -47,14 +47,14 @@ def write(texts: dict[str, str]) -> None:
 
 
 def check(texts: dict[str, str]) -> None:
-    """Compare the files byte for byte; raise Mismatch at the first difference."""
+    """Compare the files byte for byte; raise MismatchError at the first difference."""
     for name, text in texts.items():
         path = FOLDER / name
         if not path.is_file():
-            raise known.Mismatch(f"{name} is missing")
+            raise known.MismatchError(f"{name} is missing")
         wanted, found = text.encode("ascii"), path.read_bytes()
         if found != wanted:
-            raise known.Mismatch(f"{name}: {first_difference(wanted, found)}")
+            raise known.MismatchError(f"{name}: {first_difference(wanted, found)}")
 
 
 def first_difference(wanted: bytes, found: bytes) -> str:
@@ -79,7 +79,7 @@ def main() -> int:
             write(texts)
         else:
             check(texts)
-    except known.Mismatch as mismatch:
+    except known.MismatchError as mismatch:
         print(f"reference.py: {mismatch}", file=sys.stderr)
         return 1
     return 0

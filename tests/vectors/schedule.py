@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from errors import FlakeIdError
 from generator import Generator, Options, Stats, Window
-from known import Mismatch
+from known import MismatchError
 from layout import parse
 
 NOW = 1505914988849  # the tutorial's instant, 2017-09-20T13:43:08.849Z
@@ -129,20 +129,12 @@ def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]
     try:
         match step.call:
             case "try_next_id" | "next_id":
-                (id_,) = (
-                    generator.try_fill(1)
-                    if step.call == "try_next_id"
-                    else generator.fill(1)
-                )
+                (id_,) = generator.try_fill(1) if step.call == "try_next_id" else generator.fill(1)
                 witness.see([id_])
                 return {"id": str(id_)}
             case "try_fill" | "fill":
                 n = step.n or 0
-                ids = (
-                    generator.try_fill(n)
-                    if step.call == "try_fill"
-                    else generator.fill(n)
-                )
+                ids = generator.try_fill(n) if step.call == "try_fill" else generator.fill(n)
                 witness.see(ids)
                 first, last = (str(ids[0]), str(ids[-1])) if ids else (None, None)
                 return {"count": len(ids), "first": first, "last": last}
@@ -155,7 +147,7 @@ def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]
                 last_tick = generator.retire()
                 return {"last_tick": None if last_tick is None else str(last_tick)}
             case _:
-                raise Mismatch(f"{witness.name}: no such call: {step.call}")
+                raise MismatchError(f"{witness.name}: no such call: {step.call}")
     except FlakeIdError as error:
         details = {
             "retry_after_ms": error.retry_after_ms,
@@ -194,16 +186,10 @@ class Witness:
             if generator.options.rollback != "clock-sequence":
                 self.require(id_ > self.last, id_, "not above the one before")
             self.require(parts.node == generator.node, id_, "another node's")
-            self.require(
-                parts.sequence <= generator.mask, id_, "sequence above the mask"
-            )
+            self.require(parts.sequence <= generator.mask, id_, "sequence above the mask")
             self.require(parts.tick >= self.start, id_, "before the window")
-            self.require(
-                self.fence is None or parts.tick < self.fence, id_, "past the fence"
-            )
-            self.require(
-                parts.tick <= self.highest_tick + sanctioned, id_, "too far ahead"
-            )
+            self.require(self.fence is None or parts.tick < self.fence, id_, "past the fence")
+            self.require(parts.tick <= self.highest_tick + sanctioned, id_, "too far ahead")
             self.ids.add(id_)
             self.last = id_
 
@@ -212,9 +198,9 @@ class Witness:
         self.fence = max(self.fence or 0, fence)
 
     def require(self, holds: bool, id_: int, fault: str) -> None:
-        """Raise Mismatch unless it holds."""
+        """Raise MismatchError unless it holds."""
         if not holds:
-            raise Mismatch(f"schedule {self.name!r}: {id_} is {fault}")
+            raise MismatchError(f"schedule {self.name!r}: {id_} is {fault}")
 
 
 def counts(stats: Stats) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import rollback_cases
 import walk_cases
 import window_cases
 from generator import Options
-from known import FLAKE_IDGEN, TWITTER_SPEC, Mismatch
+from known import FLAKE_IDGEN, TWITTER_SPEC, MismatchError
 from layout import parse
 from schedule import (
     FOUR,
@@ -43,7 +43,7 @@ def document() -> dict[str, Any]:
     )
     names = [schedule.name for schedule in schedules]
     if len(set(names)) < len(names):
-        raise Mismatch("two schedules have one name")
+        raise MismatchError("two schedules have one name")
     return {"schedules": [play(schedule) for schedule in schedules]}
 
 

@@ -71,9 +71,7 @@ FORMS = {
     form.name: form
     for form in (
         Form("decimal", DIGITS, 1, 20, leading_zeros=True),
-        Form(
-            "base32", CROCKFORD, 13, 13, leading_zeros=True, aliases=CROCKFORD_ALIASES
-        ),
+        Form("base32", CROCKFORD, 13, 13, leading_zeros=True, aliases=CROCKFORD_ALIASES),
         Form(
             "base36",
             DIGITS + LOWER,

@@ -197,9 +197,7 @@ def accepted(form: Form) -> list[dict[str, Any]]:
 
 def rejected(form: Form) -> list[dict[str, Any]]:
     """Texts that must not decode, and why."""
-    published = [
-        (text, why) for name, text, why in known.REJECTED_TEXTS if name == form.name
-    ]
+    published = [(text, why) for name, text, why in known.REJECTED_TEXTS if name == form.name]
     reasons: dict[str, str] = {}
     for text, why in (
         *published,
@@ -218,7 +216,7 @@ def rejected(form: Form) -> list[dict[str, Any]]:
             known.expect(error.code, INVALID_ID, f"{form.name} {text!r}")
             entries.append({"text": text, "code": error.code, "why": why})
         else:
-            raise known.Mismatch(f"{form.name} {text!r} must be refused: {why}")
+            raise known.MismatchError(f"{form.name} {text!r} must be refused: {why}")
     return entries
 
 
@@ -256,9 +254,7 @@ def overflows(form: Form) -> list[tuple[str, str]]:
 
 def foreign(form: Form) -> list[tuple[str, str]]:
     """A foreign character in place of a digit or around the digits."""
-    letters = [
-        (letter, "not a digit of this form") for letter in FOREIGN_IN_FORM[form.name]
-    ]
+    letters = [(letter, "not a digit of this form") for letter in FOREIGN_IN_FORM[form.name]]
     digits = form.encode(U64_MAX // 3)
     middle = len(digits) // 2
     texts = []

@@ -88,9 +88,7 @@ def walk(number: int) -> Schedule:
     elif layout.bits("c"):
         rollbacks += ["clock-sequence"] * 4
     options = Options(
-        overflow=dice.pick(
-            ("wait", "wait", "error", "borrow") if window else ("wait", "error")
-        ),
+        overflow=dice.pick(("wait", "wait", "error", "borrow") if window else ("wait", "error")),
         rollback=dice.pick(rollbacks),
         sequence_mask=dice.pick((0, 1, layout.max_sequence & 3)),
         max_ahead_ms=dice.pick((None, 0, 2, 9, 40)),

@@ -223,9 +223,7 @@ def leads() -> tuple[Schedule, ...]:
             "twitter",
             NOW,
             (fill(10), try_next_id(at=NOW - 2), next_id(), try_fill(50)),
-            options=Options(
-                overflow="borrow", rollback="wait", sequence_mask=FOUR, max_ahead_ms=8
-            ),
+            options=Options(overflow="borrow", rollback="wait", sequence_mask=FOUR, max_ahead_ms=8),
             window=window,
         ),
         Schedule(

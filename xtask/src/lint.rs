@@ -1,5 +1,7 @@
+//! What is checked without running anything, and the oldest compiler.
+
 use crate::command::{Failed, Outcome, Step, root};
-use crate::{files, node, wasm, workflows};
+use crate::{files, linters, node, wasm, workflows};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -12,12 +14,29 @@ fn clippy(arguments: &[&str]) -> Outcome {
     Step::cargo(&all).run()
 }
 
-pub(crate) fn run() -> Outcome {
-    let others = OTHER_WORKSPACES.map(|folder| format!("{folder}/Cargo.toml"));
-    Step::cargo(&["fmt", "--all", "--check"]).run()?;
-    for manifest in &others {
-        Step::cargo(&["fmt", "--manifest-path", manifest, "--check"]).run()?;
+fn other_manifests() -> [String; 5] {
+    OTHER_WORKSPACES.map(|folder| format!("{folder}/Cargo.toml"))
+}
+
+fn format_rust(arguments: &[&str]) -> Outcome {
+    Step::cargo(&["fmt", "--all"]).args(arguments).run()?;
+    for manifest in &other_manifests() {
+        Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
     }
+    Ok(())
+}
+
+/// Formats everything, in every language.
+pub(crate) fn format() -> Outcome {
+    format_rust(&[])?;
+    linters::format()
+}
+
+pub(crate) fn run() -> Outcome {
+    format_rust(&["--check"])?;
+    linters::python()?;
+    linters::javascript()?;
+    linters::workflows()?;
     workflows::check()?;
     node::check_manifest()?;
     wasm::check_version()?;
@@ -26,7 +45,7 @@ pub(crate) fn run() -> Outcome {
     clippy(&["-p", "flakeid-core", "--no-default-features", "--locked"])?;
     // What the wheels of free-threaded interpreters are built from.
     clippy(&["-p", "flakeid-python", "--no-default-features", "--locked"])?;
-    for manifest in &others {
+    for manifest in &other_manifests() {
         clippy(&["--manifest-path", manifest, "--all-targets", "--locked"])?;
     }
     wasm::lint()?;

@@ -7,6 +7,7 @@ mod command;
 mod files;
 mod header;
 mod lint;
+mod linters;
 mod node;
 mod packages;
 mod platform;
@@ -40,9 +41,11 @@ enum Task {
     /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
     Test,
-    /// Formatting, clippy on every feature set and every workspace, documentation, pinned actions;
-    /// all without warnings.
+    /// Formatting, clippy on every feature set and every workspace, documentation, Python,
+    /// JavaScript, the workflows; all without warnings.
     Lint,
+    /// Format Rust, Python, JavaScript and TypeScript as lint wants it.
+    Format,
     /// Build the workspace with exactly the oldest compiler it promises (rust-version).
     Msrv,
     /// The C library as an archive: both libraries, the headers, files for build systems.
@@ -131,6 +134,7 @@ fn run(task: Task) -> Outcome {
     match task {
         Task::Test => test::run(),
         Task::Lint => lint::run(),
+        Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
         Task::C { bench: true, .. } => c::bench()?.run(),
         Task::C { test, target, .. } => {

@@ -12,6 +12,8 @@ pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
 const ALPINE: &str = "node:20-alpine";
+/// What installs Node and npm.
+pub(crate) const NODE: &str = "apt-get install nodejs npm (Node 20 or later)";
 
 /// The tarballs in `target/dist/node`; writes `node/native.d.ts` anew.
 pub(crate) fn build(target: &Target) -> Outcome {
@@ -131,9 +133,8 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
     let types = files::shown(&types.join("flakeid-node"))?;
-    let declarations = Step::new("node", &["bindings/node/declarations.mjs", &types])
-        .or_install("apt-get install nodejs npm (Node 20 or later)")
-        .output()?;
+    let declarations =
+        Step::new("node", &["bindings/node/declarations.mjs", &types]).or_install(NODE).output()?;
     let addon = target.release_folder().join(target.platform.library("flakeid_node"));
     Ok((addon, declarations))
 }
@@ -190,5 +191,5 @@ fn tarball(package: &str) -> Result<String, Failed> {
 }
 
 pub(crate) fn npm(arguments: &[&str]) -> Step {
-    Step::new("npm", arguments).or_install("apt-get install nodejs npm (Node 20 or later)")
+    Step::new("npm", arguments).or_install(NODE)
 }

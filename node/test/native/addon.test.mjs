@@ -1,8 +1,8 @@
 // The add-on has the functions that native.d.ts declares, and no others.
 
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 
@@ -13,7 +13,9 @@ const require = createRequire(import.meta.url);
 const installed = dirname(dirname(require.resolve('flakeid-core/package.json')));
 
 test('functions of the add-on', () => {
-  const declared = [...read('node/native.d.ts').matchAll(/^export declare function (\w+)/gm)].map((match) => match[1]);
+  const declared = [...read('node/native.d.ts').matchAll(/^export declare function (\w+)/gm)].map(
+    (match) => match[1],
+  );
   const platforms = readdirSync(installed).filter((name) => name.startsWith('flakeid-core-'));
   assert.equal(platforms.length, 1);
   assert.ok(declared.length > 10);
@@ -24,7 +26,16 @@ test('arguments that the classes would not let through do not crash it', () => {
   const addon = require(readdirSync(installed).find((name) => name.startsWith('flakeid-core-')));
   const owned = addon.open({ node: '1' });
   const fill = addon.bindFill(owned);
-  for (const value of [undefined, null, 1, {}, [], new Uint8Array(8), new DataView(new ArrayBuffer(8)), new BigUint64Array(new SharedArrayBuffer(8))]) {
+  for (const value of [
+    undefined,
+    null,
+    1,
+    {},
+    [],
+    new Uint8Array(8),
+    new DataView(new ArrayBuffer(8)),
+    new BigUint64Array(new SharedArrayBuffer(8)),
+  ]) {
     assert.throws(() => fill(value), { code: 'ERR_INVALID_ARG_TYPE' });
   }
   for (const call of [

@@ -23,7 +23,11 @@ function take(maker, count) {
 
 test('IDs rise over batches and pauses, and none is anywhere twice', async () => {
   const generator = new Generator({ node: 731 });
-  const buffers = [generator.buffered(), generator.buffered({ size: 3 }), new BufferedGenerator(generator)];
+  const buffers = [
+    generator.buffered(),
+    generator.buffered({ size: 3 }),
+    new BufferedGenerator(generator),
+  ];
   const all = new Set();
   const last = buffers.map(() => -1n);
   for (let round = 0; round < 50; round += 1) {
@@ -80,9 +84,18 @@ test('so it is for what the event loop calls next', async () => {
 });
 
 test('never more is dropped than was used', () => {
-  for (const [size, most] of [[256, 255], [1, 0], [3, 2], [65_536, 65_535]]) {
+  for (const [size, most] of [
+    [256, 255],
+    [1, 0],
+    [3, 2],
+    [65_536, 65_535],
+  ]) {
     for (const used of [1, 2, 3, 4, 7, 100, 511, 512, 1000]) {
-      const generator = new Generator({ node: 1, layout: 't41.n3.s19@0/1ms', clock: new ManualClock(START) });
+      const generator = new Generator({
+        node: 1,
+        layout: 't41.n3.s19@0/1ms',
+        clock: new ManualClock(START),
+      });
       const buffered = generator.buffered({ size });
       assert.equal(buffered.size, size);
       const ids = take(buffered, used);
@@ -95,7 +108,10 @@ test('never more is dropped than was used', () => {
 test('an empty tick is waited for, and an obstacle is met between two IDs', () => {
   const clock = new ManualClock(START);
   const waiting = new Generator({ node: 1, sequenceMask: 3, clock }).buffered();
-  assert.deepEqual([...take(waiting, 10)].map((id) => decode(id).sequence), [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
+  assert.deepEqual(
+    [...take(waiting, 10)].map((id) => decode(id).sequence),
+    [0, 1, 2, 3, 0, 1, 2, 3, 0, 1],
+  );
   assert.equal(clock.unixMs, BigInt(START + 2));
   const refusing = new Generator({ node: 1, sequenceMask: 7, overflow: 'error', clock }).buffered();
   take(refusing, 8);
@@ -103,7 +119,10 @@ test('an empty tick is waited for, and an obstacle is met between two IDs', () =
     assert.throws(() => refusing.nextId(), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
   }
   clock.advance(1);
-  assert.deepEqual([...take(refusing, 8)].map((id) => decode(id).sequence), [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(
+    [...take(refusing, 8)].map((id) => decode(id).sequence),
+    [0, 1, 2, 3, 4, 5, 6, 7],
+  );
 });
 
 test('nothing is handed out once the generator was closed', async () => {
@@ -134,7 +153,9 @@ test('it keeps no process running, and none from ending', () => {
     setTimeout(some, 1);
     some();
   `;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], {
+    encoding: 'utf8',
+  });
   assert.deepEqual([status, stdout], [0, 'over\n'], stderr);
 });
 
@@ -151,7 +172,10 @@ test('it is iterable, and its options are checked', () => {
     if (count === 1000) break;
   }
   for (const size of [0, -1, 65_537, 2n ** 70n]) {
-    assert.throws(() => generator.buffered({ size }), (error) => withCode('FLAKEID_FIELD_OUT_OF_RANGE')(error) && error.field === 'size');
+    assert.throws(
+      () => generator.buffered({ size }),
+      (error) => withCode('FLAKEID_FIELD_OUT_OF_RANGE')(error) && error.field === 'size',
+    );
   }
   for (const options of [null, 16, { size: '16' }, { size: 1.5 }]) {
     assert.throws(() => generator.buffered(options), { code: 'ERR_INVALID_ARG_TYPE' });

@@ -52,7 +52,9 @@ test('generators and their functions can be collected', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   let collected = 0;
-  const registry = new FinalizationRegistry(() => (collected += 1));
+  const registry = new FinalizationRegistry(() => {
+    collected += 1;
+  });
   for (let round = 0; round < 200; round += 1) {
     const generator = new Generator({ node: 32 });
     registry.register(generator);

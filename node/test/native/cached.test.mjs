@@ -21,14 +21,17 @@ async function take(cached, count) {
     try {
       ids.push(ids.length % 2 === 0 ? cached.take() : cached.nextId());
     } catch (error) {
-      assert.ok(['FLAKEID_RING_EMPTY', 'FLAKEID_SEQUENCE_EXHAUSTED'].includes(error.code), `${error}`);
+      assert.ok(
+        ['FLAKEID_RING_EMPTY', 'FLAKEID_SEQUENCE_EXHAUSTED'].includes(error.code),
+        `${error}`,
+      );
       await pause(1);
     }
   }
   return ids;
 }
 
-test('IDs rise, from fixed and leased nodes, and are the generator\'s own', async () => {
+test("IDs rise, from fixed and leased nodes, and are the generator's own", async () => {
   const leased = await Generator.lease(urlOf(storeDirectory()));
   for (const generator of [new Generator({ node: 741 }), leased]) {
     const cached = new CachedGenerator(generator, { boostPower: 1 });
@@ -50,7 +53,10 @@ test('IDs rise, from fixed and leased nodes, and are the generator\'s own', asyn
 });
 
 test('the bound on age is kept', async () => {
-  const cached = new CachedGenerator(new Generator({ node: 742 }), { maxAgeMs: 60, paddingFactor: 99 });
+  const cached = new CachedGenerator(new Generator({ node: 742 }), {
+    maxAgeMs: 60,
+    paddingFactor: 99,
+  });
   const first = cached.take();
   for (let round = 0; round < 3; round += 1) {
     await pause(150);
@@ -64,7 +70,11 @@ test('the bound on age is kept', async () => {
 });
 
 test('a ring that is asked to stays fresh', async () => {
-  const cached = new CachedGenerator(new Generator({ node: 743 }), { refillIntervalMs: 5, maxAgeMs: 50, boostPower: 0 });
+  const cached = new CachedGenerator(new Generator({ node: 743 }), {
+    refillIntervalMs: 5,
+    maxAgeMs: 50,
+    boostPower: 0,
+  });
   while (cached.stats().refills < 5) await pause(5);
   cached.close();
 });
@@ -74,7 +84,11 @@ test('handlers are told what was refused', async () => {
   const window = { start: START, fence: START + 3 };
   const generator = new Generator({ node: 1, layout: 't41.n8.s2@0/1ms', clock, window });
   const [puts, takes] = [[], []];
-  const cached = new CachedGenerator(generator, { boostPower: 0, onRejectedPut: (error) => puts.push(error), onRejectedTake: (error) => takes.push(error) });
+  const cached = new CachedGenerator(generator, {
+    boostPower: 0,
+    onRejectedPut: (error) => puts.push(error),
+    onRejectedTake: (error) => takes.push(error),
+  });
   assert.equal(cached.capacity, 4);
   const thrown = [];
   while (thrown.length < 3) {
@@ -102,8 +116,14 @@ test('handlers are told what was refused', async () => {
 
 test('what a handler throws is thrown', () => {
   const generator = new Generator({ node: 1, sequenceMask: 0, clock: new ManualClock(START) });
-  const cached = new CachedGenerator(generator, { onRejectedTake: () => { throw new RangeError('mine'); } });
-  assert.throws(() => { for (;;) cached.take(); }, RangeError);
+  const cached = new CachedGenerator(generator, {
+    onRejectedTake: () => {
+      throw new RangeError('mine');
+    },
+  });
+  assert.throws(() => {
+    for (;;) cached.take();
+  }, RangeError);
   cached.close();
 });
 
@@ -119,7 +139,8 @@ test('closing is final, and so is the end of the generator', async () => {
     left.take();
     const closing = generator.close();
     for (const cached of [closed, left]) {
-      for (const method of ['take', 'nextId']) assert.throws(() => cached[method](), withCode('FLAKEID_CLOSED'));
+      for (const method of ['take', 'nextId'])
+        assert.throws(() => cached[method](), withCode('FLAKEID_CLOSED'));
     }
     await closing;
     assert.throws(() => left.take(), withCode('FLAKEID_CLOSED'));
@@ -142,7 +163,11 @@ test('it is iterable', () => {
 });
 
 test('the beginning waits no longer than the event loop may', () => {
-  const generator = new Generator({ node: 1, layout: `t39.n16.s8@${Date.now() - 1000}/60s`, maxWaitMs: 60_000 });
+  const generator = new Generator({
+    node: 1,
+    layout: `t39.n16.s8@${Date.now() - 1000}/60s`,
+    maxWaitMs: 60_000,
+  });
   assert.throws(() => new CachedGenerator(generator), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
 });
 
@@ -152,12 +177,24 @@ test('programs and workers end with rings open', async () => {
     globalThis.cached = new CachedGenerator(new Generator({ node: 1 }), { refillIntervalMs: 1, onRejectedPut: () => {} });
     globalThis.cached.take();
   `;
-  for (const end of ['', 'process.exit(0)', 'globalThis.cached.generator.retire()', 'globalThis.cached = undefined; gc()']) {
-    const { status, signal, stderr } = spawnSync(process.execPath, ['--expose-gc', '-e', `${program}; ${end}`], { encoding: 'utf8' });
+  for (const end of [
+    '',
+    'process.exit(0)',
+    'globalThis.cached.generator.retire()',
+    'globalThis.cached = undefined; gc()',
+  ]) {
+    const { status, signal, stderr } = spawnSync(
+      process.execPath,
+      ['--expose-gc', '-e', `${program}; ${end}`],
+      { encoding: 'utf8' },
+    );
     assert.deepEqual([status, signal], [0, null], `${end}: ${stderr}`);
   }
   for (let round = 0; round < 5; round += 1) {
-    const worker = new Worker(`${program}; require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)`, { eval: true });
+    const worker = new Worker(
+      `${program}; require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)`,
+      { eval: true },
+    );
     await new Promise((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
@@ -169,18 +206,48 @@ test('programs and workers end with rings open', async () => {
 test('options are checked', () => {
   const generator = new Generator({ node: 746 });
   const cases = {
-    FLAKEID_FIELD_OUT_OF_RANGE: [{ boostPower: 21 }, { boostPower: -1 }, { boostPower: 2n ** 40n }, { paddingFactor: 0 }, { paddingFactor: 100 }, { maxAgeMs: -1 }],
-    FLAKEID_INVALID_OPTION: [{ maxAgeMs: 1 }, { refillIntervalMs: 0 }, { maxAge: 5 }, { layout: 'twitter' }],
-    ERR_INVALID_ARG_TYPE: [null, 1, { boostPower: '3' }, { maxAgeMs: 0.5 }, { onRejectedPut: 'log' }, { onRejectedTake: {} }],
+    FLAKEID_FIELD_OUT_OF_RANGE: [
+      { boostPower: 21 },
+      { boostPower: -1 },
+      { boostPower: 2n ** 40n },
+      { paddingFactor: 0 },
+      { paddingFactor: 100 },
+      { maxAgeMs: -1 },
+    ],
+    FLAKEID_INVALID_OPTION: [
+      { maxAgeMs: 1 },
+      { refillIntervalMs: 0 },
+      { maxAge: 5 },
+      { layout: 'twitter' },
+    ],
+    ERR_INVALID_ARG_TYPE: [
+      null,
+      1,
+      { boostPower: '3' },
+      { maxAgeMs: 0.5 },
+      { onRejectedPut: 'log' },
+      { onRejectedTake: {} },
+    ],
   };
   for (const [expected, list] of Object.entries(cases)) {
     for (const options of list) {
-      assert.equal(failure(() => new CachedGenerator(generator, options), 'it was taken').code, expected);
+      assert.equal(
+        failure(() => new CachedGenerator(generator, options), 'it was taken').code,
+        expected,
+      );
     }
   }
   for (const value of [undefined, null, {}, { node: 1 }]) {
-    assert.throws(() => new CachedGenerator(value), { code: 'ERR_INVALID_ARG_TYPE', message: /^generator must be/ });
+    assert.throws(() => new CachedGenerator(value), {
+      code: 'ERR_INVALID_ARG_TYPE',
+      message: /^generator must be/,
+    });
   }
-  const cyclic = new Generator({ node: 1, layout: 't41.n8.c2.s12@0/1ms', rollback: 'clock-sequence', clock: new ManualClock(START) });
+  const cyclic = new Generator({
+    node: 1,
+    layout: 't41.n8.c2.s12@0/1ms',
+    rollback: 'clock-sequence',
+    clock: new ManualClock(START),
+  });
   assert.throws(() => new CachedGenerator(cyclic), withCode('FLAKEID_INVALID_OPTION'));
 });

@@ -23,7 +23,9 @@ test('IDs on every clock rise, and the coarse clock is never ahead', async () =>
 });
 
 test('clocks share the position of their node', () => {
-  const generators = ['system', 'coarse', undefined].map((clock) => new Generator({ node: 702, clock }));
+  const generators = ['system', 'coarse', undefined].map(
+    (clock) => new Generator({ node: 702, clock }),
+  );
   let last = -1n;
   for (let turn = 0; turn < 6000; turn += 1) {
     const id = generators[turn % 3].nextId();
@@ -34,7 +36,10 @@ test('clocks share the position of their node', () => {
 
 test('a clock that does not exist', () => {
   for (const clock of ['', 'Coarse', 'sundial']) {
-    assert.throws(() => new Generator({ node: 1, clock }), (error) => withCode('FLAKEID_INVALID_OPTION')(error) && /system, coarse/.test(error.message));
+    assert.throws(
+      () => new Generator({ node: 1, clock }),
+      (error) => withCode('FLAKEID_INVALID_OPTION')(error) && /system, coarse/.test(error.message),
+    );
   }
   for (const clock of [5, {}, null]) {
     assert.throws(() => new Generator({ node: 1, clock }), { code: 'ERR_INVALID_ARG_TYPE' });
@@ -61,14 +66,20 @@ test('nodes that cannot be', () => {
       return error.code;
     }
   };
-  for (const nodes of [[], [1, 2, 3], [1, 1]]) assert.equal(refused({ nodes }), 'FLAKEID_INVALID_OPTION', `${nodes}`);
-  for (const nodes of [[1024], [-1], [1, 2n ** 70n]]) assert.equal(refused({ nodes }), 'FLAKEID_FIELD_OUT_OF_RANGE', `${nodes}`);
-  for (const nodes of [1, '12', {}, null, [1, '2'], [0.5]]) assert.equal(refused({ nodes }), 'ERR_INVALID_ARG_TYPE', `${nodes}`);
+  for (const nodes of [[], [1, 2, 3], [1, 1]])
+    assert.equal(refused({ nodes }), 'FLAKEID_INVALID_OPTION', `${nodes}`);
+  for (const nodes of [[1024], [-1], [1, 2n ** 70n]])
+    assert.equal(refused({ nodes }), 'FLAKEID_FIELD_OUT_OF_RANGE', `${nodes}`);
+  for (const nodes of [1, '12', {}, null, [1, '2'], [0.5]])
+    assert.equal(refused({ nodes }), 'ERR_INVALID_ARG_TYPE', `${nodes}`);
   assert.equal(refused({ node: 1, nodes: [1, 2] }), 'FLAKEID_INVALID_OPTION');
 });
 
 test('leases of several nodes, on a clock by name', async () => {
-  const generator = await Generator.lease(urlOf(storeDirectory()), { nodeCount: 4, clock: 'coarse' });
+  const generator = await Generator.lease(urlOf(storeDirectory()), {
+    nodeCount: 4,
+    clock: 'coarse',
+  });
   const { nodes } = generator;
   assert.equal(new Set(nodes).size, 4);
   const ids = generator.nextIds(20_000);

@@ -11,7 +11,9 @@ const { CachedGenerator, Generator } = flakeid;
 const EACH = 30_000;
 
 const open = (source) =>
-  typeof source === 'number' ? new Generator({ node: source, clock: 'coarse' }) : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
+  typeof source === 'number'
+    ? new Generator({ node: source, clock: 'coarse' })
+    : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
 
 // Threads that use up every tick take the IDs from under each other's noses.
 function persist(maker) {
@@ -26,7 +28,12 @@ function persist(maker) {
 
 async function make(source) {
   const generator = await open(source);
-  const makers = [generator, generator.local(), generator.buffered(), new CachedGenerator(generator, { boostPower: 0 })];
+  const makers = [
+    generator,
+    generator.local(),
+    generator.buffered(),
+    new CachedGenerator(generator, { boostPower: 0 }),
+  ];
   const ids = new BigUint64Array(EACH * makers.length);
   for (let index = 0; index < ids.length; index += 1) {
     ids[index] = persist(makers[index % makers.length]);
@@ -52,7 +59,7 @@ if (!isMainThread) {
     test(`${name}: no ID twice in three threads`, async () => {
       const made = await Promise.all([work(source), work(source), make(source)]);
       const all = new BigUint64Array(made.reduce((sum, { ids }) => sum + ids.length, 0));
-      made.forEach(({ ids }, index) => all.set(ids, index * ids.length));
+      for (const [index, { ids }] of made.entries()) all.set(ids, index * ids.length);
       assertUnique(all);
       for (const { nodes } of made) assert.deepEqual(nodes, made[0].nodes, 'one node for all');
     });

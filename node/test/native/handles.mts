@@ -1,11 +1,24 @@
 // Compiled, never run: clocks by name, several nodes, and the handles that only the native package
 // has.
 
-import { BufferedGenerator, CachedGenerator, Generator, LocalGenerator, ManualClock } from 'flakeid-core';
-import type { BufferOptions, CachedOptions, ClockName, FlakeIdError, RingStats } from 'flakeid-core';
+import type {
+  BufferOptions,
+  CachedOptions,
+  ClockName,
+  FlakeIdError,
+  RingStats,
+} from 'flakeid-core';
+import {
+  BufferedGenerator,
+  CachedGenerator,
+  Generator,
+  LocalGenerator,
+  ManualClock,
+} from 'flakeid-core';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 // Options
 const clock: ClockName = 'coarse';
@@ -47,8 +60,17 @@ generator.buffered(16);
 buffered.tryNextId();
 
 // Rings
-const handlers: CachedOptions = { onRejectedPut: (error: FlakeIdError) => error.code, onRejectedTake: () => {} };
-using cached = new CachedGenerator(generator, { boostPower: 2, paddingFactor: 25n, refillIntervalMs: 10, maxAgeMs: 500, ...handlers });
+const handlers: CachedOptions = {
+  onRejectedPut: (error: FlakeIdError) => error.code,
+  onRejectedTake: () => undefined,
+};
+using cached = new CachedGenerator(generator, {
+  boostPower: 2,
+  paddingFactor: 25n,
+  refillIntervalMs: 10,
+  maxAgeMs: 500,
+  ...handlers,
+});
 exactly<bigint, ReturnType<typeof cached.take>>(true);
 exactly<bigint, ReturnType<typeof cached.nextId>>(true);
 exactly<RingStats, ReturnType<typeof cached.stats>>(true);

@@ -73,13 +73,18 @@ if (process.env.FLAKEID_TEST_FILE !== undefined) {
     const directory = storeDirectory();
     const files = Array.from({ length: WORKERS }, (_, index) => join(directory, `${index}.ids`));
     cluster.setupPrimary({ exec: here });
-    await gather(files.map((file) => cluster.fork(settings(directory, file)).process), files);
+    await gather(
+      files.map((file) => cluster.fork(settings(directory, file)).process),
+      files,
+    );
   });
 
   test('fork', async () => {
     const directory = storeDirectory();
     const files = [join(directory, '0.ids'), join(directory, '1.ids')];
-    const children = files.map((file) => fork(here, { env: { ...process.env, ...settings(directory, file) } }));
+    const children = files.map((file) =>
+      fork(here, { env: { ...process.env, ...settings(directory, file) } }),
+    );
     await gather(children, files);
   });
 }

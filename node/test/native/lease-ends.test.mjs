@@ -15,12 +15,12 @@ const here = fileURLToPath(import.meta.url);
 const NODE = 7;
 
 async function hold(url, ending) {
-  const generator = await Generator.lease(url, { node: NODE, onEvent: () => {} });
+  const generator = await Generator.lease(url, { node: NODE, onEvent: () => undefined });
   generator.nextId();
   if (ending === 'exit') process.exit(0);
   if (ending === 'throw') throw new Error('on purpose');
   if (ending === 'calls') for (let n = 0; n < 8; n += 1) generator.nextIdsAsync(100_000);
-  if (ending === 'stay') setInterval(() => {}, 1000);
+  if (ending === 'stay') setInterval(() => undefined, 1000);
   if (ending === 'worker' || ending === 'terminate') {
     await generator.close();
     const worker = new Worker(here, { workerData: { url, ending: 'stay' } });
@@ -55,10 +55,20 @@ if (!isMainThread) {
   for (const ending of ['nothing', 'exit', 'throw', 'calls', 'worker', 'terminate', 'collected']) {
     test(`end: ${ending}`, async () => {
       const store = urlOf(storeDirectory());
-      const env = { ...process.env, FLAKEID_TEST_STORE: store, FLAKEID_TEST_ENDING: ending, NODE_TEST_CONTEXT: undefined };
-      const child = spawn(process.execPath, ['--expose-gc', here], { env, stdio: ['ignore', 'inherit', 'pipe'] });
+      const env = {
+        ...process.env,
+        FLAKEID_TEST_STORE: store,
+        FLAKEID_TEST_ENDING: ending,
+        NODE_TEST_CONTEXT: undefined,
+      };
+      const child = spawn(process.execPath, ['--expose-gc', here], {
+        env,
+        stdio: ['ignore', 'inherit', 'pipe'],
+      });
       let said = '';
-      child.stderr.on('data', (text) => (said += text));
+      child.stderr.on('data', (text) => {
+        said += text;
+      });
       const [code, signal] = await once(child, 'close');
       assert.equal(signal, null);
       assert.equal(code, ending === 'throw' ? 1 : 0, said);
@@ -80,7 +90,9 @@ if (!isMainThread) {
     `;
     const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
-    child.stdout.on('data', (text) => (said += text));
+    child.stdout.on('data', (text) => {
+      said += text;
+    });
     const [status] = await once(child, 'close');
     assert.deepEqual([status, said.trim()], [3, 'mine']);
   });

@@ -36,7 +36,9 @@ function make(generator) {
 if (!isMainThread && workerData?.url !== undefined) {
   const generator = await Generator.lease(workerData.url, OPTIONS);
   const ids = make(generator);
-  parentPort.postMessage({ ids, node: generator.node, grants: generator.lease.grants }, [ids.buffer]);
+  parentPort.postMessage({ ids, node: generator.node, grants: generator.lease.grants }, [
+    ids.buffer,
+  ]);
   // Open until the worker ends.
   globalThis.generator = generator;
 }
@@ -45,7 +47,9 @@ function work(url) {
   const worker = new Worker(new URL(import.meta.url), { workerData: { url } });
   return new Promise((resolve, reject) => {
     let made;
-    worker.once('message', (message) => (made = message));
+    worker.once('message', (message) => {
+      made = message;
+    });
     worker.once('exit', () => resolve(made));
     worker.once('error', reject);
   });
@@ -68,7 +72,7 @@ if (isMainThread) {
       for (let index = 1; index < EACH; index += 1) assert.ok(ids[index] > ids[index - 1]);
     }
     const all = new BigUint64Array(lists.length * EACH);
-    lists.forEach((ids, index) => all.set(ids, index * EACH));
+    for (const [index, ids] of lists.entries()) all.set(ids, index * EACH);
     assertUnique(all);
     await generator.close();
   });

@@ -1,10 +1,11 @@
 // Compiled, never run: leases, which only the native package has.
 
-import flakeid, { FlakeIdError, Generator, Layout, ManualClock } from 'flakeid-core';
 import type { LeaseEvent, LeaseOptions, LeaseStatus } from 'flakeid-core';
+import flakeid, { FlakeIdError, Generator, Layout, ManualClock } from 'flakeid-core';
 
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-function exactly<A, B>(_same: Same<A, B>): void {}
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+declare function exactly<A, B>(same: Same<A, B>): void;
 
 const url = 'sqlite:///tmp/flakeid.db';
 
@@ -17,9 +18,26 @@ await generator.close();
 await flakeid.Generator.auto();
 
 // Options
-await Generator.lease(url, { namespace: 'orders', nodes: [0, 15n], layout: 'plain', epoch: new Date() });
-await Generator.lease(url, { name: 'orders-3', ttlMs: 60_000, windowMs: 10_000n, maxWaitMs: 500, reuse: false });
-await Generator.lease(url, { node: 7, overflow: 'borrow', rollback: 'wait', sequenceMask: 255, sequenceStart: 4n });
+await Generator.lease(url, {
+  namespace: 'orders',
+  nodes: [0, 15n],
+  layout: 'plain',
+  epoch: new Date(),
+});
+await Generator.lease(url, {
+  name: 'orders-3',
+  ttlMs: 60_000,
+  windowMs: 10_000n,
+  maxWaitMs: 500,
+  reuse: false,
+});
+await Generator.lease(url, {
+  node: 7,
+  overflow: 'borrow',
+  rollback: 'wait',
+  sequenceMask: 255,
+  sequenceStart: 4n,
+});
 await Generator.auto({ datacenter: 1, worker: 2n, layout: Layout.parse('twitter') });
 const options: LeaseOptions = { name: 'a', onEvent: (event: LeaseEvent) => event.kind };
 await Generator.lease(url, options);
@@ -70,6 +88,6 @@ await Generator.lease(url, {
     // @ts-expect-error not of every event
     String(event.node);
     // @ts-expect-error no such event
-    if (event.kind === 'expired') throw new Error();
+    if (event.kind === 'expired') throw new Error('no such event');
   },
 });

@@ -48,7 +48,11 @@ test('all ways of making IDs', async () => {
 
 test('how the lease stands', async () => {
   const before = Date.now();
-  const generator = await Generator.lease(url, { namespace: 'stands', ttlMs: 30_000, windowMs: 5000 });
+  const generator = await Generator.lease(url, {
+    namespace: 'stands',
+    ttlMs: 30_000,
+    windowMs: 5000,
+  });
   const { lease } = generator;
   const tick = decode(generator.nextId()).tick;
   assert.ok(lease.start <= tick && tick < lease.fence);
@@ -57,7 +61,10 @@ test('how the lease stands', async () => {
   assert.ok(lease.expires.getTime() >= before + 30_000);
   assert.ok(lease.expiresInMs > 0 && lease.expiresInMs <= 30_000);
   const { renewals, grants, failures, fencedOff, lastError } = lease;
-  assert.deepEqual({ grants, failures, fencedOff, lastError }, { grants: 1, failures: 0, fencedOff: false, lastError: undefined });
+  assert.deepEqual(
+    { grants, failures, fencedOff, lastError },
+    { grants: 1, failures: 0, fencedOff: false, lastError: undefined },
+  );
   assert.ok(Object.isFrozen(lease));
   while (generator.lease.renewals === renewals) await pause(20);
   assert.ok(generator.lease.fence > lease.fence);
@@ -68,11 +75,15 @@ test('how the lease stands', async () => {
 
 test('equal options share a lease, others do not', async () => {
   const options = { namespace: 'shared', nodes: [3, 9] };
-  const [one, two] = await Promise.all([Generator.lease(url, options), Generator.lease(url, options)]);
+  const [one, two] = await Promise.all([
+    Generator.lease(url, options),
+    Generator.lease(url, options),
+  ]);
   const other = await Generator.lease(url, { ...options, maxWaitMs: 2000 });
   assert.deepEqual([one.node, two.node, other.node].sort(), [3, 3, 4]);
   const ids = new BigUint64Array(3000);
-  for (let index = 0; index < ids.length; index += 1) ids[index] = [one, two, other][index % 3].nextId();
+  for (let index = 0; index < ids.length; index += 1)
+    ids[index] = [one, two, other][index % 3].nextId();
   assertUnique(ids);
   await one.close();
   assert.equal(decode(two.nextId()).node, two.node);
@@ -86,7 +97,11 @@ test('names, fixed nodes, nodes that are used once', async () => {
   await named.close();
   const again = await Generator.lease(url, options);
   assert.equal(again.node, node);
-  const fixed = await Generator.lease(url, { namespace: 'identities', datacenter: 17, worker: 25n });
+  const fixed = await Generator.lease(url, {
+    namespace: 'identities',
+    datacenter: 17,
+    worker: 25n,
+  });
   assert.equal(fixed.node, 569);
   const disposable = { namespace: 'disposable', nodes: [1, 2n], reuse: false };
   for (const expected of [1, 2]) {
@@ -103,7 +118,12 @@ test('a closed generator', async () => {
   const under = generator.nextIdsAsync(100_000);
   const closing = generator.close();
   // At once, whatever the store takes.
-  for (const call of [() => generator.nextId(), () => generator.tryNextId(), () => generator.nextIds(1), () => generator.fill(new BigUint64Array(1))]) {
+  for (const call of [
+    () => generator.nextId(),
+    () => generator.tryNextId(),
+    () => generator.nextIds(1),
+    () => generator.fill(new BigUint64Array(1)),
+  ]) {
     assert.equal(failure(call, 'it is closed').code, 'FLAKEID_CLOSED');
   }
   await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_CLOSED' });
@@ -152,7 +172,11 @@ test('events', async () => {
 test('without the store IDs go on to the end of the window', async () => {
   const directory = storeDirectory();
   const events = [];
-  const generator = await Generator.lease(urlOf(directory), { windowMs: 600, maxWaitMs: 300, onEvent: (event) => events.push(event) });
+  const generator = await Generator.lease(urlOf(directory), {
+    windowMs: 600,
+    maxWaitMs: 300,
+    onEvent: (event) => events.push(event),
+  });
   rmSync(directory, { recursive: true });
   let last = generator.nextId();
   let error;
@@ -173,7 +197,12 @@ test('without the store IDs go on to the end of the window', async () => {
   const { lease } = generator;
   assert.ok(lease.failures > 0 && lease.lastError instanceof FlakeIdError);
   assert.ok(decode(last).tick < lease.fence);
-  assert.ok(events.some((event) => event.error instanceof FlakeIdError && ['refused', 'store-lost'].includes(event.kind)));
+  assert.ok(
+    events.some(
+      (event) =>
+        event.error instanceof FlakeIdError && ['refused', 'store-lost'].includes(event.kind),
+    ),
+  );
   await generator.close();
 });
 
@@ -253,9 +282,17 @@ test('another layout in the same namespace', async () => {
 });
 
 test('a store that cannot be reached, without a word of its password', async () => {
-  for (const [scheme, path] of Object.entries({ postgresql: '/db', mysql: '/db', redis: '/0', etcd: '' })) {
+  for (const [scheme, path] of Object.entries({
+    postgresql: '/db',
+    mysql: '/db',
+    redis: '/0',
+    etcd: '',
+  })) {
     const start = Date.now();
-    const error = await refusal({ maxWaitMs: 200 }, `${scheme}://someone:secret@127.0.0.1:1${path}`);
+    const error = await refusal(
+      { maxWaitMs: 200 },
+      `${scheme}://someone:secret@127.0.0.1:1${path}`,
+    );
     assert.equal(error.code, 'FLAKEID_STORE_UNAVAILABLE', `${scheme}: ${error.message}`);
     assert.ok(!`${error.stack}${JSON.stringify(error)}`.includes('secret'), error.message);
     // The wait, 2 s to connect, and a busy machine's own.

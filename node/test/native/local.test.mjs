@@ -56,7 +56,10 @@ test('a manual clock moves instead of waiting', () => {
   assert.throws(() => local.tryNextId(), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
   ids.push(local.nextId());
   const start = Date.parse('2026-01-01');
-  assert.deepEqual(ids.map((id) => decode(id).unixMs - start), [0, 0, 1]);
+  assert.deepEqual(
+    ids.map((id) => decode(id).unixMs - start),
+    [0, 0, 1],
+  );
 });
 
 test('it ends with its generator, in the middle of a block', async () => {
@@ -76,12 +79,26 @@ test('it ends with its generator, in the middle of a block', async () => {
 });
 
 test('the wait on the event loop is short, though ticks are long', () => {
-  const generator = new Generator({ node: 1, layout: `t39.n16.s8@${Date.now() - 1000}/60s`, maxWaitMs: 60_000 });
+  const generator = new Generator({
+    node: 1,
+    layout: `t39.n16.s8@${Date.now() - 1000}/60s`,
+    maxWaitMs: 60_000,
+  });
   assert.throws(() => generator.local().nextId(), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
 });
 
 test('only generators have them', () => {
-  for (const value of [undefined, null, 1, {}, new ManualClock(0), Object.create(Generator.prototype)]) {
-    assert.throws(() => new LocalGenerator(value), { code: 'ERR_INVALID_ARG_TYPE', message: /^generator must be/ });
+  for (const value of [
+    undefined,
+    null,
+    1,
+    {},
+    new ManualClock(0),
+    Object.create(Generator.prototype),
+  ]) {
+    assert.throws(() => new LocalGenerator(value), {
+      code: 'ERR_INVALID_ARG_TYPE',
+      message: /^generator must be/,
+    });
   }
 });

@@ -22,7 +22,11 @@ const MOST_MS = 500;
 
 test('a call waits for 10 ms at most, though the tick is longer', () => {
   const generator = new Generator({ node: 1, layout: early(), maxWaitMs: 60_000 });
-  for (const call of [() => generator.nextId(), () => generator.fill(new BigUint64Array(2)), () => generator.nextIds(2)]) {
+  for (const call of [
+    () => generator.nextId(),
+    () => generator.fill(new BigUint64Array(2)),
+    () => generator.nextIds(2),
+  ]) {
     const { error, ms } = timed(call);
     assert.equal(error.code, 'FLAKEID_SEQUENCE_EXHAUSTED');
     assert.ok(error.retryAfterMs > 1000, `${error.retryAfterMs}`);
@@ -32,7 +36,14 @@ test('a call waits for 10 ms at most, though the tick is longer', () => {
 
 test('so it does with a window on the system clock', () => {
   const layout = early();
-  const generator = new Generator({ node: 1, layout, window: { start: 0, fence: 9 }, sequenceMask: 0, maxAheadMs: 0, maxWaitMs: 60_000 });
+  const generator = new Generator({
+    node: 1,
+    layout,
+    window: { start: 0, fence: 9 },
+    sequenceMask: 0,
+    maxAheadMs: 0,
+    maxWaitMs: 60_000,
+  });
   generator.nextId();
   for (const call of [() => generator.nextId(), () => generator.fill(new BigUint64Array(2))]) {
     const { error, ms } = timed(call);
@@ -43,7 +54,12 @@ test('so it does with a window on the system clock', () => {
 
 test('a window fills over many ticks without stopping', () => {
   const start = Date.now() - 1000;
-  const generator = new Generator({ node: 1, layout: `t41.n10.s4@${start}/1ms`, window: { start: 0, fence: 2 ** 40 }, maxAheadMs: 0 });
+  const generator = new Generator({
+    node: 1,
+    layout: `t41.n10.s4@${start}/1ms`,
+    window: { start: 0, fence: 2 ** 40 },
+    maxAheadMs: 0,
+  });
   const ids = new BigUint64Array(16 * 50);
   assert.equal(generator.fill(ids), ids.length);
 });
@@ -57,9 +73,18 @@ test('a shorter maxWaitMs is kept to', () => {
 test('off the loop a call waits for all of maxWaitMs, and the loop goes on', async () => {
   for (const window of [undefined, { start: 0, fence: 100 }]) {
     const layout = `t39.n16.s8@${Date.now() - 1000}/1s`;
-    const generator = new Generator({ node: 3, layout, window, sequenceMask: 0, maxAheadMs: 0, maxWaitMs: 5000 });
+    const generator = new Generator({
+      node: 3,
+      layout,
+      window,
+      sequenceMask: 0,
+      maxAheadMs: 0,
+      maxWaitMs: 5000,
+    });
     let turns = 0;
-    const timer = setInterval(() => (turns += 1), 5);
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 5);
     const ids = await generator.nextIdsAsync(2);
     ids.push(await generator.nextIdAsync());
     clearInterval(timer);

@@ -27,13 +27,17 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
     const all = lists.flat();
     assert.equal(all.length, COUNT * nodes.length);
     assert.equal(new Set(all).size, all.length);
-    lists.forEach((list, index) => assert.equal(decode(list[0]).node, nodes[index]));
+    for (const [index, list] of lists.entries()) {
+      assert.equal(decode(list[0]).node, nodes[index]);
+    }
   };
 
   test('fork', async () => {
     const nodes = [21, 22];
     const children = nodes.map((node) =>
-      fork(here, { env: { ...process.env, FLAKEID_TEST_NODE: `${node}`, NODE_TEST_CONTEXT: undefined } }),
+      fork(here, {
+        env: { ...process.env, FLAKEID_TEST_NODE: `${node}`, NODE_TEST_CONTEXT: undefined },
+      }),
     );
     check(await Promise.all(children.map(ids)), nodes);
   });
@@ -49,7 +53,11 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
 
   test('a process that ends and starts again does not repeat IDs', async () => {
     const start = () =>
-      ids(fork(here, { env: { ...process.env, FLAKEID_TEST_NODE: '25', NODE_TEST_CONTEXT: undefined } }));
+      ids(
+        fork(here, {
+          env: { ...process.env, FLAKEID_TEST_NODE: '25', NODE_TEST_CONTEXT: undefined },
+        }),
+      );
     check([await start(), await start()], [25, 25]);
   });
 }

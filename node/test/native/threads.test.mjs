@@ -54,7 +54,7 @@ if (isMainThread) {
       for (let index = 1; index < EACH; index += 1) assert.ok(ids[index] > ids[index - 1]);
     }
     const all = new BigUint64Array(3 * EACH);
-    lists.forEach((ids, index) => all.set(ids, index * EACH));
+    for (const [index, ids] of lists.entries()) all.set(ids, index * EACH);
     all.sort();
     for (let index = 1; index < all.length; index += 1) {
       assert.notEqual(all[index], all[index - 1], 'an ID was issued twice');

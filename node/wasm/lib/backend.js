@@ -24,7 +24,7 @@ const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence'
 const ROOM = 8192;
 
 // Arrays of unknown length grow from this.
-const FIRST_LENGTH = 65536;
+const FIRST_LENGTH = 65_536;
 
 // Where stacks are of limited depth, frames of the module would leave no room for the caller's.
 function raising(call) {
@@ -198,7 +198,12 @@ function defineBackend(module) {
     defaultLayout: () => defaultLayout,
     describeLayout: raising(describeLayout),
     withEpoch: raising(module.withEpoch),
-    pack: raising((descriptor, parts) => module.pack(descriptor, PARTS.map((name) => parts[name]))),
+    pack: raising((descriptor, parts) =>
+      module.pack(
+        descriptor,
+        PARTS.map((name) => parts[name]),
+      ),
+    ),
     unpack: raising(module.unpack),
     lowerBound: raising(module.lowerBound),
     upperBound: raising(module.upperBound),

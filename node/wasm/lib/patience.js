@@ -9,7 +9,8 @@ const LONGEST_SPIN = 1;
 const LONGEST_TURN = 10;
 
 // Atomics.wait is refused where blocking is: on a page's main thread and in some workers.
-const cell = typeof SharedArrayBuffer === 'function' ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
+const cell =
+  typeof SharedArrayBuffer === 'function' ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
 const canBlock = (() => {
   try {
     return cell !== undefined && Atomics.wait(cell, 0, 0, 0) === 'timed-out';

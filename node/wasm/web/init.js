@@ -1,8 +1,8 @@
 // For runtimes that want to be told where the module is, or that cannot await at the top level.
 
-import start, * as glue from './flakeid.js';
 import { defineApi } from './api.js';
 import { defineBackend } from './backend.js';
+import start, * as glue from './flakeid.js';
 
 let ready;
 

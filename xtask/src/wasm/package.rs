@@ -31,7 +31,6 @@ pub(crate) fn build() -> Outcome {
             files::write(format!("{PACKAGE}/web/{name}"), &module)?;
         }
     }
-    files::write(format!("{PACKAGE}/web/package.json"), "{ \"type\": \"module\" }\n")?;
     files::copy(format!("{GLUE}/node/flakeid.js"), format!("{PACKAGE}/lib/flakeid.js"))?;
     files::copy(format!("{GLUE}/node/flakeid_bg.wasm"), format!("{PACKAGE}/lib/flakeid_bg.wasm"))?;
     files::copy(format!("{GLUE}/web/flakeid.js"), format!("{PACKAGE}/web/flakeid.js"))?;

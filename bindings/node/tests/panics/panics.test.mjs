@@ -63,7 +63,9 @@ if (isMainThread) {
   test('promises', async () => {
     const { clock, generator, first } = open(3);
     clock.set(BROKEN);
-    const broken = Array.from({ length: 20 }, (_, index) => (index % 2 ? generator.nextIdAsync() : generator.nextIdsAsync(3)));
+    const broken = Array.from({ length: 20 }, (_, index) =>
+      index % 2 ? generator.nextIdAsync() : generator.nextIdsAsync(3),
+    );
     for (const { reason } of await Promise.allSettled(broken)) {
       assert.equal(reason?.message, DEFECT.message);
       assert.ok(reason instanceof Error);

@@ -57,19 +57,28 @@ test('a page and its worker', { timeout: 120_000 }, async (t) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   t.after(() => server.close());
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, headless: true, args: FLAGS });
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    headless: true,
+    args: FLAGS,
+  });
   t.after(() => browser.close());
   const page = await browser.newPage();
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(`${error.message} ${error.stack}`));
   page.on('console', (message) => complaints.push(message.text()));
   await page.goto(`http://127.0.0.1:${server.address().port}/test/page.html`);
-  await page.waitForFunction('window.result !== undefined', undefined, { timeout: 10_000 }).catch((error) => {
-    throw new Error(`no result: ${error.message} ${complaints.join('\n')}`);
-  });
+  await page
+    .waitForFunction('window.result !== undefined', undefined, { timeout: 10_000 })
+    .catch((error) => {
+      throw new Error(`no result: ${error.message} ${complaints.join('\n')}`);
+    });
   const result = await page.evaluate('window.result');
   assert.equal(result.error, undefined);
-  assert.deepEqual(result.map(({ agent }) => agent), ['page', 'worker']);
+  assert.deepEqual(
+    result.map(({ agent }) => agent),
+    ['page', 'worker'],
+  );
   assert.deepEqual(complaints, []);
   const version = browser.version();
   for (const { agent, steps, last, full } of result) {

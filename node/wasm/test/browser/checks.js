@@ -1,10 +1,10 @@
 // Runs in a page and in its worker, on the package as it was installed.
 
-import * as flakeid from '/package/web/index.js';
-import { init } from '/package/web/init.js';
 import { checkErrors } from '/loops/errors.mjs';
 import { equal, rows } from '/loops/rows.mjs';
 import { playSchedules } from '/loops/schedules.mjs';
+import * as flakeid from '/package/web/index.js';
+import { init } from '/package/web/init.js';
 
 const COUNT = 100_000;
 
@@ -30,13 +30,22 @@ function checkLayouts(file) {
   for (const row of rows(file, 'ids')) {
     const layout = flakeid.Layout.parse(row.layout);
     const parts = layout.unpack(row.id);
-    for (const [name, key] of [['tick', 'tick'], ['unixMs', 'unix_ms'], ['node', 'node'], ['sequence', 'sequence']]) {
+    for (const [name, key] of [
+      ['tick', 'tick'],
+      ['unixMs', 'unix_ms'],
+      ['node', 'node'],
+      ['sequence', 'sequence'],
+    ]) {
       equal(`${parts[name]}`, row[key], `${row.id} ${name}`);
     }
     equal(`${layout.pack(parts)}`, row.id, row.layout);
   }
   for (const row of rows(file, 'rejected_ids')) {
-    equal(codeOf(() => flakeid.decode(row.id, row.layout), row.id), row.code, row.id);
+    equal(
+      codeOf(() => flakeid.decode(row.id, row.layout), row.id),
+      row.code,
+      row.id,
+    );
   }
   for (const row of rows(file, 'bounds')) {
     equal(`${flakeid.lowerBound(BigInt(row.unix_ms), row.layout)}`, row.lower, JSON.stringify(row));
@@ -52,7 +61,11 @@ function checkText(file) {
       equal(`${flakeid[`from${name}`](row.text)}`, row.id, row.text);
     }
     for (const row of rows(group, 'rejected')) {
-      equal(codeOf(() => flakeid[`from${name}`](row.text), row.text), row.code, row.text);
+      equal(
+        codeOf(() => flakeid[`from${name}`](row.text), row.text),
+        row.code,
+        row.text,
+      );
     }
   }
 }
@@ -95,7 +108,8 @@ async function checkGenerating(node) {
     } catch (error) {
       if (error.code !== 'FLAKEID_SEQUENCE_EXHAUSTED') throw error;
       full += 1;
-      if (performance.now() - started > 50) throw new Error('a call kept its thread', { cause: error });
+      if (performance.now() - started > 50)
+        throw new Error('a call kept its thread', { cause: error });
     }
   }
   const parts = flakeid.decode(last);

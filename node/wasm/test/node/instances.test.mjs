@@ -54,7 +54,10 @@ test('two instances with one node repeat their IDs, with two nodes they do not',
 
 test('calls that alternate between instances hand over their own IDs', () => {
   const { flakeid: other } = anotherInstance();
-  const clocks = [new flakeid.ManualClock(1_505_914_988_849n), new other.ManualClock(1_600_000_000_000n)];
+  const clocks = [
+    new flakeid.ManualClock(1_505_914_988_849n),
+    new other.ManualClock(1_600_000_000_000n),
+  ];
   const generators = [
     new flakeid.Generator({ node: 1, clock: clocks[0] }),
     new other.Generator({ node: 2, clock: clocks[1] }),
@@ -80,8 +83,14 @@ test('what belongs to one instance is refused by another', () => {
   const layout = other.Layout.parse('plain');
   assert.throws(() => new flakeid.Generator({ node: 1, layout }), wrongType);
   assert.ok(!flakeid.Layout.parse('plain').equals(layout));
-  assert.throws(() => flakeid.Generator.prototype.nextId.call(new other.Generator({ node: 1, clock })), TypeError);
-  assert.throws(() => other.decode('-1'), (error) => error instanceof other.FlakeIdError && !(error instanceof flakeid.FlakeIdError));
+  assert.throws(
+    () => flakeid.Generator.prototype.nextId.call(new other.Generator({ node: 1, clock })),
+    TypeError,
+  );
+  assert.throws(
+    () => other.decode('-1'),
+    (error) => error instanceof other.FlakeIdError && !(error instanceof flakeid.FlakeIdError),
+  );
 });
 
 test('the end of a generator is that of its instance alone', () => {
@@ -102,7 +111,10 @@ function inWorker(node, now) {
     parentPort.postMessage(generator.nextIds(workerData.count));
   `;
   return new Promise((resolve, reject) => {
-    const worker = new Worker(source, { eval: true, workerData: { node, now, count: now === undefined ? 20_000 : 1000 } });
+    const worker = new Worker(source, {
+      eval: true,
+      workerData: { node, now, count: now === undefined ? 20_000 : 1000 },
+    });
     worker.once('message', resolve);
     worker.once('error', reject);
   });

@@ -50,7 +50,11 @@ async function leaksNothing(make) {
 
 test('generators on the system clock', () =>
   leaksNothing((index) => {
-    const generator = new flakeid.Generator({ node: index % 16, layout: 'sonyflake', overflow: 'error' });
+    const generator = new flakeid.Generator({
+      node: index % 16,
+      layout: 'sonyflake',
+      overflow: 'error',
+    });
     assert.ok(generator.stats().waits >= 0);
   }));
 
@@ -104,7 +108,11 @@ test('texts and parts', () =>
 
 test('filling', () => {
   const clock = new flakeid.ManualClock(1_800_000_000_000);
-  const generator = new flakeid.Generator({ node: 1, layout: 't32.n4.s26@1700000000000/1s', clock });
+  const generator = new flakeid.Generator({
+    node: 1,
+    layout: 't32.n4.s26@1700000000000/1s',
+    clock,
+  });
   const ids = new BigUint64Array(1_000_000);
   generator.fill(ids);
   const before = [size(), process.memoryUsage().external];

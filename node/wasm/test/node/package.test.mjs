@@ -13,11 +13,19 @@ const require = createRequire(import.meta.url);
 test('require and import share one instance', async () => {
   assert.equal(require('flakeid-wasm'), flakeid);
   assert.equal(await init(), flakeid);
-  assert.deepEqual(Object.keys(named).filter((name) => name !== 'default').sort(), Object.keys(flakeid).sort());
+  assert.deepEqual(
+    Object.keys(named)
+      .filter((name) => name !== 'default')
+      .sort(),
+    Object.keys(flakeid).sort(),
+  );
 });
 
 test('the web entry exports the same names', () => {
-  const web = readFileSync(require.resolve('flakeid-wasm/package.json').replace('package.json', 'web/index.js'), 'utf8');
+  const web = readFileSync(
+    require.resolve('flakeid-wasm/package.json').replace('package.json', 'web/index.js'),
+    'utf8',
+  );
   const [, names] = /export const \{([^}]+)\} = flakeid;/.exec(web);
   assert.deepEqual(names.match(/\w+/g).sort(), Object.keys(flakeid).sort());
 });
@@ -64,35 +72,47 @@ async function withDate(now, body) {
 test('a clock that is none makes no ID', async () => {
   for (const now of [Number.NaN, -Infinity, -1, 0]) {
     const generator = new flakeid.Generator({ node: 1003 });
-    await withDate(() => now, () => {
-      assert.throws(() => generator.nextId(), { code: 'FLAKEID_BEFORE_EPOCH' }, `${now}`);
-      assert.throws(() => generator.tryNextId(), { code: 'FLAKEID_BEFORE_EPOCH' }, `${now}`);
-    });
+    await withDate(
+      () => now,
+      () => {
+        assert.throws(() => generator.nextId(), { code: 'FLAKEID_BEFORE_EPOCH' }, `${now}`);
+        assert.throws(() => generator.tryNextId(), { code: 'FLAKEID_BEFORE_EPOCH' }, `${now}`);
+      },
+    );
     assert.ok(generator.nextId() > 0n);
   }
   const late = new flakeid.Generator({ node: 1003 });
-  await withDate(() => Infinity, () => {
-    assert.throws(() => late.nextId(), { code: 'FLAKEID_HORIZON_REACHED' });
-  });
+  await withDate(
+    () => Infinity,
+    () => {
+      assert.throws(() => late.nextId(), { code: 'FLAKEID_HORIZON_REACHED' });
+    },
+  );
 });
 
 test('a blocking call gives up after a tick, a waiting one after maxWaitMs', async () => {
   const generator = new flakeid.Generator({ node: 1004, sequenceMask: 0, maxWaitMs: 60 });
   generator.nextId();
   const frozen = Date.now();
-  await withDate(() => frozen, async () => {
-    let start = performance.now();
-    assert.throws(() => {
-      generator.nextId();
-      generator.nextId();
-    }, { code: 'FLAKEID_SEQUENCE_EXHAUSTED', retryAfterMs: 1 });
-    assert.throws(() => generator.nextIds(3), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
-    assert.ok(performance.now() - start < 50);
-    start = performance.now();
-    await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
-    const waited = performance.now() - start;
-    assert.ok(waited >= 55 && waited < 1000, `${waited}`);
-  });
+  await withDate(
+    () => frozen,
+    async () => {
+      let start = performance.now();
+      assert.throws(
+        () => {
+          generator.nextId();
+          generator.nextId();
+        },
+        { code: 'FLAKEID_SEQUENCE_EXHAUSTED', retryAfterMs: 1 },
+      );
+      assert.throws(() => generator.nextIds(3), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
+      assert.ok(performance.now() - start < 50);
+      start = performance.now();
+      await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
+      const waited = performance.now() - start;
+      assert.ok(waited >= 55 && waited < 1000, `${waited}`);
+    },
+  );
   assert.ok(generator.stats().waits >= 3);
   assert.ok(generator.nextId() > 0n);
 });
@@ -101,13 +121,16 @@ test('policies that do not wait fail at once', async () => {
   const generator = new flakeid.Generator({ node: 1005, sequenceMask: 0, overflow: 'error' });
   generator.nextId();
   const frozen = Date.now() + 1;
-  await withDate(() => frozen, async () => {
-    generator.nextId();
-    const { waits } = generator.stats();
-    assert.throws(() => generator.nextId(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
-    await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
-    assert.equal(generator.stats().waits, waits);
-  });
+  await withDate(
+    () => frozen,
+    async () => {
+      generator.nextId();
+      const { waits } = generator.stats();
+      assert.throws(() => generator.nextId(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
+      await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_SEQUENCE_EXHAUSTED' });
+      assert.equal(generator.stats().waits, waits);
+    },
+  );
 });
 
 test('the event loop goes on while IDs are awaited', async () => {

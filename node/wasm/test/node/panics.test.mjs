@@ -11,7 +11,10 @@ import { anotherInstance } from './installed.mjs';
 const NOW = 1_505_914_988_849n;
 
 function traps(call) {
-  assert.throws(call, (error) => error instanceof WebAssembly.RuntimeError && error.message === 'unreachable');
+  assert.throws(
+    call,
+    (error) => error instanceof WebAssembly.RuntimeError && error.message === 'unreachable',
+  );
 }
 
 function open() {
@@ -33,7 +36,10 @@ test('the instance and its generators go on', async () => {
   assert.deepEqual([ids[0], ids[999]], [first + 101n, first + 1100n]);
   assert.equal(await generator.nextIdAsync(), first + 1101n);
   assert.equal(clock.unixMs, NOW);
-  assert.throws(() => new other.Generator({ node: 1024 }), { code: 'FLAKEID_FIELD_OUT_OF_RANGE', field: 'node' });
+  assert.throws(() => new other.Generator({ node: 1024 }), {
+    code: 'FLAKEID_FIELD_OUT_OF_RANGE',
+    field: 'node',
+  });
   const next = new other.Generator({ node: 6, clock });
   assert.equal(other.decode(next.nextId()).node, 6);
 });

@@ -1,0 +1,129 @@
+//! The linters of what is not Rust: ruff, biome, actionlint and zizmor. `xtask/linters` pins them, and
+//! has the hash of everything that is downloaded for them.
+
+use crate::command::{Failed, Outcome, Step, root};
+use crate::files;
+use crate::node::{NODE, npm};
+use crate::venv::Venv;
+
+const PINS: &str = "xtask/linters";
+/// Where npm installs.
+const NPM: &str = "target/linters/npm";
+/// Where Go installs.
+const GO: &str = "target/linters/go";
+
+/// Every Python file, as `ruff.toml` says.
+pub(crate) fn python() -> Outcome {
+    ruff(&["format", "--check"])?.run()?;
+    ruff(&["check"])?.run()
+}
+
+/// Every file in JavaScript and TypeScript, as `biome.jsonc` says.
+pub(crate) fn javascript() -> Outcome {
+    biome(&["check", "--error-on-warnings"])?.run()
+}
+
+/// The workflows of `.github`: actionlint checks that they mean something, zizmor that nobody can
+/// abuse them, as `.github/zizmor.yml` says.
+pub(crate) fn workflows() -> Outcome {
+    let tools = from_pypi()?;
+    Step::new(&actionlint()?, &["-shellcheck", &tools.program("shellcheck")?, "-pyflakes="])
+        .run()?;
+    Step::new(&tools.program("zizmor")?, &["--offline", "--pedantic", "--strict-collection"])
+        .args(&["--quiet", "--no-progress", "--config", ".github/zizmor.yml", "."])
+        .run()
+}
+
+/// Formats what the linters would find badly formatted.
+pub(crate) fn format() -> Outcome {
+    ruff(&["check", "--select", "I", "--fix"])?.run()?;
+    ruff(&["format"])?.run()?;
+    biome(&["check", "--write", "--linter-enabled=false"])?.run()
+}
+
+fn ruff(arguments: &[&str]) -> Result<Step, Failed> {
+    Ok(Step::new(&from_pypi()?.program("ruff")?, arguments))
+}
+
+fn biome(arguments: &[&str]) -> Result<Step, Failed> {
+    install_once(NPM, "package-lock.json", || {
+        files::empty(NPM)?;
+        for file in ["package.json", "package-lock.json", ".npmrc"] {
+            files::copy(format!("{PINS}/{file}"), format!("{NPM}/{file}"))?;
+        }
+        npm(&["--prefix", NPM, "ci", "--silent", "--ignore-scripts"]).run()
+    })?;
+    let program = format!("{NPM}/node_modules/@biomejs/biome/bin/biome");
+    Ok(Step::new("node", &[&program]).args(arguments).or_install(NODE))
+}
+
+/// ruff, zizmor, and the shellcheck that actionlint calls.
+fn from_pypi() -> Result<Venv, Failed> {
+    let venv = Venv::lasting("lint")?;
+    install_once("target/python/lint", "requirements.txt", || {
+        let pins = format!("{PINS}/requirements.txt");
+        venv.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", &pins])
+    })?;
+    Ok(venv)
+}
+
+fn actionlint() -> Result<String, Failed> {
+    install_once(GO, "go.sum", || {
+        check_go()?;
+        Step::new("go", &["install", "-trimpath", "github.com/rhysd/actionlint/cmd/actionlint"])
+            .within(PINS)
+            .env("CGO_ENABLED", "0")
+            .env("GOBIN", root().join(GO))
+            .env("GOFLAGS", "-mod=readonly")
+            // An older Go fetches the one that go.mod asks for.
+            .env("GOTOOLCHAIN", "auto")
+            .run()
+    })?;
+    files::shown(&root().join(GO).join("actionlint"))
+}
+
+/// The first Go that can fetch another is 1.21; those before it only say that they cannot read go.mod.
+fn check_go() -> Outcome {
+    let found = Step::new("go", &["env", "GOVERSION"])
+        .or_install("apt-get install golang-go (Go 1.21 or later), or see https://go.dev/dl")
+        .output()?;
+    if minor_of_go(&found).is_none_or(|minor| minor >= 21) {
+        return Ok(());
+    }
+    Err(Failed(format!(
+        "actionlint is built with Go 1.21 or later, and this one is {}; install another: \
+         https://go.dev/dl",
+        found.trim()
+    )))
+}
+
+/// 22 of `go1.22.4`; of what is no release, nothing.
+fn minor_of_go(version: &str) -> Option<u32> {
+    let rest = version.trim().strip_prefix("go1.")?;
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+/// Installs what a file pins, unless what is in the folder was installed from that very file.
+fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
+    let (wanted, installed) =
+        (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));
+    if files::text(&installed).ok().as_ref() == Some(&wanted) {
+        return Ok(());
+    }
+    install()?;
+    files::write(installed, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minor_of_go;
+
+    #[test]
+    fn versions_of_go() {
+        assert_eq!(minor_of_go("go1.19.8\n"), Some(19));
+        assert_eq!(minor_of_go("go1.26"), Some(26));
+        assert_eq!(minor_of_go("go1.27rc1"), Some(27));
+        assert_eq!(minor_of_go("devel go1.28-abcdef"), None);
+    }
+}
