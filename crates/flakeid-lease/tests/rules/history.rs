@@ -43,6 +43,13 @@ pub enum Step {
     },
     Backup,
     Restore,
+    /// The store loses everything, and the namespace is made again with these bounds: so many ticks
+    /// for windows, for running ahead and for skew.
+    Lose {
+        window: u64,
+        ahead: u64,
+        skew: u64,
+    },
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -67,6 +74,8 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (0..NODES, repair).prop_map(|(node, repair)| Step::Repair { node, repair }),
         1 => Just(Step::Backup),
         1 => Just(Step::Restore),
+        1 => (2u64..20, 0u64..20, 1u64..6)
+            .prop_map(|(window, ahead, skew)| Step::Lose { window, ahead, skew }),
     ]
 }
 
@@ -82,6 +91,8 @@ pub struct History {
     clock: ManualClock,
     unit: u64,
     bounds: Bounds,
+    /// The largest bounds that the namespace ever had.
+    widest: Bounds,
     layout: Layout,
     tokens: u128,
     /// Every grant, with the token and the fence of its last renewal.
@@ -109,6 +120,7 @@ impl History {
             clock,
             unit,
             bounds,
+            widest: bounds,
             layout,
             tokens: 0,
             holders: Vec::new(),
@@ -238,8 +250,26 @@ impl History {
                     return;
                 }
             }
+            Step::Lose { window, ahead, skew } => {
+                let unit = self.unit;
+                self.lose(Bounds {
+                    max_window_ms: window * unit,
+                    max_ahead_ms: ahead * unit,
+                    max_skew_ms: skew * unit,
+                });
+                return;
+            }
         }
         self.compare(&before, releases);
+    }
+
+    fn lose(&mut self, bounds: Bounds) {
+        self.store.restore(MemoryStore::new().backup());
+        let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
+        operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
+        // An older namespace's copy would bring its bounds back.
+        (self.bounds, self.backup) = (bounds, None);
+        self.widest = self.widest.fieldwise_max(&bounds);
     }
 
     fn pick(&self, holder: Index) -> Option<usize> {
