@@ -147,6 +147,15 @@ pub trait Store: Send {
     /// The store's fault.
     fn prepare(&mut self) -> Result<(), Fault>;
 
+    /// Whether [`prepare`](Self::prepare) has nothing left to create; until then there is no
+    /// namespace. Writes nothing.
+    ///
+    /// # Errors
+    /// The store's fault.
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
     /// The names of all namespaces.
     ///
     /// # Errors

@@ -159,15 +159,8 @@ impl Store for Mysql {
 
     /// Creates the tables if they are not there. If they are, needs no right to create any.
     fn prepare(&mut self) -> Result<(), Fault> {
-        let made = "SELECT COUNT(*) FROM information_schema.tables
-             WHERE table_schema = DATABASE() AND table_name = 'flakeid_schema'";
-        let count: Option<i64> = answer(&self.line, self.conn.query_first(made))?;
-        if count == Some(1) {
-            let version = "SELECT MAX(version) FROM flakeid_schema";
-            let version: Option<Option<i64>> = answer(&self.line, self.conn.query_first(version))?;
-            if version.flatten().is_some() {
-                return Ok(());
-            }
+        if self.is_prepared()? {
+            return Ok(());
         }
         for sql in schema::CREATE {
             let outcome = self.line.wait(ANSWER_TIMEOUT, self.conn.query_drop(sql))?;
@@ -177,6 +170,18 @@ impl Store for Mysql {
             }
         }
         Ok(())
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        let made = "SELECT COUNT(*) FROM information_schema.tables
+             WHERE table_schema = DATABASE() AND table_name = 'flakeid_schema'";
+        let count: Option<i64> = answer(&self.line, self.conn.query_first(made))?;
+        if count != Some(1) {
+            return Ok(false);
+        }
+        let version = "SELECT MAX(version) FROM flakeid_schema";
+        let version: Option<Option<i64>> = answer(&self.line, self.conn.query_first(version))?;
+        Ok(version.flatten().is_some())
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {

@@ -124,8 +124,7 @@ impl Store for Postgres {
 
     /// Creates the tables if they are not there. If they are, needs no right to create any.
     fn prepare(&mut self) -> Result<(), Fault> {
-        let rows = self.batch("SELECT to_regclass('flakeid_schema')")?;
-        if rows.first().is_some_and(|row| row.get(0).is_some()) {
+        if self.is_prepared()? {
             return Ok(());
         }
         let key = lock_key("schema", "");
@@ -137,6 +136,11 @@ impl Store for Postgres {
             self.lost = self.batch("ROLLBACK").is_err();
         }
         made
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        let rows = self.batch("SELECT to_regclass('flakeid_schema')")?;
+        Ok(rows.first().is_some_and(|row| row.get(0).is_some()))
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
