@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
-use flakeid_lease::protocol::{Namespace, Refusal, Row};
+use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
 use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
 
 use crate::environment;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::output;
 
 pub(crate) const STORE: &str = "FLAKEID_STORE";
@@ -112,13 +112,18 @@ impl Connection {
         format!("namespace {} of {}", self.namespace, self.location)
     }
 
-    pub(crate) fn prepare(&mut self) -> Outcome {
-        let done = self.store.prepare();
-        done.map_err(|fault| self.failure(&fault))
+    /// Whether the store knows by itself if it has lost a namespace.
+    pub(crate) fn knows_its_losses(&self) -> bool {
+        self.store.creates_namespaces()
     }
 
     /// The namespace as it is, or `None` if it does not exist.
     pub(crate) fn find(&mut self) -> Result<Option<Listing>, Failure> {
+        match self.store.is_prepared() {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(fault) => return Err(self.failure(&fault)),
+        }
         match operations::list(self.store.as_mut(), &self.namespace) {
             Ok(listing) => Ok(Some(listing)),
             Err(Fault::Refused(Refusal::MissingNamespace)) => Ok(None),
@@ -131,12 +136,15 @@ impl Connection {
         listed.map_err(|fault| self.failure(&fault))
     }
 
-    /// Embedded stores know by themselves whether they have lost anything.
-    pub(crate) fn init(&mut self, wanted: &Namespace, fresh: bool) -> Result<Namespace, Failure> {
-        let done = if fresh || self.store.creates_namespaces() {
-            operations::init(self.store.as_mut(), wanted)
-        } else {
-            operations::init_again(self.store.as_mut(), wanted)
+    /// `lost`: the bounds of the namespace of this name that the store has lost, if it lost one.
+    pub(crate) fn init(
+        &mut self,
+        wanted: &Namespace,
+        lost: Option<&Bounds>,
+    ) -> Result<Namespace, Failure> {
+        let done = match lost {
+            None => operations::init(self.store.as_mut(), wanted),
+            Some(lost) => operations::init_lost(self.store.as_mut(), wanted, lost),
         };
         done.map_err(|fault| self.failure(&fault))
     }

@@ -11,7 +11,7 @@ use crate::store::StoreArgs;
 /// windows end so far; expiry only says when somebody else may have the node.
 ///
 /// Nothing done here can lead to an ID that is made twice, short of adopting a store while its
-/// original is still in use.
+/// original is still in use, and of telling `init` what is not true (--fresh, --lost).
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {
@@ -34,6 +34,10 @@ pub(super) enum LeasesCommand {
 ///
 /// One that exists stays as it is. Embedded stores (sqlite) create theirs at the first lease; all
 /// others want it created, so that a name mistyped somewhere does not become an ID space of its own.
+///
+/// To create one in those others, give --fresh or --lost: they cannot tell whether they never had it
+/// or have lost it, and after a loss processes may still be making IDs under leases that the store
+/// has forgotten. Embedded stores know by themselves what they have lost.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -56,10 +60,22 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
 
-    /// No namespace of this name ever existed in this store: grant at once. Otherwise, in case the
-    /// store has lost one, nothing is granted until what it may have granted has ended
-    #[arg(long)]
+    /// This store never had a namespace of this name: grant at once
+    ///
+    /// If that is not true, IDs may be made twice. So give it by hand, not in a script that will run
+    /// again: once the store has lost its data, it is not true any more.
+    #[arg(long, conflicts_with = "lost")]
     pub(super) fresh: bool,
+
+    /// This store had one with these bounds and lost it: grant when every lost lease has ended
+    ///
+    /// WINDOW,AHEAD,SKEW are what --max-window, --max-ahead and --max-skew were for the one that was
+    /// lost, such as 1h,20s,5s; `default` stands for their defaults. Larger than they were is safe and
+    /// only takes longer, smaller is not. If the namespace was lost more than once, give the largest
+    /// of each. The new bounds may be smaller or larger. What was quarantined or fast-forwarded in the
+    /// one that was lost has to be so again.
+    #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
+    pub(super) lost: Option<String>,
 
     /// Do not note who held which node when; `flakeid whois` then cannot tell
     #[arg(long)]
@@ -208,7 +224,11 @@ const INIT_EXAMPLES: &str = "\
 Examples:
   flakeid leases init --store sqlite://flakeid.db --namespace orders
   flakeid leases init --store sqlite://flakeid.db --namespace users --layout sonyflake
-  flakeid leases init --store sqlite://flakeid.db --namespace far --max-window 2min --max-skew 10s";
+  flakeid leases init --store sqlite://flakeid.db --namespace far --max-window 2min --max-skew 10s
+
+On a server, for the first time, and after it has lost a namespace that allowed windows of an hour:
+  flakeid leases init --store postgresql://db/app --namespace invoices --fresh
+  flakeid leases init --store postgresql://db/app --namespace payments --lost 1h,20s,5s";
 
 const LS_EXAMPLES: &str = "\
 Examples:

@@ -49,7 +49,8 @@ fn every_example_works() {
     {
         std::fs::create_dir_all(home.join(place)).unwrap();
     }
-    // One store for all: namespaces that one example makes are there for the next.
+    // One store for all: namespaces that one example makes are there for the next. Where a server
+    // stands in an example, it is this one too.
     let (dir, url) = scratch("examples");
     let mut tried = 0;
     for command in COMMANDS {
@@ -60,6 +61,7 @@ fn every_example_works() {
                 || (line.starts_with("  FLAKEID_") && line.contains(" flakeid "))
         };
         for example in examples.lines().filter(is_example) {
+            let example = &example.replace("postgresql://db/app", &url);
             let mut bash = Command::new("bash");
             for name in CLEARED {
                 bash.env_remove(name);

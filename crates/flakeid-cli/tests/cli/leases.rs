@@ -44,6 +44,7 @@ fn a_namespace_is_created_once() {
         [json!({
             "namespace": "orders", "created": true, "layout": "twitter",
             "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 5_000, "history": true,
+            "wait_ms": 0,
         })]
     );
     let again =
@@ -81,11 +82,76 @@ fn init_refuses_what_cannot_be() {
             "FLAKEID_FIELD_OUT_OF_RANGE",
             "max_ahead_ms 172800000 is out of range",
         ),
+        (
+            &["--lost", "1h"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: \"1h\" is not WINDOW,AHEAD,SKEW: write the three bounds of the namespace that was \
+             lost, such as 20s,20s,5s, or default",
+        ),
+        (&["--lost", ""], "FLAKEID_INVALID_OPTION", "--lost: \"\" is not WINDOW,AHEAD,SKEW"),
+        (&["--lost", "1h,20s,5s,1s"], "FLAKEID_INVALID_OPTION", "is not WINDOW,AHEAD,SKEW"),
+        (&["--lost", "usual"], "FLAKEID_INVALID_OPTION", "--lost: \"usual\" is not"),
+        (
+            &["--lost", "1h,20,5s"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: \"20\" is not a length of time; write 500ms, 20s, 5min, 2h, 3d",
+        ),
+        (&["--lost", "-1h,20s,5s"], "FLAKEID_INVALID_OPTION", "--lost: \"-1h\" is not a length"),
+        (
+            &["--lost", "1ms,20s,5s"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: max_window_ms 1 is out of range: must be from 2 to 86400000",
+        ),
+        (
+            &["--lost", "20s,2d,5s"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: max_ahead_ms 172800000 is out of range: must be from 0 to 86400000",
+        ),
+        (
+            &["--lost", "20s,20s,0s"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: max_skew_ms 0 is out of range: must be from 1 to 86400000",
+        ),
+        (
+            &["--lost", "1h", "--layout", "t40.n10.s8@0/10s"],
+            "FLAKEID_INVALID_OPTION",
+            "such as 40s,40s,5s, or default",
+        ),
         (&["--namespace", ""], "FLAKEID_INVALID_OPTION", "must be 1 to 64 of"),
         (&["--layout", "nope"], "FLAKEID_INVALID_LAYOUT", "neither a preset"),
     ] {
         refused(&leases(&url, &[&["init"], args].concat()), code, &[part]);
     }
+    let both = leases(&url, &["init", "--fresh", "--lost", "default"]);
+    assert_eq!((both.code, both.text()), (Some(2), ""));
+    assert!(both.stderr.contains("'--fresh' cannot be used with '--lost"), "{}", both.stderr);
+}
+
+/// What this store knows by itself it need not be told, but may be.
+#[test]
+fn an_embedded_store_may_be_told_what_it_lost() {
+    let (_, url) = scratch("init_lost");
+    let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
+    assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
+    let made = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
+    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(20_000)));
+    // The window, and two skews.
+    let wait_ms = made["wait_ms"].as_u64().unwrap();
+    assert!((3_590_000..=3_610_001).contains(&wait_ms), "{made}");
+    let next = run(&["next", "--store", &url, "--namespace", "old"]);
+    assert_eq!(next.code, Some(1));
+    assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
+    run(&["next", "--store", &url, "--namespace", "new"]).quiet();
+
+    // Whoever asks later is told how long it still takes.
+    let again = init(&["--namespace", "old"]).quiet().json()[0].clone();
+    assert_eq!(again["created"], false);
+    assert!(again["wait_ms"].as_u64().unwrap() <= wait_ms, "{again}");
+    let late = init(&["--namespace", "new", "--lost", "default"]);
+    assert_eq!((late.code, &late.json()[0]["wait_ms"]), (Some(0), &json!(0)));
+    let parts = ["exists already, so --lost changes nothing", "flakeid leases fast-forward"];
+    assert!(parts.iter().all(|part| late.stderr.contains(part)), "{}", late.stderr);
+    init(&["--namespace", "new", "--fresh"]).quiet();
 }
 
 #[test]

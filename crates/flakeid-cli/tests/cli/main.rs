@@ -27,6 +27,9 @@ mod shells;
 // Other systems' `script` takes other arguments.
 #[cfg(target_os = "linux")]
 mod operator;
+// Where the servers are installed for the tests of the stores.
+#[cfg(target_os = "linux")]
+mod servers;
 #[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(unix)]

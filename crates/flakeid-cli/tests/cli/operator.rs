@@ -95,6 +95,15 @@ fn init_tells_what_it_made() {
         )
     );
     assert!(shown(&command).starts_with(&format!("namespace orders of {url}: exists already\n")));
+
+    let command = format!("flakeid leases init --namespace users --lost 2h,20s,5s --store '{url}'");
+    let text = shown(&command);
+    let wait =
+        "\nnothing is granted for 2 h, until every lease that the store has lost has ended\n";
+    assert!(text.ends_with(wait), "{text}");
+    let command = format!("flakeid leases init --namespace users --store '{url}'");
+    let text = shown(&command);
+    assert!(text.contains("\nnothing is granted for another "), "{text}");
 }
 
 #[test]

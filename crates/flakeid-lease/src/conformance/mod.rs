@@ -77,6 +77,8 @@ pub const TESTS: &[(&str, Test)] = &[
     ("races::windows_of_few_nodes_are_disjoint", races::windows_of_few_nodes_are_disjoint),
     ("races::takeovers_of_one_node_are_disjoint", races::takeovers_of_one_node_are_disjoint),
     ("crashes::confirmed_grants_survive", crashes::confirmed_grants_survive),
+    // From here on the store is restored, and one that remembers it lets new namespaces wait, too.
+    ("namespaces::lost_ones_keep_everybody_waiting", namespaces::lost_ones_keep_everybody_waiting),
     ("restorations::older_copies_grant_nothing_old", restorations::older_copies_grant_nothing_old),
     ("restorations::revived_tokens_do_nothing", restorations::revived_tokens_do_nothing),
 ];

@@ -3,7 +3,7 @@
 use flakeid_core::Layout;
 
 use super::Subject;
-use super::scene::{Scene, fresh_name};
+use super::scene::{Scene, fresh_name, now};
 use crate::protocol::{Acquire, Bounds, Namespace, Refusal};
 use crate::store::Fault;
 use crate::store::operations::{self, Repair};
@@ -123,4 +123,36 @@ pub fn init_again_changes_nothing(subject: &dyn Subject) {
     assert_eq!(after.namespace, before.namespace);
     assert_eq!(after.rows, before.rows);
     scene.settle();
+}
+
+/// A namespace that the store has lost is made again with smaller bounds: nothing is granted that
+/// somebody may hold by the larger ones.
+pub fn lost_ones_keep_everybody_waiting(subject: &dyn Subject) {
+    const HOUR_MS: u64 = 3_600_000;
+    let copy = subject.backup();
+    let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
+    let lost = Bounds { max_window_ms: HOUR_MS, ..new };
+    let wanted = Namespace { bounds: lost, ..Namespace::new(&fresh_name("lost"), Layout::TWITTER) };
+    let scene = Scene::of(subject, &wanted);
+    let mut client = scene.client();
+    let held = client.grant(&scene.request_node(1));
+    let held = client.renewed(&held, scene.tick() + HOUR_MS);
+    subject.restore(copy);
+    scene.log().restored();
+
+    let mut client = scene.client();
+    let gone = client.persist(operations::list).map(drop);
+    assert_eq!(gone, Err(Refusal::MissingNamespace));
+    let again = Namespace { bounds: new, ..wanted };
+    let made = client.persist(|store, _| operations::init_lost(store, &again, &lost)).unwrap();
+    assert_eq!(made.bounds, new);
+    // Longer than the new bounds alone would have everybody wait.
+    client.wait_until(now() + 5_000);
+    let acquired = client.acquire(&Acquire { window_ms: 300, ..scene.request_node(1) });
+    let Err(Refusal::FenceInFuture { retry_after_ms }) = acquired else {
+        panic!("{acquired:?}, and {held:?} is still in use");
+    };
+    assert!(retry_after_ms > HOUR_MS - 60_000, "{retry_after_ms}");
+    assert!(client.list().namespace.floor >= held.fence);
+    scene.log().check_disjoint();
 }

@@ -41,6 +41,16 @@ impl Bounds {
         Ok(())
     }
 
+    /// The larger of each: what was granted by either of two bounds is within it.
+    #[must_use]
+    pub fn fieldwise_max(&self, other: &Self) -> Self {
+        Self {
+            max_window_ms: self.max_window_ms.max(other.max_window_ms),
+            max_ahead_ms: self.max_ahead_ms.max(other.max_ahead_ms),
+            max_skew_ms: self.max_skew_ms.max(other.max_skew_ms),
+        }
+    }
+
     /// A day: what is beyond is a mistake of units.
     const MOST_MS: u64 = 86_400_000;
 }

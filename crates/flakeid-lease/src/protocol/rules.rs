@@ -6,7 +6,9 @@
 
 use flakeid_core::Layout;
 
-use super::{Acquire, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State};
+use super::{
+    Acquire, Bounds, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State,
+};
 
 /// The ticks of a duration, rounded up.
 #[must_use]
@@ -193,6 +195,15 @@ pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> N
     let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
     let floor = highest_fence(namespace, later(store_now, skews));
     Namespace { floor: namespace.floor.max(floor), incarnation, ..namespace.clone() }
+}
+
+/// What a new namespace is to be if the store has lost one of its name, which had the bounds `lost`:
+/// as [`restored`], by the larger of each bound. The new bounds say nothing about the lost fences.
+#[must_use]
+pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace {
+    let bounds = wanted.bounds.fieldwise_max(lost);
+    let widest = Namespace { bounds, ..wanted.clone() };
+    Namespace { bounds: wanted.bounds, ..restored(&widest, String::new(), store_now) }
 }
 
 /// No fence is beyond this while no client's clock is beyond `latest_now` (invariant I9).

@@ -2,8 +2,8 @@
 
 use super::{Candidates, Continuity, Fault, Ledger, Store};
 use crate::protocol::{
-    Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
-    rules,
+    Acquire, Bounds, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row,
+    State, rules,
 };
 
 /// What work inside a transaction found. A refusal that must leave a trace (the floor of a restored
@@ -96,25 +96,35 @@ pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Res
     })
 }
 
-/// Creates a namespace of which it is known that it never existed before.
+/// Creates a namespace of which it is known that it never existed before: nothing is waited for,
+/// unless the store itself knows that it has lost something.
 ///
 /// # Errors
 /// [`Refusal::OtherLayout`] if there is one for another layout; one for the same layout is left as
 /// it is. The store's fault.
 pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
-    make(store, wanted, false)
+    make(store, wanted, None)
 }
 
-/// Creates a namespace that may have existed before, in a store that has lost it: nothing is
-/// granted below what anybody may still hold, as after a restoration.
+/// Creates a namespace in a store that has lost one of that name, which had the bounds `lost`:
+/// nothing is granted below what anybody may still hold, as after a restoration. If it was lost more
+/// than once, `lost` is the largest of each bound ([`Bounds::fieldwise_max`]).
 ///
 /// # Errors
 /// As [`init`].
-pub fn init_again(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
-    make(store, wanted, true)
+pub fn init_lost(
+    store: &mut dyn Store,
+    wanted: &Namespace,
+    lost: &Bounds,
+) -> Result<Namespace, Fault> {
+    make(store, wanted, Some(lost))
 }
 
-fn make(store: &mut dyn Store, wanted: &Namespace, existed: bool) -> Result<Namespace, Fault> {
+fn make(
+    store: &mut dyn Store,
+    wanted: &Namespace,
+    lost: Option<&Bounds>,
+) -> Result<Namespace, Fault> {
     store.prepare()?;
     within(store, &wanted.name, |ledger| {
         if let Some(kept) = ledger.namespace()? {
@@ -124,9 +134,9 @@ fn make(store: &mut dyn Store, wanted: &Namespace, existed: bool) -> Result<Name
             let (namespace, client) = (kept.layout, wanted.layout);
             return Ok(Err(Refusal::OtherLayout { namespace, client }));
         }
-        if existed {
+        if let Some(lost) = lost {
             let now = ledger.now()?;
-            return Ok(Ok(created(ledger, &rules::restored(wanted, String::new(), now))?));
+            return Ok(Ok(created(ledger, &rules::recreated(wanted, lost, now))?));
         }
         Ok(Ok(created(ledger, wanted)?))
     })

@@ -43,6 +43,8 @@ pub enum Step {
     },
     Backup,
     Restore,
+    /// The store loses everything, and the namespace is made again with these bounds, in ticks.
+    Lose(Bounds),
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -67,6 +69,9 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (0..NODES, repair).prop_map(|(node, repair)| Step::Repair { node, repair }),
         1 => Just(Step::Backup),
         1 => Just(Step::Restore),
+        1 => (2u64..20, 0u64..20, 1u64..6).prop_map(|(max_window_ms, max_ahead_ms, max_skew_ms)| {
+            Step::Lose(Bounds { max_window_ms, max_ahead_ms, max_skew_ms })
+        }),
     ]
 }
 
@@ -82,6 +87,8 @@ pub struct History {
     clock: ManualClock,
     unit: u64,
     bounds: Bounds,
+    /// The largest bounds that the namespace ever had.
+    widest: Bounds,
     layout: Layout,
     tokens: u128,
     /// Every grant, with the token and the fence of its last renewal.
@@ -109,6 +116,7 @@ impl History {
             clock,
             unit,
             bounds,
+            widest: bounds,
             layout,
             tokens: 0,
             holders: Vec::new(),
@@ -237,8 +245,23 @@ impl History {
                     return;
                 }
             }
+            Step::Lose(ticks) => return self.lose(*ticks),
         }
         self.compare(&before, releases);
+    }
+
+    fn lose(&mut self, ticks: Bounds) {
+        let bounds = Bounds {
+            max_window_ms: ticks.max_window_ms * self.unit,
+            max_ahead_ms: ticks.max_ahead_ms * self.unit,
+            max_skew_ms: ticks.max_skew_ms * self.unit,
+        };
+        self.store.restore(MemoryStore::new().backup());
+        let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
+        operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
+        // An older namespace's copy would bring its bounds back.
+        (self.bounds, self.backup) = (bounds, None);
+        self.widest = self.widest.fieldwise_max(&bounds);
     }
 
     fn pick(&self, holder: Index) -> Option<usize> {

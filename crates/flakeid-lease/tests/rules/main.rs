@@ -6,6 +6,7 @@
 
 mod history;
 mod hostile;
+mod lost;
 mod told;
 
 use proptest::prelude::*;

@@ -1,0 +1,113 @@
+//! `flakeid leases init` on servers, which cannot tell a namespace that never existed from one that
+//! they have lost.
+
+use std::time::Duration;
+
+use flakeid_core::Layout;
+use flakeid_lease::LeasedGenerator;
+use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
+use serde_json::json;
+
+use crate::refusals::refused;
+use crate::run::{Run, run};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn init(url: &str, args: &[&str]) -> Run {
+    run(&[&["leases", "init", "--store", url, "--namespace", "orders"], args].concat())
+}
+
+/// Nobody has said whether the namespace ever existed: it is explained, and nothing is written.
+/// `contents` counts what there is in the store.
+fn check(url: &str, contents: impl Fn() -> usize) {
+    let empty = contents();
+    for args in [&[] as &[&str], &["--max-window", "1h"], &["--json"]] {
+        let asked = init(url, args);
+        let parts = [
+            "--fresh, --lost: give one of them: namespace orders of ",
+            " does not exist, and the store cannot tell whether it never did or was lost\n",
+            "hint: if this store never had a namespace of this name, give --fresh: nodes are granted \
+             at once. If it had one and lost it, ",
+            "give --lost WINDOW,AHEAD,SKEW with its bounds (--lost default if they were 20s,20s,5s)",
+        ];
+        refused(&asked, "FLAKEID_INVALID_OPTION", &parts);
+        let secrets = [PostgresServer::PASSWORD, MariadbServer::PASSWORD, RedisServer::PASSWORD];
+        assert!(!secrets.iter().any(|secret| asked.stderr.contains(secret)), "{}", asked.stderr);
+        assert_eq!(contents(), empty, "{args:?} wrote something");
+    }
+    let coarse = init(url, &["--layout", "t40.n10.s8@0/10s"]);
+    refused(&coarse, "FLAKEID_INVALID_OPTION", &["--lost default if they were 40s,40s,5s"]);
+    assert_eq!(contents(), empty);
+
+    let created = init(url, &["--fresh"]).quiet().json();
+    assert_eq!((&created[0]["created"], &created[0]["wait_ms"]), (&json!(true), &json!(0)));
+    assert!(contents() > empty, "{}", contents());
+    // One that exists needs no flag, and bears one.
+    for args in [&[] as &[&str], &["--fresh"]] {
+        assert_eq!(init(url, args).quiet().json()[0]["created"], false, "{args:?}");
+    }
+    let late = init(url, &["--lost", "1h,20s,5s"]);
+    assert_eq!((late.code, &late.json()[0]["wait_ms"]), (Some(0), &json!(0)));
+    assert!(late.stderr.contains("so --lost changes nothing"), "{}", late.stderr);
+    run(&["next", "--store", url, "--namespace", "orders"]).quiet();
+}
+
+#[test]
+fn postgres_has_no_tables_before() {
+    let server = PostgresServer::new();
+    let tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'flakeid%'";
+    check(&server.url(), || server.sql(tables).unwrap().trim().parse().unwrap());
+}
+
+#[test]
+fn mariadb_has_no_tables_before() {
+    let server = MariadbServer::new();
+    check(&server.url(), || server.sql("SHOW TABLES FROM ids").unwrap().lines().count());
+}
+
+#[test]
+fn etcd_has_no_keys_before() {
+    let server = EtcdServer::new();
+    let keys = ["get", "/flakeid/", "--prefix", "--keys-only"];
+    check(&server.url(), || server.ctl(&keys).unwrap().lines().count());
+}
+
+#[test]
+fn redis_has_no_keys_before() {
+    let server = RedisServer::new();
+    check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
+}
+
+/// The lost namespace allowed windows of an hour, and a process still has one. An operator who
+/// makes it again with the usual bounds has to say so, and then nothing is granted for that long.
+#[test]
+fn smaller_bounds_than_the_lost_ones_are_waited_for() {
+    let server = RedisServer::new();
+    let url = server.url();
+    init(&url, &["--fresh", "--max-window", "1h"]).quiet();
+    let layout = Layout::TWITTER;
+    let builder = LeasedGenerator::builder(&url, layout).unwrap().namespace("orders");
+    let generator = builder.window(HOUR).ttl(3 * HOUR).open().unwrap();
+    generator.next_id().unwrap();
+    server.command(&["FLUSHALL"]).unwrap();
+
+    refused(&init(&url, &[]), "FLAKEID_INVALID_OPTION", &["--fresh, --lost: give one of them"]);
+    let made = init(&url, &["--lost", "1h,20s,5s"]).quiet().json()[0].clone();
+    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(20_000)));
+    assert!(made["wait_ms"].as_u64().unwrap() > 3_590_000, "{made}");
+    let next = run(&["next", "--store", &url, "--namespace", "orders"]);
+    assert_eq!(next.code, Some(1), "{}", next.text());
+    assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
+    // As the process that has the window does meanwhile.
+    generator.next_id().unwrap();
+}
+
+/// The default of `--lost` is that of the bounds.
+#[test]
+fn the_usual_bounds_are_waited_for_by_default() {
+    let server = RedisServer::new();
+    let made = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
+    // A window and two skews: a new one may begin as far ahead as the lost ones did.
+    let wait_ms = made.json()[0]["wait_ms"].as_u64().unwrap();
+    assert!((25_000..=30_001).contains(&wait_ms), "{wait_ms}");
+}
