@@ -43,13 +43,8 @@ pub enum Step {
     },
     Backup,
     Restore,
-    /// The store loses everything, and the namespace is made again with these bounds: so many ticks
-    /// for windows, for running ahead and for skew.
-    Lose {
-        window: u64,
-        ahead: u64,
-        skew: u64,
-    },
+    /// The store loses everything, and the namespace is made again with these bounds, in ticks.
+    Lose(Bounds),
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -74,8 +69,9 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (0..NODES, repair).prop_map(|(node, repair)| Step::Repair { node, repair }),
         1 => Just(Step::Backup),
         1 => Just(Step::Restore),
-        1 => (2u64..20, 0u64..20, 1u64..6)
-            .prop_map(|(window, ahead, skew)| Step::Lose { window, ahead, skew }),
+        1 => (2u64..20, 0u64..20, 1u64..6).prop_map(|(max_window_ms, max_ahead_ms, max_skew_ms)| {
+            Step::Lose(Bounds { max_window_ms, max_ahead_ms, max_skew_ms })
+        }),
     ]
 }
 
@@ -250,20 +246,17 @@ impl History {
                     return;
                 }
             }
-            Step::Lose { window, ahead, skew } => {
-                let unit = self.unit;
-                self.lose(Bounds {
-                    max_window_ms: window * unit,
-                    max_ahead_ms: ahead * unit,
-                    max_skew_ms: skew * unit,
-                });
-                return;
-            }
+            Step::Lose(ticks) => return self.lose(*ticks),
         }
         self.compare(&before, releases);
     }
 
-    fn lose(&mut self, bounds: Bounds) {
+    fn lose(&mut self, ticks: Bounds) {
+        let bounds = Bounds {
+            max_window_ms: ticks.max_window_ms * self.unit,
+            max_ahead_ms: ticks.max_ahead_ms * self.unit,
+            max_skew_ms: ticks.max_skew_ms * self.unit,
+        };
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
         operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
