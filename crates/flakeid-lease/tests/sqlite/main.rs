@@ -13,6 +13,8 @@
 mod files;
 mod lessee;
 #[cfg(target_os = "linux")]
+mod machines;
+#[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(target_os = "linux")]
 #[path = "../mounts/mod.rs"]
