@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,25 +59,30 @@ impl Place {
         }
     }
 
+    fn child(&self, act: &str) -> Command {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "files::child", "--nocapture"]);
+        child.env(ACT, act).env(URL, self.url());
+        child
+    }
+
     /// Fails if the child does.
     fn act(&self, act: &str) {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "files::child", "--nocapture"])
-            .env(ACT, act)
-            .env(URL, self.url())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && said.contains("it was done"),
-            "{act}: {said}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        check_done(&self.child(act).output().unwrap());
     }
 
     fn rows(&self) -> Vec<flakeid_lease::protocol::Row> {
         operations::list(&mut *connect(&self.url()), "default").unwrap().rows
     }
+}
+
+fn check_done(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("it was done"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 fn is_root() -> bool {
@@ -126,6 +131,10 @@ fn child() {
             refused(on(&url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
         }
         "hold on a full disk" => hold_on_a_full_disk(&url),
+        "mounted by itself" => {
+            let parts = ["flakeid.db", "is a mount point", "mount the directory that it is in"];
+            refused(on(&url), ErrorKind::StoreRejected, &parts);
+        }
         _ => panic!("{act}?"),
     }
     println!("it was done");
@@ -147,6 +156,35 @@ fn what_cannot_be_written() {
     place.set_mode("", 0o500);
     place.act("read only");
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
+}
+
+/// The files of a store: that of the database, and of the lock and the serial number.
+const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
+
+#[test]
+fn files_with_two_names() {
+    for name in FILES {
+        let place = Place::used();
+        let before = place.rows();
+        let link = place.path("link");
+        fs::hard_link(place.path(name), &link).unwrap();
+        let parts = [name, "has 2 names (hard links)", "remove all but the one"];
+        refused(on(&place.url()), ErrorKind::StoreRejected, &parts);
+        fs::remove_file(&link).unwrap();
+        assert_eq!(place.rows(), before, "{name}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_mounted_by_themselves() {
+    for name in FILES {
+        let (host, container) = (Place::used(), Place::used());
+        let before = [&host, &container].map(Place::rows);
+        let mount = [(&*host.path(name), &*container.path(name))];
+        check_done(&crate::mounts::run(&mount, &container.child("mounted by itself")));
+        assert_eq!([&host, &container].map(Place::rows), before, "{name}");
+    }
 }
 
 #[test]

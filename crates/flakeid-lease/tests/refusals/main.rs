@@ -7,5 +7,8 @@ mod expectation;
 mod files;
 mod held;
 mod memory;
+#[cfg(target_os = "linux")]
+#[path = "../mounts/mod.rs"]
+mod mounts;
 mod network;
 mod servers;

@@ -11,6 +11,15 @@
 )]
 
 mod files;
+mod lessee;
+#[cfg(target_os = "linux")]
+mod machines;
+#[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(target_os = "linux")]
+#[path = "../mounts/mod.rs"]
+mod mounts;
+mod names;
 mod restorations;
 mod subject;
 

@@ -12,7 +12,7 @@ use flakeid_lease::store::{Continuity, Fault, operations};
 
 use crate::subject::{Sqlite, Victim, copy};
 
-const SPACE: &str = "space";
+pub const SPACE: &str = "space";
 
 pub fn token() -> Token {
     static NEXT: AtomicU64 = AtomicU64::new(1);

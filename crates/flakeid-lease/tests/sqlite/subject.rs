@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
 use flakeid_lease::conformance::Subject;
@@ -52,6 +53,18 @@ impl Sqlite {
 pub fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     Location::parse(url).unwrap().connect(&clock)
+}
+
+/// Asks again while the store cannot answer for now, as on a machine that is too busy to open a file
+/// within half a second; for a minute.
+pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match ask() {
+            Err(Fault::Unavailable(_)) if Instant::now() < deadline => {}
+            answer => return answer,
+        }
+    }
 }
 
 /// What a child does that is to be killed: it holds the lock, has written, and stays there.

@@ -1,6 +1,7 @@
 use rusqlite::params;
 
 use super::page::{Page, row_cells};
+use crate::machine;
 use crate::protocol::{Namespace, Record, Row};
 use crate::store::sql::{NamespaceCells, RecordCells, RowCells, whole};
 use crate::store::{Candidates, Continuity, Fault, Ledger, gaps};
@@ -11,10 +12,10 @@ impl Ledger for Page<'_> {
     }
 
     fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
-        let machine = |text: &str| text.split('/').next().map(str::to_owned);
+        let machine = noted.split('/').next().unwrap_or_default();
         Ok(if noted == self.incarnation {
             Continuity::Same
-        } else if machine(noted) == machine(&self.incarnation) {
+        } else if machine::may_become(machine, &self.machine) {
             Continuity::Restored
         } else {
             Continuity::Foreign

@@ -12,6 +12,8 @@
 #[cfg(unix)]
 mod ledger;
 #[cfg(unix)]
+mod names;
+#[cfg(unix)]
 mod page;
 #[cfg(unix)]
 mod place;

@@ -14,6 +14,8 @@ pub(super) struct Page<'s> {
     pub(super) file: &'s Path,
     pub(super) namespace: &'s str,
     pub(super) now: i64,
+    /// This machine's name.
+    pub(super) machine: String,
     /// Machine, inode and run.
     pub(super) incarnation: String,
     pub(super) forgot_at: Option<i64>,

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::names;
 use crate::store::Fault;
 
 /// The files of a store.
@@ -80,7 +81,7 @@ impl Place {
 
     fn check_file(&self, path: &Path) -> Result<(), Fault> {
         match fs::symlink_metadata(path) {
-            Ok(found) => check_owner(path, &found),
+            Ok(found) => check_found(path, &found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(failed(&self.file, &error)),
         }
@@ -99,12 +100,12 @@ impl Place {
             .open(path);
         let file = opened.map_err(|error| failed(path, &error))?;
         let found = file.metadata().map_err(|error| failed(path, &error))?;
-        check_owner(path, &found)?;
+        check_found(path, &found)?;
         Ok(file)
     }
 }
 
-fn check_owner(path: &Path, found: &Metadata) -> Result<(), Fault> {
+fn check_found(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     if found.is_symlink() {
         return Err(rejected(&format!("{shown} is a symbolic link: give the file itself")));
@@ -123,7 +124,7 @@ fn check_owner(path: &Path, found: &Metadata) -> Result<(), Fault> {
     if found.mode() & 0o002 != 0 {
         return Err(rejected(&format!("everybody can write {shown}: `chmod o-w` it")));
     }
-    Ok(())
+    names::check(path, found)
 }
 
 /// An error of the system about a file. A full disk or a failing one may work later; a missing

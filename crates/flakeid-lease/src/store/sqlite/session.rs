@@ -87,13 +87,14 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn ledger<'s>(&'s mut self, namespace: &'s str) -> Page<'s> {
-        let machine = machine::id().map_or_else(|| "unknown".into(), |id| format!("{id:016x}"));
+        let machine = machine::name();
         Page {
             connection: &self.connection,
             file: &self.place.file,
             namespace,
             now: self.now,
             incarnation: format!("{machine}/{}/{}", self.past.inode, self.past.run),
+            machine,
             forgot_at: self.past.forgot_at,
             changed: &mut self.changed,
         }

@@ -21,7 +21,7 @@ pub(super) fn check(directory: &Path) -> Result<(), Fault> {
 #[cfg(target_os = "linux")]
 fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
     // linux/magic.h, and the file systems' own sources.
-    const SHARED: [(u32, &str); 15] = [
+    const SHARED: [(u32, &str); 23] = [
         (0x6969, "NFS"),
         (0x517b, "SMB"),
         (0xff53_4d42, "CIFS"),
@@ -35,6 +35,14 @@ fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
         (0x0116_1970, "GFS2"),
         (0x7461_636f, "OCFS2"),
         (0x0bd0_0bd0, "Lustre"),
+        (0x4750_4653, "GPFS"),
+        (0x1983_0326, "BeeGFS"),
+        (0xaad7_aaea, "PanFS"),
+        (0x2003_0528, "OrangeFS"),
+        (0x1803_1977, "WekaFS"),
+        (0xbeef_dead, "StorNext"),
+        (0xbacb_acbc, "a VMware share"),
+        (0x7c7c_6673, "a Parallels share"),
         (0x786f_4256, "a VirtualBox share"),
         (0x6573_5546, "FUSE or virtiofs"),
     ];
@@ -59,6 +67,11 @@ mod tests {
             (0x6969, Some("NFS")),
             (0xff53_4d42_u32, Some("CIFS")),
             (0x6573_5546, Some("FUSE or virtiofs")),
+            (0x4750_4653, Some("GPFS")),
+            (0x1983_0326, Some("BeeGFS")),
+            (0xaad7_aaea, Some("PanFS")),
+            (0x2003_0528, Some("OrangeFS")),
+            (0xbacb_acbc, Some("a VMware share")),
             // ext4, btrfs, tmpfs, overlayfs.
             (0xef53, None),
             (0x9123_683e, None),

@@ -1,0 +1,67 @@
+//! Files mounted over others, as containers have them. Linux only.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Runs a program where each first file or directory is mounted over the second. Nothing of it is
+/// seen outside, and it ends with the program.
+pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
+    // The pairs come first, then `--`, then the program, which runs as this user again.
+    const MOUNT_AND_RUN: &str = r#"
+        while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done
+        shift
+        exec $AS "$@""#;
+    let way = way();
+    let mut command = Command::new(way[0]);
+    command.args(&way[1..]).args(["sh", "-c"]);
+    command.arg(match way[0] {
+        "sudo" => format!(
+            r#"AS="setpriv --reuid $SUDO_UID --regid $SUDO_GID --clear-groups"; {MOUNT_AND_RUN}"#
+        ),
+        _ => format!("AS=; {MOUNT_AND_RUN}"),
+    });
+    command.arg("sh");
+    for (over, under) in mounts {
+        command.args([over, under]);
+    }
+    command.args(["--", "env"]);
+    for (name, value) in program.get_envs() {
+        // sudo hands no variables on.
+        let value = value.expect("no variable is taken away").to_str().unwrap();
+        command.arg(format!("{}={value}", name.to_str().unwrap()));
+    }
+    let output = command.arg(program.get_program()).args(program.get_args()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_ne!(output.status.code(), Some(125), "{mounts:?} cannot be mounted: {said}");
+    output
+}
+
+/// What begins a command that may mount something, and in which nobody else sees that.
+fn way() -> &'static [&'static str] {
+    static WAY: OnceLock<&[&str]> = OnceLock::new();
+    const WAYS: [&[&str]; 3] = [
+        &["unshare", "--mount"],
+        &["unshare", "--map-root-user", "--mount"],
+        &["sudo", "-n", "unshare", "--mount"],
+    ];
+    WAY.get_or_init(|| {
+        let directory = tempfile::tempdir().unwrap();
+        let tried = WAYS.map(|way| {
+            Command::new(way[0])
+                .args(&way[1..])
+                .args(["mount", "--bind"])
+                .args([directory.path(); 2])
+                .output()
+        });
+        let found = tried.iter().position(|tried| tried.as_ref().is_ok_and(|o| o.status.success()));
+        WAYS[found.unwrap_or_else(|| {
+            panic!(
+                "this test mounts files, which takes `unshare` and `mount` (apt-get install \
+                 util-linux mount) and root, or unprivileged user namespaces (sysctl \
+                 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 \
+                 user.max_user_namespaces=10000), or sudo without a password: {tried:?}"
+            )
+        })]
+    })
+}

@@ -1,0 +1,86 @@
+//! Machines without an ID of their own, as many containers are: they are known by their boot.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::lessee::{self, Answer, check_apart};
+use crate::mounts;
+use crate::subject::Sqlite;
+
+/// A host at work, from one boot to the next, on which containers have no `/etc/machine-id`.
+struct Boot {
+    files: TempDir,
+}
+
+impl Boot {
+    fn new(id: &str) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        fs::write(files.path().join("boot_id"), format!("{id}\n")).unwrap();
+        fs::write(files.path().join("machine-id"), "").unwrap();
+        Self { files }
+    }
+
+    /// A container that leases a node.
+    fn lease(&self, store: &Sqlite) -> Answer {
+        let [boot, machine] = ["boot_id", "machine-id"].map(|name| self.files.path().join(name));
+        let mut over: Vec<(&Path, &Path)> =
+            vec![(&boot, Path::new("/proc/sys/kernel/random/boot_id"))];
+        for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"].map(Path::new) {
+            if path.exists() {
+                over.push((&machine, path));
+            }
+        }
+        lessee::answer(&mounts::run(&over, &lessee::of(&store.file())))
+    }
+}
+
+fn monday() -> Boot {
+    Boot::new("11111111-1111-4111-8111-111111111111")
+}
+
+fn tuesday() -> Boot {
+    Boot::new("22222222-2222-4222-8222-222222222222")
+}
+
+fn files(store: &Sqlite) -> Vec<(PathBuf, Vec<u8>)> {
+    let paths = ["", "-wal", "-serial"].map(|suffix| store.beside(suffix));
+    paths.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn containers_of_one_boot_share_a_store() {
+    let store = Sqlite::new();
+    let boot = monday();
+    let answers = [boot.lease(&store), boot.lease(&store), monday().lease(&store)];
+    assert_eq!(answers.map(|answer| answer.node()), [0, 1, 2]);
+}
+
+/// Which nobody has to be told of: it can be no other machine's file that is still in use.
+#[test]
+fn reboots_count_as_restorations() {
+    let store = Sqlite::new();
+    monday().lease(&store).node();
+    let answer = tuesday().lease(&store);
+    assert!(answer.refusal().contains("Restored"), "{answer:?}");
+    // From then on it is that boot's.
+    let answer = tuesday().lease(&store);
+    assert!(answer.refusal().contains("FenceInFuture"), "{answer:?}");
+}
+
+/// Two hosts start from one image of a disk, in which a store lies.
+#[test]
+fn files_of_an_image() {
+    let store = Sqlite::new();
+    monday().lease(&store).node();
+    let image = files(&store);
+    let one = monday().lease(&store);
+    // As the other host has it: the same inode, the same bytes.
+    for (path, bytes) in &image {
+        fs::write(path, bytes).unwrap();
+    }
+    let other = tuesday().lease(&store);
+    check_apart(&[one, other.clone()]);
+    assert!(other.refusal().contains("Restored"), "{other:?}");
+}

@@ -1,0 +1,79 @@
+//! A file that is mounted by itself, and so has two names. Linux only.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::lessee::{self, check_apart, names};
+use crate::mounts;
+
+/// A host's directory, and two of containers with the file of the host mounted in them.
+struct Containers {
+    host: TempDir,
+    guests: [TempDir; 2],
+}
+
+impl Containers {
+    fn new() -> Self {
+        let new = || tempfile::tempdir().unwrap();
+        Self { host: new(), guests: [new(), new()] }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.host.path().join("ids.db")
+    }
+
+    /// What one is mounted over, as `docker run --volume` makes it.
+    fn target(&self, guest: usize, name: &str) -> PathBuf {
+        let target = self.guests[guest].path().join(name);
+        fs::write(&target, "").unwrap();
+        target
+    }
+}
+
+/// `docker run --volume /host/ids.db:/data/ids.db`, a `subPath` of Kubernetes.
+#[test]
+fn mounted_files() {
+    for used_before in [false, true] {
+        let containers = Containers::new();
+        fs::write(containers.file(), "").unwrap();
+        if used_before {
+            lessee::run(lessee::of(&containers.file())).node();
+        }
+        let answers = [0, 1].map(|guest| {
+            let file = containers.target(guest, "ids.db");
+            lessee::answer(&mounts::run(&[(&containers.file(), &file)], &lessee::of(&file)))
+        });
+        check_apart(&answers);
+        for (guest, answer) in answers.iter().enumerate() {
+            let text = answer.refusal();
+            assert!(text.contains("ids.db is a mount point"), "{text}");
+            assert!(text.contains("mount the directory"), "{text}");
+            assert_eq!(names(containers.guests[guest].path()), ["ids.db"], "nothing was made");
+        }
+    }
+}
+
+#[test]
+fn mounted_serial_numbers() {
+    let containers = Containers::new();
+    let file = containers.host.path().join("ids.db");
+    lessee::run(lessee::of(&file)).node();
+    let (serial, other) =
+        (containers.host.path().join("ids.db-serial"), containers.target(0, "other"));
+    let answer = lessee::answer(&mounts::run(&[(&other, &serial)], &lessee::of(&file)));
+    assert!(answer.refusal().contains("ids.db-serial is a mount point"), "{answer:?}");
+}
+
+/// What is to be done instead: with its directory the file has one log and one lock.
+#[test]
+fn mounted_directories() {
+    let containers = Containers::new();
+    let answers = [0, 1].map(|guest| {
+        let directory = containers.guests[guest].path();
+        let lessee = lessee::of(&directory.join("ids.db"));
+        lessee::answer(&mounts::run(&[(containers.host.path(), directory)], &lessee))
+    });
+    assert_eq!(answers.map(|answer| answer.node()), [0, 1]);
+}
