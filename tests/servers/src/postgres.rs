@@ -62,6 +62,12 @@ impl PostgresServer {
         server
     }
 
+    /// Its port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The URL for another role, password, database or options.
     #[must_use]
     pub fn url_of(&self, role: &str, password: &str, database: &str, options: &str) -> String {
@@ -73,9 +79,17 @@ impl PostgresServer {
     /// # Errors
     /// What the server said against it.
     pub fn sql(&self, sql: &str) -> Result<String, String> {
+        self.sql_in("ids", sql)
+    }
+
+    /// Runs SQL in another database as superuser.
+    ///
+    /// # Errors
+    /// As [`sql`](Self::sql).
+    pub fn sql_in(&self, database: &str, sql: &str) -> Result<String, String> {
         ask(Command::new(self.programs.join("psql"))
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-c", sql])
-            .args(["-d", "ids", "-p", &self.port.to_string(), "-h"])
+            .args(["-d", database, "-p", &self.port.to_string(), "-h"])
             .arg(self.home.path())
             .env("PGPASSWORD", Self::PASSWORD))
     }

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -78,6 +79,32 @@ impl RedisServer {
         ask(&mut answers, &["AUTH", Self::PASSWORD])?;
         ask(&mut answers, words)
     }
+
+    /// Makes it a replica of the server at a port of this host, whose data replace its own, and
+    /// waits until they have.
+    ///
+    /// # Panics
+    /// If they have not within half a minute.
+    pub fn follow(&self, port: u16) {
+        self.command(&["REPLICAOF", "127.0.0.1", &port.to_string()]).expect("it runs");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let state = self.command(&["INFO", "replication"]).unwrap_or_default();
+            if state.contains("master_link_status:up") {
+                return;
+            }
+            assert!(Instant::now() < deadline, "Redis does not follow port {port}: {state}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Makes it a primary.
+    ///
+    /// # Panics
+    /// If it does not run.
+    pub fn promote(&self) {
+        self.command(&["REPLICAOF", "NO", "ONE"]).expect("it runs");
+    }
 }
 
 fn ask(answers: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
@@ -133,6 +160,8 @@ impl Server for RedisServer {
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);
         command.args(["--requirepass", Self::PASSWORD, "--masterauth", Self::PASSWORD]);
         command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
+        // Otherwise a new replica gets the data after 5 s, in case there are more to come.
+        command.args(["--repl-diskless-sync-delay", "0"]);
         command.arg("--dir").arg(self.data()).args(&self.settings);
         self.daemon.start(&mut command, || self.command(&["PING"]).as_deref() == Ok("PONG"));
     }

@@ -172,6 +172,28 @@ fn standbys_are_refused() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
+/// Where both servers wait for a standby that neither has, neither grants: a standby that is
+/// promoted while the old primary still serves does no harm then.
+#[test]
+fn two_synchronous_primaries_grant_nothing() {
+    let primary = PostgresServer::new();
+    let namespace = fresh_namespace("two-primaries");
+    primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
+    // Begins with the same setting.
+    let standby = primary.standby();
+    primary.sql("SELECT pg_reload_conf()").unwrap();
+    let mut store = connect(&primary.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+
+    standby.sql("SELECT pg_promote()").unwrap();
+    for server in [&primary, &standby] {
+        let mut store = connect(&server.url()).unwrap();
+        let granted = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+        assert!(matches!(granted, Err(Fault::Unavailable(_))), "{granted:?}");
+    }
+}
+
 /// A dump that is put back is another table, though the server runs on.
 #[test]
 fn restored_dumps_are_noticed() {

@@ -3,7 +3,10 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod copies;
 mod faults;
+#[path = "../client/issuing.rs"]
+mod issuing;
 mod roles;
 mod subject;
 mod tls;

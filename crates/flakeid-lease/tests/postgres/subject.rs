@@ -5,13 +5,13 @@ use flakeid_lease::store::Store;
 use flakeid_test_servers::{PostgresServer, Server};
 use tempfile::TempDir;
 
-use crate::client::connect;
+use crate::client::eventually_connect;
 
 pub(crate) struct Postgres(pub(crate) PostgresServer);
 
 impl Subject for Postgres {
     fn connect(&self) -> Box<dyn Store> {
-        connect(&self.0.url()).unwrap()
+        eventually_connect(&self.0.url())
     }
 
     fn crash(&self) {

@@ -1,9 +1,11 @@
-use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Continuity, Fault, operations};
+use std::time::Duration;
+
+use flakeid_lease::protocol::{Acquire, Bounds, Identity, Refusal};
+use flakeid_lease::store::{Continuity, Fault, Store, operations};
 use flakeid_test_servers::{Proxy, RedisServer, Server, free_port};
 
 use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
-use crate::optimistic::check_hanging;
+use crate::optimistic::{brief_namespace, check_hanging};
 
 #[test]
 fn errors_name_the_place_and_keep_the_password() {
@@ -145,4 +147,45 @@ fn hanging_servers_and_networks_are_unavailable() {
     proxy.reset();
     let broken = operations::list(&mut *store, &namespace.name).map(drop);
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
+}
+
+/// Older data swapped in are not noticed, and the tokens in them are as good as they were then.
+/// What the documentation says to do about it ends all leases and keeps the windows granted since
+/// apart.
+#[test]
+fn a_fast_forward_makes_up_for_data_put_back() {
+    let server = RedisServer::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = brief_namespace("swapped");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    let granted = |store: &mut dyn Store| loop {
+        let node_0 = Acquire { identity: Identity::Node(0), ..request(&namespace) };
+        match operations::acquire(store, name, &node_0) {
+            Err(Fault::Refused(Refusal::FenceInFuture { retry_after_ms })) => {
+                std::thread::sleep(Duration::from_millis(retry_after_ms.min(500)));
+            }
+            granted => break granted.unwrap(),
+        }
+    };
+    let early = granted(&mut *store);
+    for key in server.command(&["KEYS", "*"]).unwrap().lines() {
+        server.command(&["COPY", key, key, "DB", "1"]).unwrap();
+    }
+    let lost = granted(&mut *store);
+    assert!(lost.start >= early.fence);
+    server.command(&["SWAPDB", "0", "1"]).unwrap();
+    let listing = operations::list(&mut *store, name).unwrap();
+    assert_eq!((listing.continuity, listing.rows[0].token), (Continuity::Same, Some(early.token)));
+
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms } = namespace.bounds;
+    let reach = max_window_ms + max_ahead_ms + 2 * max_skew_ms;
+    let now = namespace.layout.tick_at(listing.now).unwrap();
+    operations::fast_forward(&mut *store, name, now + reach).unwrap();
+    for grant in [&early, &lost] {
+        let renewed = operations::renew(&mut *store, name, &renewal(grant));
+        assert_eq!(renewed.unwrap_err(), Fault::Refused(Refusal::FencedOff));
+    }
+    let next = granted(&mut *store);
+    assert!(next.start >= lost.fence, "{next:?} {lost:?}");
 }

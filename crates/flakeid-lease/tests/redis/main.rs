@@ -4,7 +4,10 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod failback;
 mod faults;
+#[path = "../client/issuing.rs"]
+mod issuing;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod replicas;

@@ -25,11 +25,22 @@
 //!
 //! With `INSERT ON flakeid_namespace` it may also create further namespaces.
 //!
-//! An incarnation is one run of the server on these tables: `system identifier / oid of
-//! flakeid_node / start of the postmaster`. Restarts, failovers and restored copies start another
-//! postmaster, restored dumps make another table. The timeline is not in it: it changes only in
-//! another run, but shows in the control file after the first checkpoint, by when there may be
-//! grants.
+//! An incarnation is one run of the server on these tables: `system identifier / oid of the
+//! database / oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored
+//! copies start another postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is
+//! another database, and a restored dump makes another table. The timeline is not in it: it changes
+//! only in another run, but shows in the control file after the first checkpoint, by when there may
+//! be grants.
+//!
+//! # Not noticed
+//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//!
+//! - Two primaries: a standby is promoted while the old primary still serves clients, or clients
+//!   return to an old primary that was not stopped while the other was the primary. Either set
+//!   `synchronous_standby_names` on both servers, or fence the old primary off before the standby
+//!   is promoted, as Patroni does with a watchdog.
+//! - Older data put back while the server runs on: rows loaded into the tables with their triggers
+//!   off, or the database renamed away and later renamed back.
 
 mod connect;
 mod fault;

@@ -83,9 +83,11 @@ impl Postgres {
              SELECT pg_is_in_recovery(), current_setting('fsync'),
                  (SELECT max(version) FROM flakeid_schema),
                  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-                 (SELECT system_identifier FROM pg_control_system())
+                 (pg_control_system()).system_identifier
+                     || '/' || pg_database.oid
                      || '/' || 'flakeid_node'::regclass::oid
-                     || '/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint",
+                     || '/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
+                 FROM pg_database WHERE datname = current_database()",
         ))?;
         self.checked(rows.last())
     }

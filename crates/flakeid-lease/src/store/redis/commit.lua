@@ -1,5 +1,6 @@
 -- namespace, rows, used, fences, history
--- | the namespace's text or '', changes or '', its new text or '', whether all rows are there,
+-- | the run that was read, how many replicas must confirm,
+--   the namespace's text or '', changes or '', its new text or '', whether all rows are there,
 --   whether to write in any case,
 --   how many rows were read (node, text or ''), how many are written (node, fence, text),
 --   how many records (member)
@@ -7,6 +8,9 @@ local at = 0
 local function take() at = at + 1; return ARGV[at] end
 
 -- Compared first. A key of the wrong type fails here, before anything is written.
+local known, confirming = take(), tonumber(take())
+local now, replicas = run(confirming)
+if now ~= known or replicas < confirming then return 0 end
 for key = 3, 5 do redis.call('ZCARD', KEYS[key]) end
 redis.call('HLEN', KEYS[2])
 if (redis.call('HGET', KEYS[1], 'text') or '') ~= take() then return 0 end

@@ -39,12 +39,12 @@ pub(in super::super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     // The rest of that time; none at all would be no limit.
     let left = CONNECT_TIMEOUT.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
     bound(&place, &connection, left)?;
-    let run = examined(&place, &mut connection)?;
+    examine(&place, &mut connection, replicas)?;
     bound(&place, &connection, ANSWER_TIMEOUT)?;
     Ok(Box::new(Server {
         connection,
         place,
-        run,
+        run: String::new(),
         replicas,
         changes: String::new(),
         scripts: Scripts::new(),
@@ -85,8 +85,9 @@ fn client(options: &Options) -> Result<Client, RedisError> {
     Client::build_with_tls(info, TlsCertificates { client_tls, root_cert })
 }
 
-/// Refuses replicas, servers that evict keys and old versions; returns the run's ID.
-fn examined(place: &str, connection: &mut dyn ConnectionLike) -> Result<String, Fault> {
+/// Refuses replicas, servers that evict keys, old versions, and more replicas than a number of them
+/// that must confirm a write can tell two primaries by.
+fn examine(place: &str, connection: &mut dyn ConnectionLike, confirming: u32) -> Result<(), Fault> {
     let info: String =
         redis::cmd("INFO").query(connection).map_err(|error| fault(place, &error))?;
     let get = |name: &str| {
@@ -101,7 +102,7 @@ fn examined(place: &str, connection: &mut dyn ConnectionLike) -> Result<String, 
         )));
     }
     if get("role") != "master" {
-        return Err(Fault::Unavailable(format!("{place} is a replica: leases need the primary")));
+        return Err(not_primary(place));
     }
     let policy = get("maxmemory_policy");
     if get("maxmemory") != "0" && policy != "noeviction" {
@@ -110,10 +111,29 @@ fn examined(place: &str, connection: &mut dyn ConnectionLike) -> Result<String, 
              and must be noeviction, or maxmemory 0"
         )));
     }
-    match get("run_id") {
-        "" => Err(Fault::Rejected(format!("{place} tells no run_id in INFO: what is it?"))),
-        run => Ok(run.into()),
+    let replicas = info.lines().filter(|line| is_replica(line)).count();
+    if confirming > 0 && replicas > 2 * confirming as usize {
+        return Err(Fault::Rejected(format!(
+            "{place} has {replicas} replicas: with replicas={confirming} two primaries at once could \
+             both have their writes confirmed; use replicas={} or more",
+            replicas.div_ceil(2)
+        )));
     }
+    Ok(())
+}
+
+/// Whether a line of INFO is about a replica. What only copies the data (`redis-cli --rdb`) has no
+/// port.
+fn is_replica(line: &str) -> bool {
+    let Some((number, state)) = line.strip_prefix("slave").and_then(|rest| rest.split_once(':'))
+    else {
+        return false;
+    };
+    number.parse::<u32>().is_ok() && !state.contains(",port=0,")
+}
+
+pub(super) fn not_primary(place: &str) -> Fault {
+    Fault::Unavailable(format!("{place} is a replica: leases need the primary"))
 }
 
 impl Server {
@@ -124,8 +144,9 @@ impl Server {
         }
         let mut wait = redis::cmd("WAIT");
         wait.arg(self.replicas).arg(REPLICA_TIMEOUT.as_millis() as u64);
-        let have: u32 =
-            wait.query(&mut self.connection).map_err(|error| fault(&self.place, &error))?;
+        // Even what the server refuses comes too late to undo the write.
+        let unconfirmed = |error| Fault::Unavailable(fault(&self.place, &error).to_string());
+        let have: u32 = wait.query(&mut self.connection).map_err(unconfirmed)?;
         if have >= self.replicas {
             return Ok(());
         }

@@ -6,10 +6,37 @@
 //! - A namespace that is missing is an error: a server that lost everything must not grant.
 //! - Each run of the server counts as another store, because Redis may forget the last second. One
 //!   that keeps neither an append-only file nor snapshots forgets the namespaces too.
-//! - **Failover**: a replica that takes over is another run, so everything granted before is fenced
-//!   off. But a primary that was cut off from its replicas goes on granting until it learns of the
-//!   other; with `replicas=1` (or more) it cannot, because nothing counts as written until that
-//!   many replicas have it. Use that wherever there is automatic failover.
+//! - An incarnation is one run of the server on its data: `run_id/master_replid`, compared in the
+//!   step that writes. So a failover, on the same connection or behind a proxy that keeps
+//!   connections, does not go unnoticed even in the middle of a transaction.
+//! - Redis chooses a new `master_replid` for every server that becomes the primary, so one that was
+//!   demoted and promoted again without a restart is another store. It also chooses one when the
+//!   first replica is attached (or `redis-cli --rdb` connects), and when the last one has been gone
+//!   for `repl-backlog-ttl` (an hour unless set; 0 is never). Then, too, nothing is granted for
+//!   half a minute with the default bounds: attach the first replica before the fleet starts.
+//!
+//! # Failover
+//! A replica that takes over is another store, so everything granted before is fenced off. But a
+//! primary that was cut off from its replicas goes on granting until it learns of the new one, and
+//! then both grant the same ticks. With `replicas=n` nothing is granted while fewer than `n`
+//! replicas follow, and nothing counts as written until `n` have confirmed it (`WAIT`). Use that
+//! wherever there is automatic failover, and choose `n` so that **2`n` is at least the number of
+//! all replicas**, those of replicas included: then no two primaries have `n` each. A primary with
+//! more replicas than that is refused when a connection to it is made. Replicas that are attached
+//! later, or to other replicas, are not seen: count them yourself.
+//!
+//! `WAIT` counts replicas; it does not fence a primary off. The same ticks can still be granted
+//! twice if a replica that has followed the new primary is made to follow the old one again while
+//! that one still grants, or if a proxy moves a client's connection to another server between a
+//! write and its `WAIT`.
+//!
+//! # Not noticed
+//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//!
+//! - two primaries without `replicas`, or with too few (see above), and clients that return to an
+//!   old primary that was neither demoted nor stopped while a replica of it was the primary;
+//! - older data put back while the server runs on: `RESTORE`, `SWAPDB`, tools that pipe a snapshot
+//!   into a running server.
 
 mod connection;
 mod keys;

@@ -2,7 +2,7 @@ use redis::{Connection, FromRedisValue, Script, ScriptInvocation};
 
 use super::super::optimistic::{Draft, Head, Seen, Shelf};
 use super::super::{Candidates, Fault};
-use super::connection::fault;
+use super::connection::{fault, not_primary};
 use super::keys::{Keys, number, padded};
 
 /// How many rows one script looks at: a server answers nobody else while a script runs.
@@ -15,7 +15,11 @@ const MOST_NODES: u64 = 1 << 53;
 pub(super) struct Server {
     pub connection: Connection,
     pub place: String,
+    /// The run that a transaction rests on, `run_id/master_replid`; empty if it is to be asked for.
+    /// Failovers, and proxies in front of them, keep connections, so the connection may lead to
+    /// another one by now: the commit compares it in the same step as everything else.
     pub run: String,
+    /// How many replicas must confirm what is written.
     pub replicas: u32,
     /// How often the namespace had been changed when all rows were read.
     pub changes: String,
@@ -32,17 +36,35 @@ pub(super) struct Scripts {
 impl Scripts {
     pub(super) fn new() -> Self {
         Self {
-            head: Script::new(include_str!("head.lua")),
+            head: Script::new(concat!(include_str!("run.lua"), include_str!("head.lua"))),
             coldest: Script::new(include_str!("coldest.lua")),
             unused: Script::new(include_str!("unused.lua")),
-            commit: Script::new(include_str!("commit.lua")),
+            commit: Script::new(concat!(include_str!("run.lua"), include_str!("commit.lua"))),
         }
     }
 }
 
-type HeadReply = (i64, i64, Option<String>, Option<u64>, u64, u64, u64);
+type HeadReply = (String, u32, i64, i64, Option<String>, Option<u64>, u64, u64, u64);
 
 impl Server {
+    /// Refuses a run that nothing may be written to.
+    fn checked_run(&self, run: String, replicas: u32) -> Result<String, Fault> {
+        let (place, confirming) = (&self.place, self.replicas);
+        match run.as_str() {
+            "" => Err(not_primary(place)),
+            "?" => {
+                let text = format!("{place} tells no run_id or no master_replid in INFO");
+                Err(Fault::Rejected(text))
+            }
+            // A new primary that noted its run while its replicas still follow the old one, and
+            // confirm what that one grants, would later grant the same.
+            _ if replicas < confirming => Err(Fault::Unavailable(format!(
+                "{place}: {replicas} of {confirming} replicas that must confirm a write follow it"
+            ))),
+            _ => Ok(run),
+        }
+    }
+
     fn ask<T: FromRedisValue>(&mut self, command: &redis::Cmd) -> Result<T, Fault> {
         command.query(&mut self.connection).map_err(|error| fault(&self.place, &error))
     }
@@ -64,8 +86,12 @@ impl Shelf for Server {
         let keys = Keys::of(namespace);
         let mut script = self.scripts.head.prepare_invoke();
         script.key(keys.namespace).key(keys.rows).key(keys.used).key(keys.fences);
+        script.arg(&self.run).arg(self.replicas);
         let reply: HeadReply = run(&mut self.connection, &self.place, &script)?;
-        let (seconds, micros, text, ever, rows, used, fences) = reply;
+        let (run, replicas, seconds, micros, text, ever, rows, used, fences) = reply;
+        if self.run.is_empty() {
+            self.run = self.checked_run(run, replicas)?;
+        }
         Ok(Head {
             now: seconds * 1000 + micros / 1000,
             namespace: text.map(|text| (text.clone(), text)),
@@ -191,6 +217,7 @@ impl Shelf for Server {
         let mut script = self.scripts.commit.prepare_invoke();
         script.key(keys.namespace).key(keys.rows).key(keys.used);
         script.key(keys.fences).key(keys.history);
+        script.arg(&self.run).arg(self.replicas);
         script.arg(draft.namespace_seen.as_deref().unwrap_or(""));
         script.arg(if draft.all_seen { self.changes.as_str() } else { "" });
         script.arg(draft.namespace.as_deref().unwrap_or("")).arg(u8::from(draft.mends));
@@ -210,6 +237,11 @@ impl Shelf for Server {
             script.arg(format!("{place}:{text}"));
         }
         let written: bool = run(&mut self.connection, &self.place, &script)?;
-        if written { self.replicated() } else { Err(Fault::Conflict) }
+        if !written {
+            // Perhaps because of it.
+            self.run.clear();
+            return Err(Fault::Conflict);
+        }
+        self.replicated()
     }
 }
