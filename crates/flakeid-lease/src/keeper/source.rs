@@ -79,9 +79,7 @@ impl LeaseClock {
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
         Self { exact, system }
     }
-}
 
-impl LeaseClock {
     /// What the clock reads, in Unix milliseconds.
     ///
     /// # Errors
