@@ -4,7 +4,9 @@
 // A test may panic; that is how it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use flakeid_lease::protocol::{Effect, Event, Grant, Holder, Plan, Refusal, Renew, Renewed, Token};
+use flakeid_lease::protocol::{
+    Effect, Event, Grant, Holder, HolderOptions, Refusal, Renew, Renewed, Token,
+};
 use proptest::prelude::*;
 
 /// What happens to a holder; answers are to a request of so many requests ago.
@@ -159,7 +161,7 @@ proptest! {
         window in prop_oneof![2u64..9, Just(u64::MAX)],
         fixed in any::<bool>(),
     ) {
-        let plan = Plan { window, ttl_ms: 5, fixed };
+        let options = HolderOptions { window, ttl_ms: 5, fixed };
         let (mut holder, mut observer, mut count) = (Holder::new(), Observer::default(), 0);
         let mut ousted = false;
         for step in &steps {
@@ -167,8 +169,8 @@ proptest! {
             if let Event::NotRenewed { next, refusal: Refusal::FencedOff } = &event {
                 ousted |= fixed && observer.unsettled.is_some_and(|renew| renew.next == *next);
             }
-            let (next, effects) = holder.step(&plan, &event);
-            prop_assert_eq!(holder.step(&plan, &event), (next.clone(), effects.clone()));
+            let (next, effects) = holder.step(&options, &event);
+            prop_assert_eq!(holder.step(&options, &event), (next.clone(), effects.clone()));
             observer.hear(&event);
             for effect in &effects {
                 let acquires = matches!(effect, Effect::Acquire { .. });

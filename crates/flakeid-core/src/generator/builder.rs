@@ -226,7 +226,7 @@ impl GeneratorBuilder {
         }
         if !nodes.len().is_power_of_two() {
             return refused(&format!(
-                "{} nodes: their number must be 1, 2, 4, 8 or another power of two",
+                "{} nodes: their number must be a power of two",
                 nodes.len()
             ));
         }

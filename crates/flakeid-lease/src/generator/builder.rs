@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
 
-use super::handle::Handle;
+use super::lease::{Lease, Observer};
 use super::leased::LeasedGenerator;
+use super::options::LeaseOptions;
 use super::registry;
-use super::shared::{Observer, Shared};
-use super::terms::Terms;
+use super::users::LeaseUsers;
 use crate::embedded::embedded_url;
-use crate::keeper::{LeaseEvent, Source, Watch};
+use crate::keeper::{LeaseClock, LeaseEvent, StoreSource};
 use crate::machine::machine_rotation;
 use crate::protocol::Identity;
 use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
@@ -18,15 +18,15 @@ use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
 /// The options of a [`LeasedGenerator`]. All have defaults.
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
-    terms: Terms,
-    source: Source,
-    watch: Watch,
+    options: LeaseOptions,
+    source: StoreSource,
+    clock: LeaseClock,
     observer: Option<Arc<Observer>>,
 }
 
 impl LeaseBuilder {
     pub(super) fn at(location: Location, layout: Layout) -> Self {
-        Self::with(Source::Location(location), layout)
+        Self::with(StoreSource::Location(location), layout)
     }
 
     /// What needs no configuration: the store that `FLAKEID_STORE` names, or else the embedded one
@@ -56,28 +56,33 @@ impl LeaseBuilder {
         layout: Layout,
         open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
     ) -> Self {
-        Self::with(Source::Opener(Arc::new(open)), layout)
+        Self::with(StoreSource::Opener(Arc::new(open)), layout)
     }
 
-    fn with(source: Source, layout: Layout) -> Self {
-        Self { terms: Terms::new(layout), source, watch: Watch::default(), observer: None }
+    fn with(source: StoreSource, layout: Layout) -> Self {
+        Self {
+            options: LeaseOptions::new(layout),
+            source,
+            clock: LeaseClock::default(),
+            observer: None,
+        }
     }
 
     /// The namespace: `default` unless set. 1 to 64 of `A-Z a-z 0-9 . _ -`.
     pub fn namespace(mut self, namespace: &str) -> Self {
-        self.terms.namespace = namespace.into();
+        self.options.namespace = namespace.into();
         self
     }
 
     /// Which node to lease: any unless set.
     pub fn identity(mut self, identity: Identity) -> Self {
-        self.terms.identity = identity;
+        self.options.identity = identity;
         self
     }
 
     /// Lease a node from this range only, both inclusive: all of the layout's unless set.
     pub fn nodes(mut self, from: u64, to: u64) -> Self {
-        (self.terms.from, self.terms.to) = (from, to);
+        (self.options.from, self.options.to) = (from, to);
         self
     }
 
@@ -85,77 +90,77 @@ impl LeaseBuilder {
     /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
     /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
     pub fn node_count(mut self, count: u32) -> Self {
-        self.terms.node_count = count;
+        self.options.node_count = count;
         self
     }
 
     /// Where to begin looking among nodes that were never used: 0 unless set.
     pub fn rotation(mut self, rotation: u64) -> Self {
-        self.terms.rotation = rotation;
+        self.options.rotation = rotation;
         self
     }
 
     /// Whether a node may be leased that was leased before: true unless set. Without it each start
     /// uses up a node, as with Baidu's disposable worker IDs, until none is left.
     pub fn reuse(mut self, reuse: bool) -> Self {
-        self.terms.reuse = reuse;
+        self.options.reuse = reuse;
         self
     }
 
     /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
     /// allows. It is how long IDs go on while the store is away.
     pub fn window(mut self, window: Duration) -> Self {
-        self.terms.window_ms = whole_ms(window);
+        self.options.window_ms = whole_ms(window);
         self
     }
 
     /// For how long the node is kept from others without a renewal: 60 s unless set. Uniqueness
     /// does not depend on it.
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.terms.ttl_ms = whole_ms(ttl);
+        self.options.ttl_ms = whole_ms(ttl);
         self
     }
 
     /// How long a call waits without an ID: 1 s or two ticks unless set, whichever is longer.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
-        self.terms.max_wait = max_wait;
+        self.options.max_wait = max_wait;
         self
     }
 
     /// What to do when a tick is full: [`Overflow::Wait`] unless set.
     pub fn overflow(mut self, overflow: Overflow) -> Self {
-        self.terms.policy.overflow = overflow;
+        self.options.policy.overflow = overflow;
         self
     }
 
     /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
     pub fn rollback(mut self, rollback: Rollback) -> Self {
-        self.terms.policy.rollback = rollback;
+        self.options.policy.rollback = rollback;
         self
     }
 
     /// Both at once.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.terms.policy = policy;
+        self.options.policy = policy;
         self
     }
 
     /// As [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
     pub fn sequence_mask(mut self, mask: u64) -> Self {
-        self.terms.sequence_mask = Some(mask);
+        self.options.sequence_mask = Some(mask);
         self
     }
 
     /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
     pub fn sequence_start(mut self, bits: u32) -> Self {
-        self.terms.sequence_start = bits;
+        self.options.sequence_start = bits;
         self
     }
 
     /// The clock: the system's exact one unless set. One of your own is also the clock of stores
     /// that have none (`SQLite`), and such a lease is shared with no other generator.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.watch = Watch::of(clock);
+        self.clock = LeaseClock::new(clock);
         self
     }
 
@@ -180,56 +185,56 @@ impl LeaseBuilder {
     /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
     /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
     pub fn open(self) -> Result<LeasedGenerator, Error> {
-        self.terms.check()?;
+        self.options.check()?;
         self.check_generator()?;
-        let patience = self.terms.max_wait.saturating_add(CONNECT_TIMEOUT);
+        let patience = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
         let make = || {
-            let Self { terms, source, watch, observer } = self.parts();
-            Handle::new(Arc::new(Shared::new(terms, source, watch, observer)))
+            let Self { options, source, clock, observer } = self.parts();
+            LeaseUsers::new(Arc::new(Lease::new(options, source, clock, observer)))
         };
-        let handle = if self.is_shareable() {
-            registry::find_or_add(|handle| self.is_same(handle.shared()), make)
+        let users = if self.is_shareable() {
+            registry::find_or_add(|users| self.is_same(users.lease()), make)
         } else {
             Arc::new(make())
         };
-        LeasedGenerator::open(handle, patience)
+        LeasedGenerator::open(users, patience)
     }
 
     /// Options that only the core can judge are judged before the store is asked for anything.
     fn check_generator(&self) -> Result<(), Error> {
         use crate::protocol::{Grant, Token};
-        let trial = Shared::new(self.terms.clone(), self.source.clone(), self.watch.clone(), None);
-        let node = match self.terms.identity {
+        let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
+        let node = match self.options.identity {
             Identity::Node(node) => node,
-            Identity::Any | Identity::Name(_) => self.terms.from,
+            Identity::Any | Identity::Name(_) => self.options.from,
         };
         let (start, fence, token) = (0, 2, Token::from_bits(0));
         let grant = |node| Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
         let grants: Vec<Grant> =
-            (0..u64::from(self.terms.node_count)).map(|more| grant(node + more)).collect();
+            (0..u64::from(self.options.node_count)).map(|more| grant(node + more)).collect();
         trial.begin(&grants, start, fence).map(drop)
     }
 
     fn is_shareable(&self) -> bool {
-        self.watch.system.is_some()
+        self.clock.system.is_some()
             && self.observer.is_none()
-            && matches!(self.source, Source::Location(_))
+            && matches!(self.source, StoreSource::Location(_))
     }
 
-    fn is_same(&self, other: &Shared) -> bool {
+    fn is_same(&self, other: &Lease) -> bool {
         let same_store = match (&self.source, &other.source) {
-            (Source::Location(mine), Source::Location(theirs)) => mine == theirs,
+            (StoreSource::Location(mine), StoreSource::Location(theirs)) => mine == theirs,
             _ => false,
         };
-        let same_clock = other.watch.system == self.watch.system;
-        same_store && same_clock && other.observer.is_none() && self.terms == other.terms
+        let same_clock = other.clock.system == self.clock.system;
+        same_store && same_clock && other.observer.is_none() && self.options == other.options
     }
 
     fn parts(&self) -> Self {
         Self {
-            terms: self.terms.clone(),
+            options: self.options.clone(),
             source: self.source.clone(),
-            watch: self.watch.clone(),
+            clock: self.clock.clone(),
             observer: self.observer.clone(),
         }
     }
@@ -243,7 +248,7 @@ impl fmt::Debug for LeaseBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeaseBuilder")
             .field("store", &format_args!("{}", self.source))
-            .field("terms", &self.terms)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
-use super::handle::Handle;
-use super::{LeaseBuilder, LeasedLocalGenerator, Shared};
-use crate::keeper::{LeaseStatus, Life, RETRY};
+use super::users::LeaseUsers;
+use super::{Lease, LeaseBuilder, LeasedLocalGenerator};
+use crate::keeper::{LeaseSession, LeaseStatus, RETRY};
 use crate::store::{CONNECT_TIMEOUT, Location};
 
 /// What is tried on a newer generator, for at most so long.
@@ -32,7 +32,7 @@ pub struct LeasedGenerator {
     /// is closed.
     current: AtomicPtr<Generator>,
     closed: AtomicBool,
-    handle: Arc<Handle>,
+    users: Arc<LeaseUsers>,
 }
 
 impl LeasedGenerator {
@@ -44,14 +44,14 @@ impl LeasedGenerator {
         Ok(LeaseBuilder::at(Location::parse(url)?, layout))
     }
 
-    /// One more user of a lease, whom `handle` counts already; waits for the lease's first grant.
-    pub(super) fn open(handle: Arc<Handle>, patience: Duration) -> Result<Self, Error> {
+    /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
+    pub(super) fn open(users: Arc<LeaseUsers>, patience: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
         // First of all: it is dropped, and no user any more, whatever fails from here on.
-        let generator = Self { current, closed, handle };
-        let shared = generator.shared();
+        let generator = Self { current, closed, users };
+        let lease = generator.shared_lease();
         // Any grant of this process will do, and renewals come after one.
-        shared.lives.begin(shared)?.gain(0, patience, &shared.source)?;
+        lease.sessions.begin(lease)?.gain(0, patience, &lease.source)?;
         generator.newest()?;
         Ok(generator)
     }
@@ -183,40 +183,40 @@ impl LeasedGenerator {
     pub fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
             self.current.store(ptr::null_mut(), Ordering::Release);
-            self.handle.leave();
+            self.users.leave();
         }
     }
 
     /// The node in the IDs now, the smallest of several. It changes when another process takes it.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.shared().generator().map_or(0, |generator| generator.node())
+        self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
     /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`] asked for
     /// more.
     #[must_use]
     pub fn nodes(&self) -> Vec<u64> {
-        let generator = self.shared().generator();
+        let generator = self.shared_lease().generator();
         generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
     }
 
     /// The layout of the IDs.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        &self.shared().terms.layout
+        &self.shared_lease().options.layout
     }
 
     /// How the lease stands. In a forked child that has no lease of its own yet, nothing is known.
     #[must_use]
     pub fn lease(&self) -> LeaseStatus {
-        self.shared().lives.ours().map(Life::status).unwrap_or_default()
+        self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
     }
 
     /// What happened besides issuing IDs since the node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let generator = self.shared().generator();
+        let generator = self.shared_lease().generator();
         generator.map(|generator| generator.stats()).unwrap_or_default()
     }
 
@@ -226,17 +226,17 @@ impl LeasedGenerator {
         self.closed.load(Ordering::Acquire)
     }
 
-    fn shared(&self) -> &Arc<Shared> {
-        self.handle.shared()
+    fn shared_lease(&self) -> &Arc<Lease> {
+        self.users.lease()
     }
 
     pub(super) fn max_wait(&self) -> Duration {
-        self.shared().terms.max_wait
+        self.shared_lease().options.max_wait
     }
 
     #[inline]
     fn at_hand(&self) -> Result<&Generator, Error> {
-        // SAFETY: null, or taken from the lease's list, which never loses one before `self.handle`
+        // SAFETY: null, or taken from the lease's list, which never loses one before `self.users`
         // goes. Acquire: who sees a generator sees it whole.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
     }
@@ -248,7 +248,7 @@ impl LeasedGenerator {
 
     /// There is one from the first grant on.
     fn newest(&self) -> Result<&Arc<Generator>, Error> {
-        let newest = self.shared().generator().ok_or_else(Self::ended)?;
+        let newest = self.shared_lease().generator().ok_or_else(Self::ended)?;
         // A swap, because it reads what it replaces: a null that says the flag is set.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
         if self.is_closed() {
@@ -277,21 +277,21 @@ impl LeasedGenerator {
             if self.is_closed() {
                 return Err(Self::ended());
             }
-            let life = self.shared().lives.begin(self.shared())?;
+            let session = self.shared_lease().sessions.begin(self.shared_lease())?;
             // Noted before the generator is tried: what is gained after that is not missed.
-            let gains = life.gains();
+            let gains = session.gains();
             error = match retry(self.newest()?, left()) {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            self.gain(life, gains, error.kind(), left())?;
+            self.gain(session, gains, error.kind(), left())?;
         }
     }
 
     /// Waits until there is another generator, or a longer window, than after `since` gains.
     fn gain(
         &self,
-        life: &Life,
+        session: &LeaseSession,
         since: u64,
         kind: ErrorKind,
         patience: Duration,
@@ -303,7 +303,7 @@ impl LeasedGenerator {
             ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => patience,
             _ => return Ok(()),
         };
-        life.gain(since, patience, &self.shared().source).map_err(|cause| match kind {
+        session.gain(since, patience, &self.shared_lease().source).map_err(|cause| match kind {
             ErrorKind::LeaseExpired => Error::new(
                 kind,
                 &format!("the window of ticks is used up and was not renewed: {cause}"),
@@ -324,8 +324,8 @@ impl Drop for LeasedGenerator {
 impl fmt::Debug for LeasedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
-            .field("namespace", &self.shared().terms.namespace)
-            .field("generator", &self.shared().generator())
+            .field("namespace", &self.shared_lease().options.namespace)
+            .field("generator", &self.shared_lease().generator())
             .field("lease", &self.lease())
             .finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use flakeid_core::{Error, Generator, Id, LocalGenerator};
 use super::LeasedGenerator;
 
 /// One thread's share of a [`LeasedGenerator`], as [`LocalGenerator`] is of a fixed node's: blocks
-/// die with their tick, with the window, with the node and with a fork, and the handle goes on with
+/// die with their tick, with the window, with the node and with a fork, and the users goes on with
 /// the next.
 ///
 /// The generator may be borrowed, as by [`LeasedGenerator::local`], or shared, as

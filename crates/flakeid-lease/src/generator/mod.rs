@@ -3,17 +3,17 @@
 mod builder;
 mod cached;
 mod chain;
-mod handle;
+mod lease;
 mod leased;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod options;
 mod registry;
-mod shared;
-mod terms;
+mod users;
 
 pub use builder::LeaseBuilder;
 pub use cached::LeasedCachedGenerator;
+pub(crate) use lease::Lease;
 pub use leased::LeasedGenerator;
 pub use local::LeasedLocalGenerator;
-pub(crate) use shared::Shared;

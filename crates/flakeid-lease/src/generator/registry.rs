@@ -1,16 +1,16 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::handle::Handle;
+use super::users::LeaseUsers;
 use crate::fork_gate;
 
 /// The leases of this process that can be shared.
-static LEASES: Mutex<Vec<Weak<Handle>>> = Mutex::new(Vec::new());
+static LEASES: Mutex<Vec<Weak<LeaseUsers>>> = Mutex::new(Vec::new());
 
 /// The lease that `is_it`, with one more user, or a new one.
 pub(super) fn find_or_add(
-    is_it: impl Fn(&Handle) -> bool,
-    make: impl FnOnce() -> Handle,
-) -> Arc<Handle> {
+    is_it: impl Fn(&LeaseUsers) -> bool,
+    make: impl FnOnce() -> LeaseUsers,
+) -> Arc<LeaseUsers> {
     // Dropped after all else here: dropping a lease drops its store, which may need the gate.
     let mut passed = Vec::new();
     // A fork waits, or its child would find the list locked for ever. Where it is, nothing is

@@ -1,3 +1,5 @@
+//! What happens to a lease, for observers.
+
 use flakeid_core::Error;
 
 /// What happens to a lease, for logs and metrics.

@@ -1,13 +1,13 @@
 //! Keeping a lease: a plain thread that acquires, renews and releases, and tells how it goes.
 
-mod acts;
 mod event;
-mod life;
-mod pace;
+mod schedule;
+mod session;
 mod source;
 mod status;
+mod thread;
 
 pub use event::LeaseEvent;
-pub(crate) use life::{Life, Lives};
-pub(crate) use source::{RETRY, SharedClock, Source, Watch};
+pub(crate) use session::{LeaseSession, Sessions};
+pub(crate) use source::{LeaseClock, RETRY, SharedClock, StoreSource};
 pub use status::LeaseStatus;

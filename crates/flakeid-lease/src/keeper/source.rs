@@ -1,3 +1,5 @@
+//! Where connections to the store come from, and the clock of a lease.
+
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,12 +18,12 @@ type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
 /// Where connections to the store come from.
 #[derive(Clone)]
-pub(crate) enum Source {
+pub(crate) enum StoreSource {
     Location(Location),
     Opener(Arc<Opener>),
 }
 
-impl Source {
+impl StoreSource {
     pub(crate) fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         match self {
             Self::Location(location) => location.connect(clock),
@@ -43,7 +45,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for StoreSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Location(location) => location.fmt(f),
@@ -65,27 +67,25 @@ pub(crate) fn is_skew(fault: &Fault) -> bool {
 /// The clock of a lease. The system's are told apart, because generators read them faster; what is
 /// not an ID's time is then read from the exact one.
 #[derive(Clone)]
-pub(crate) struct Watch {
-    pub(crate) clock: Arc<dyn Clock>,
+pub(crate) struct LeaseClock {
+    pub(crate) exact: Arc<dyn Clock>,
     pub(crate) system: Option<NamedClock>,
 }
 
-impl Watch {
-    pub(crate) fn of(clock: impl Clock) -> Self {
+impl LeaseClock {
+    pub(crate) fn new(clock: impl Clock) -> Self {
         let system = NamedClock::of(&clock);
-        let clock: Arc<dyn Clock> =
+        let exact: Arc<dyn Clock> =
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
-        Self { clock, system }
+        Self { exact, system }
     }
-}
 
-impl Watch {
     /// What the clock reads, in Unix milliseconds.
     ///
     /// # Errors
     /// [`InvalidOption`](ErrorKind::InvalidOption) if it is the user's own and panics.
     pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
-        catch_unwind(AssertUnwindSafe(|| self.clock.unix_ms())).map_err(|panic| {
+        catch_unwind(AssertUnwindSafe(|| self.exact.unix_ms())).map_err(|panic| {
             Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))
         })
     }
@@ -97,9 +97,9 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-impl Default for Watch {
+impl Default for LeaseClock {
     fn default() -> Self {
-        Self::of(SystemClock)
+        Self::new(SystemClock)
     }
 }
 

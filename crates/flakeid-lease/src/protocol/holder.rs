@@ -2,7 +2,7 @@ use super::{Grant, Refusal, Release, Renew, Renewed, Token};
 
 /// How a holder leases. Ticks are the layout's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Plan {
+pub struct HolderOptions {
     /// How many ticks a renewal keeps ahead of the clock.
     pub window: u64,
     /// For how long a node is kept from others without a renewal, in milliseconds.
@@ -93,7 +93,7 @@ pub enum Effect {
 
 /// A node held, and what is known of its row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
+pub struct HeldNode {
     /// What was granted; `fence` and `expires` are those of the last confirmed renewal, and so is
     /// the token.
     pub grant: Grant,
@@ -109,7 +109,7 @@ pub struct Hold {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Holder {
     /// The node it holds, if any.
-    pub hold: Option<Hold>,
+    pub hold: Option<HeldNode>,
     /// The token of the acquire that is on its way.
     pub acquiring: Option<Token>,
     /// Whether the user is done.
@@ -127,12 +127,12 @@ impl Holder {
 
     /// The next state and what to do. Pure: everything it depends on is in the arguments.
     #[must_use]
-    pub fn step(&self, plan: &Plan, event: &Event) -> (Self, Vec<Effect>) {
+    pub fn step(&self, options: &HolderOptions, event: &Event) -> (Self, Vec<Effect>) {
         let mut next = self.clone();
         let mut effects = Vec::new();
         match event {
             Event::Wake { now, next: next_tick, margin, fresh } => {
-                next.wake(plan, *now, *next_tick, *margin, *fresh, &mut effects);
+                next.wake(options, *now, *next_tick, *margin, *fresh, &mut effects);
             }
             Event::Granted(grant) => next.granted(*grant, &mut effects),
             Event::NotGranted { token } => {
@@ -144,7 +144,7 @@ impl Holder {
                 next.renewed(*token, *answer, &mut effects);
             }
             Event::NotRenewed { next: token, refusal } => {
-                next.not_renewed(plan, *token, refusal);
+                next.not_renewed(options, *token, refusal);
             }
             Event::Unanswered { next: token } => {
                 if let Some(hold) = next.renewal_of(*token) {
@@ -168,7 +168,7 @@ impl Holder {
 
     fn wake(
         &mut self,
-        plan: &Plan,
+        options: &HolderOptions,
         now: u64,
         next_tick: u64,
         margin: u64,
@@ -193,8 +193,8 @@ impl Holder {
                         start: hold.grant.start,
                         token: hold.grant.token,
                         next: fresh,
-                        wanted: reached.saturating_add(plan.window),
-                        ttl_ms: plan.ttl_ms,
+                        wanted: reached.saturating_add(options.window),
+                        ttl_ms: options.ttl_ms,
                     },
                     None => return,
                 };
@@ -217,7 +217,7 @@ impl Holder {
             return;
         }
         self.acquiring = None;
-        self.hold = Some(Hold { grant, renewal: None, waiting: false, fenced_off: false });
+        self.hold = Some(HeldNode { grant, renewal: None, waiting: false, fenced_off: false });
         if self.closing {
             // Never installed, so nothing of it was used.
             effects.push(Effect::End);
@@ -240,14 +240,14 @@ impl Holder {
         }
     }
 
-    fn not_renewed(&mut self, plan: &Plan, token: Token, refusal: &Refusal) {
+    fn not_renewed(&mut self, options: &HolderOptions, token: Token, refusal: &Refusal) {
         let Some(hold) = self.renewal_of(token) else { return };
         hold.renewal = None;
         hold.waiting = false;
         match refusal {
             Refusal::FencedOff => {
                 hold.fenced_off = true;
-                self.ousted = plan.fixed;
+                self.ousted = options.fixed;
             }
             // Nobody took it: even a fixed node may be asked for again, under a new grant.
             Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
@@ -268,7 +268,7 @@ impl Holder {
         }
     }
 
-    fn renewal_of(&mut self, token: Token) -> Option<&mut Hold> {
+    fn renewal_of(&mut self, token: Token) -> Option<&mut HeldNode> {
         self.hold.as_mut().filter(|hold| hold.renewal.is_some_and(|r| r.next == token))
     }
 }

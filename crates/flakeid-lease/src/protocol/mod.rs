@@ -13,7 +13,7 @@ mod row;
 pub mod rules;
 mod token;
 
-pub use holder::{Effect, Event, Hold, Holder, Plan};
+pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions};
 pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;
 pub use request::{Acquire, Grant, Identity, Release, Renew, Renewed};

@@ -2,7 +2,7 @@
 //! word and limit, and what is on its way between it and the store.
 
 use flakeid_lease::protocol::{
-    Effect, Event, Grant, Holder, Plan, Refusal, Release, Renew, Renewed, Token,
+    Effect, Event, Grant, Holder, HolderOptions, Refusal, Release, Renew, Renewed, Token,
 };
 
 use crate::contents::LAYOUT;
@@ -130,10 +130,17 @@ impl Process {
         Self { holders: vec![Holder::new(); nodes], cell: None, last: None, mail: Vec::new() }
     }
 
-    pub fn step(&mut self, plan: &Plan, member: usize, clock: i64, mutant: Mutant, event: Event) {
+    pub fn step(
+        &mut self,
+        options: &HolderOptions,
+        member: usize,
+        clock: i64,
+        mutant: Mutant,
+        event: Event,
+    ) {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
-            let (next, effects) = self.holders[member].step(plan, &event);
+            let (next, effects) = self.holders[member].step(options, &event);
             self.holders[member] = next;
             // In this order, as the holder says.
             for effect in effects {

@@ -1,6 +1,6 @@
 //! Everything that can be at a moment, and everything that can happen then.
 
-use flakeid_lease::protocol::{Event as Heard, Holder, Identity, Plan, Renewed, Token};
+use flakeid_lease::protocol::{Event as Heard, Holder, HolderOptions, Identity, Renewed, Token};
 use flakeid_lease::store::operations::Repair;
 
 use crate::contents::{Contents, LAYOUT, NODES};
@@ -328,8 +328,8 @@ impl World {
         event: Heard,
     ) {
         let fixed = matches!(scenario.identities[process], Identity::Node(_));
-        let plan = Plan { window: WINDOW, ttl_ms: TTL_MS, fixed };
-        self.processes[process].step(&plan, member, clock, scenario.mutant, event);
+        let options = HolderOptions { window: WINDOW, ttl_ms: TTL_MS, fixed };
+        self.processes[process].step(&options, member, clock, scenario.mutant, event);
     }
 
     fn wake(&mut self, scenario: &Scenario, process: usize, member: usize, clock: i64) {

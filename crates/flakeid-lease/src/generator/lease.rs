@@ -1,3 +1,5 @@
+//! One lease of this process: its options, store, clock and generators.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -5,35 +7,35 @@ use std::time::Duration;
 use flakeid_core::{Error, Generator, Window};
 
 use super::chain::Chain;
-use super::terms::Terms;
-use crate::keeper::{LeaseEvent, Lives, SharedClock, Source, Watch};
+use super::options::LeaseOptions;
+use crate::keeper::{LeaseClock, LeaseEvent, Sessions, SharedClock, StoreSource};
 use crate::protocol::Grant;
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
 
-/// What all generators of one lease share, and their keeper with them.
-pub(crate) struct Shared {
-    pub(crate) terms: Terms,
-    pub(crate) source: Source,
-    pub(crate) watch: Watch,
+/// What the generators of one lease and its keeper share.
+pub(crate) struct Lease {
+    pub(crate) options: LeaseOptions,
+    pub(crate) source: StoreSource,
+    pub(crate) clock: LeaseClock,
     pub(crate) observer: Option<Arc<Observer>>,
-    /// One grant's generator after the other. Only the newest issues: each one is retired before the
-    /// next is added, by the one keeper of the process.
+    /// The generators of all grants so far. Only the newest issues IDs: the keeper retires each one
+    /// before it adds the next.
     tenures: Chain<Arc<Generator>>,
-    pub(crate) lives: Lives,
+    pub(crate) sessions: Sessions,
     /// The tick after the last one used by a generator that has ended.
     used_until: AtomicU64,
 }
 
-impl Shared {
+impl Lease {
     pub(crate) fn new(
-        terms: Terms,
-        source: Source,
-        watch: Watch,
+        options: LeaseOptions,
+        source: StoreSource,
+        clock: LeaseClock,
         observer: Option<Arc<Observer>>,
     ) -> Self {
-        let (tenures, lives) = (Chain::new(), Lives::new());
-        Self { terms, source, watch, observer, tenures, lives, used_until: AtomicU64::new(0) }
+        let (tenures, sessions) = (Chain::new(), Sessions::new());
+        Self { options, source, clock, observer, tenures, sessions, used_until: AtomicU64::new(0) }
     }
 
     /// The present grant's generator, or that of the last one.
@@ -53,29 +55,29 @@ impl Shared {
         self.used_until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// A generator in what is common to the windows of grants.
+    /// Makes a generator for the nodes of `grants`, in the window from `start` to `fence`.
     pub(crate) fn begin(
         &self,
         grants: &[Grant],
         start: u64,
         fence: u64,
     ) -> Result<Generator, Error> {
-        let terms = &self.terms;
+        let options = &self.options;
         let nodes: Vec<u64> = grants.iter().map(|grant| grant.node).collect();
         let max_ahead_ms = grants.iter().map(|grant| grant.max_ahead_ms).min().unwrap_or(0);
-        let mut builder = Generator::builder(terms.layout)
+        let mut builder = Generator::builder(options.layout)
             .nodes(&nodes)
             .window(Window::new(start, fence)?)
-            .policy(terms.policy)
-            .sequence_start(terms.sequence_start)
+            .policy(options.policy)
+            .sequence_start(options.sequence_start)
             .max_ahead(Duration::from_millis(max_ahead_ms))
-            .max_wait(terms.max_wait);
-        if let Some(mask) = terms.sequence_mask {
+            .max_wait(options.max_wait);
+        if let Some(mask) = options.sequence_mask {
             builder = builder.sequence_mask(mask);
         }
-        builder = match self.watch.system {
+        builder = match self.clock.system {
             Some(clock) => builder.clock(clock),
-            None => builder.clock(SharedClock(Arc::clone(&self.watch.clock))),
+            None => builder.clock(SharedClock(Arc::clone(&self.clock.exact))),
         };
         builder.build()
     }

@@ -1,11 +1,13 @@
+//! When the keeper asks the store again.
+
 use std::time::{Duration, Instant};
 
-use crate::generator::Shared;
+use crate::generator::Lease;
 use crate::protocol::Holder;
 use crate::random;
 
 /// When the keeper asks the store again.
-pub(super) struct Pace {
+pub(super) struct RenewalSchedule {
     window_ms: u64,
     ttl: Duration,
     /// Failures in a row.
@@ -19,10 +21,10 @@ pub(super) struct Pace {
     hurry: bool,
 }
 
-impl Pace {
+impl RenewalSchedule {
     /// The longest time between two attempts after failures.
     const LONGEST: Duration = Duration::from_secs(2);
-    /// At least this long between two attempts after a failure, however urgent.
+    /// The shortest time between two attempts after a failure, however urgent the next one is.
     const SHORTEST: Duration = Duration::from_millis(20);
 
     pub(super) fn new(window_ms: u64, ttl_ms: u64) -> Self {
@@ -52,14 +54,14 @@ impl Pace {
         self.failed = Some(Instant::now());
     }
 
-    /// The next attempt is for something else and need not wait.
+    /// The next attempt is for something else and does not have to wait.
     pub(super) fn hurry(&mut self) {
         self.hurry = true;
     }
 
-    /// How many ticks must be left of a window for a renewal not to be due: two thirds, more or
-    /// less. All of them once half the TTL has gone by without a renewal, which happens when the
-    /// clock was set back: the fence is far away then, but the row expires by the store's clock.
+    /// A renewal is due when fewer ticks than this are left of the window: about two thirds of it.
+    /// Once half the TTL has passed without a renewal, one is due in any case: if the clock was set
+    /// back, the fence is far away, but the row still expires by the store's clock.
     pub(super) fn margin(&self, window: u64) -> u64 {
         if self.succeeded.elapsed() > self.ttl / 2 {
             return u64::MAX;
@@ -68,10 +70,10 @@ impl Pace {
         ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window)
     }
 
-    /// How long nothing is due, if nobody asks and the next ID is of the tick `next`.
+    /// How long until something is due, if nobody asks, when the next ID is in the tick `next`.
     pub(super) fn until_next<'a>(
         &mut self,
-        shared: &Shared,
+        lease: &Lease,
         holders: impl Iterator<Item = &'a Holder>,
         next: u64,
     ) -> Duration {
@@ -90,9 +92,9 @@ impl Pace {
         let holds = holders.filter_map(|holder| holder.hold.as_ref());
         let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);
         let Some(fence) = fences.min() else { return often };
-        let layout = &shared.terms.layout;
+        let layout = &lease.options.layout;
         let window = self.window_ms.div_ceil(layout.unit_ms());
-        let now = shared.watch.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
+        let now = lease.clock.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
         let reached = now.max(next);
         let left = fence.saturating_sub(reached);
         let idle = left.saturating_sub(self.margin(window).saturating_sub(1));
@@ -100,7 +102,7 @@ impl Pace {
         idle.min(often).max(Duration::from_millis(1))
     }
 
-    /// What is left of the pause that follows a failure in any case.
+    /// What is left of the shortest pause after a failure.
     pub(super) fn pause(&self) -> Duration {
         self.failed.map_or(Duration::ZERO, |failed| Self::SHORTEST.saturating_sub(failed.elapsed()))
     }

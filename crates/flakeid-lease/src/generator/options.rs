@@ -1,13 +1,14 @@
+//! The options of a lease, their defaults and limits.
+
 use std::time::Duration;
 
 use flakeid_core::{Error, Layout, Policy};
 
 use crate::protocol::{Bounds, Identity, Namespace};
 
-/// What a lease is for, and how it is kept: everything that must be equal for two generators of a
-/// process to share one.
+/// The options of a lease. Two generators of a process share a lease if all of them are equal.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Terms {
+pub(crate) struct LeaseOptions {
     pub(crate) namespace: String,
     pub(crate) layout: Layout,
     pub(crate) identity: Identity,
@@ -24,7 +25,7 @@ pub(crate) struct Terms {
     pub(crate) sequence_start: u32,
 }
 
-impl Terms {
+impl LeaseOptions {
     /// The defaults. A window is half of what namespaces allow unless told otherwise.
     pub(crate) fn new(layout: Layout) -> Self {
         Self {
@@ -64,7 +65,7 @@ impl Terms {
         if !self.node_count.is_power_of_two() || u64::from(self.node_count) > range {
             return Err(Error::invalid_option(
                 "node_count",
-                &format!("{} must be 1, 2, 4, 8 or so on, at most {range}", self.node_count),
+                &format!("{} must be a power of two, at most {range}", self.node_count),
             ));
         }
         if self.node_count > 1 && self.identity != Identity::Any {
