@@ -5,9 +5,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use flakeid_core::TextForm;
 
-use crate::choice::{LayoutChoice, Presets};
-use crate::leases::LeasesArgs;
-use crate::node::NodeArgs;
+use crate::args::layout_arg::{LayoutChoice, Presets};
+use crate::args::node::NodeArgs;
+use crate::commands::leases::LeasesArgs;
 use crate::store::StoreArgs;
 
 /// Makes, decodes and draws 64-bit IDs of the whole Snowflake family

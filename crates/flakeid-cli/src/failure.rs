@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use flakeid_core::Error;
 
-use crate::output;
+use crate::terminal::output;
 
 /// Why a command ended early.
 #[derive(Debug)]

@@ -2,33 +2,13 @@
 //! layouts. All arithmetic on bits and time is in `flakeid-core`; this crate reads arguments and
 //! writes text.
 
-mod bounds;
-mod choice;
+mod args;
 mod cli;
-mod completions;
-mod consent;
-mod diagram;
-mod environment;
+mod commands;
 mod failure;
-mod figure;
-mod inspect;
-mod instant;
-mod layout;
-mod leases;
-mod maker;
-mod man;
-mod need;
-mod next;
-mod node;
-mod output;
-mod plan;
-mod progress;
-mod proposal;
-mod record;
-mod span;
+mod format;
 mod store;
-mod table;
-mod whois;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -40,17 +20,17 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.apply();
     let outcome = match &cli.command {
-        Command::Next(args) => next::run(args),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Bounds(args) => bounds::run(args),
+        Command::Next(args) => commands::next::run(args),
+        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Bounds(args) => commands::bounds::run(args),
         Command::Layout(args) => match &args.command {
-            None => layout::run(args),
-            Some(cli::LayoutCommand::Plan(args)) => plan::run(args),
+            None => commands::layout::run(args),
+            Some(cli::LayoutCommand::Plan(args)) => commands::plan::run(args),
         },
-        Command::Leases(args) => leases::run(args),
-        Command::Whois(args) => whois::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Leases(args) => commands::leases::run(args),
+        Command::Whois(args) => commands::whois::run(args),
+        Command::Completions(args) => commands::completions::run(args),
+        Command::Man(args) => commands::man::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,9 +8,9 @@ use flakeid_lease::protocol::{Namespace, Refusal, Row};
 use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
 
-use crate::environment;
+use crate::args::environment;
 use crate::failure::{Failure, Outcome};
-use crate::output;
+use crate::terminal::output;
 
 pub(crate) const STORE: &str = "FLAKEID_STORE";
 pub(crate) const NAMESPACE: &str = "FLAKEID_NAMESPACE";
@@ -188,7 +188,7 @@ fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
 /// The first few of many names.
 fn some(names: &[String]) -> String {
     const MOST: usize = 8;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| output::tame(name)).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| output::sanitize(name)).collect();
     let more = if names.len() > MOST { " …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

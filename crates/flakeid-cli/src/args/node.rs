@@ -1,0 +1,232 @@
+//! Which node to make IDs for: from the flags, else from the environment.
+
+use clap::{Args, ValueEnum};
+use flakeid_core::{Error, Layout};
+use flakeid_lease::NodeSource;
+
+use crate::failure::Failure;
+use crate::format::number;
+use crate::terminal::output;
+
+pub(crate) const NODE: &str = "FLAKEID_NODE";
+pub(crate) const DATACENTER: &str = "FLAKEID_DATACENTER";
+pub(crate) const WORKER: &str = "FLAKEID_WORKER";
+
+#[derive(Args)]
+pub(crate) struct NodeArgs {
+    /// Node of these IDs: no two generators that run at once may share one
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    node: Option<String>,
+
+    /// High part of the node, in layouts that split it; goes with --worker
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    datacenter: Option<String>,
+
+    /// Low part of the node, in layouts that split it; goes with --datacenter
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    worker: Option<String>,
+
+    /// Take the node from somewhere that has to be named
+    #[arg(long, value_enum, value_name = "SOURCE", conflicts_with_all = ["node", "datacenter", "worker"])]
+    node_from: Option<Source>,
+}
+
+/// Where else a node may come from.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Source {
+    #[value(help = "FLAKEID_NODE, or FLAKEID_DATACENTER and FLAKEID_WORKER: an error if not set")]
+    Env,
+    #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]
+    Kubernetes,
+    /// The low bits of a network card's address: unsafe
+    Mac,
+    /// The low bits of this host's IPv4 address: unsafe
+    Ipv4,
+}
+
+impl Source {
+    const fn of_lease(self) -> NodeSource {
+        match self {
+            Self::Env => NodeSource::Environment,
+            Self::Kubernetes => NodeSource::Kubernetes,
+            Self::Mac => NodeSource::MacAddress,
+            Self::Ipv4 => NodeSource::Ipv4,
+        }
+    }
+}
+
+/// What one source says.
+struct Told {
+    node: Option<String>,
+    datacenter: Option<String>,
+    worker: Option<String>,
+    /// What the three are called there.
+    names: [&'static str; 3],
+    from_environment: bool,
+}
+
+impl NodeArgs {
+    /// Whether the command line says nothing about a node.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.node.is_none()
+            && self.datacenter.is_none()
+            && self.worker.is_none()
+            && self.node_from.is_none()
+    }
+
+    /// The node, or `None` if nobody gave one. `environment` looks up a variable.
+    pub(crate) fn resolve(
+        &self,
+        layout: &Layout,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<u64>, Failure> {
+        if let Some(source) = self.node_from.map(Source::of_lease) {
+            let node = source.node(layout)?;
+            if let Some(warning) = source.warning() {
+                output::warning(warning);
+            }
+            return Ok(Some(node));
+        }
+        let flags = Told {
+            node: self.node.clone(),
+            datacenter: self.datacenter.clone(),
+            worker: self.worker.clone(),
+            names: ["--node", "--datacenter", "--worker"],
+            from_environment: false,
+        };
+        let environment = Told {
+            node: environment(NODE),
+            datacenter: environment(DATACENTER),
+            worker: environment(WORKER),
+            names: [NODE, DATACENTER, WORKER],
+            from_environment: true,
+        };
+        let told = if flags.is_silent() { environment } else { flags };
+        told.node(layout).map_err(|error| told.explain(error))
+    }
+}
+
+impl Told {
+    fn is_silent(&self) -> bool {
+        self.node.is_none() && self.datacenter.is_none() && self.worker.is_none()
+    }
+
+    fn node(&self, layout: &Layout) -> Result<Option<u64>, Error> {
+        let [node_name, datacenter_name, worker_name] = self.names;
+        match (&self.node, &self.datacenter, &self.worker) {
+            (None, None, None) => Ok(None),
+            (Some(node), None, None) => number::parse("node", node, 0, layout.max_node()).map(Some),
+            (None, Some(datacenter), Some(worker)) => {
+                let Some((most_datacenter, most_worker)) = layout.max_datacenter_and_worker()
+                else {
+                    // Whatever the numbers are: the core says why not.
+                    return layout.join_node(0, 0).map(Some);
+                };
+                let datacenter = number::parse("datacenter", datacenter, 0, most_datacenter)?;
+                let worker = number::parse("worker", worker, 0, most_worker)?;
+                layout.join_node(datacenter, worker).map(Some)
+            }
+            (Some(_), _, _) => Err(Error::invalid_option(
+                "node",
+                &format!(
+                    "give either {node_name} or {datacenter_name} with {worker_name}, not both"
+                ),
+            )),
+            (None, Some(_), None) => Err(self.missing("worker", worker_name, datacenter_name)),
+            (None, None, Some(_)) => Err(self.missing("datacenter", datacenter_name, worker_name)),
+        }
+    }
+
+    fn missing(&self, option: &'static str, missing: &str, given: &str) -> Error {
+        let place =
+            if self.from_environment { "in the environment" } else { "on the command line" };
+        Error::invalid_option(option, &format!("{given} goes with {missing}, which is not {place}"))
+    }
+
+    /// Who did not type the number has to be told where it comes from.
+    fn explain(&self, error: Error) -> Failure {
+        match error.field() {
+            Some(field) if self.from_environment => {
+                let name = match field {
+                    "datacenter" => DATACENTER,
+                    "worker" => WORKER,
+                    _ => NODE,
+                };
+                Failure::hinted(error, format!("it comes from the environment variable {name}"))
+            }
+            _ => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(
+        flags: [&str; 3],
+        variables: [&str; 3],
+        layout: &Layout,
+    ) -> Result<Option<u64>, String> {
+        let told = |text: &str| (text != "-").then(|| text.to_owned());
+        let [node, datacenter, worker] = flags.map(told);
+        let args = NodeArgs { node, datacenter, worker, node_from: None };
+        let variable = |name: &str| {
+            let index = [NODE, DATACENTER, WORKER].iter().position(|known| *known == name)?;
+            told(variables[index])
+        };
+        args.resolve(layout, variable).map_err(|failure| match failure {
+            Failure::Refused { error, hint } => format!("{error}; {}", hint.unwrap_or_default()),
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn flags_win_over_the_environment() {
+        let none = ["-"; 3];
+        let twitter = Layout::TWITTER;
+        assert_eq!(resolve(none, none, &twitter), Ok(None));
+        assert_eq!(resolve(["7", "-", "-"], none, &twitter), Ok(Some(7)));
+        assert_eq!(resolve(["-", "17", "25"], none, &twitter), Ok(Some(569)));
+        assert_eq!(resolve(none, ["8", "-", "-"], &twitter), Ok(Some(8)));
+        assert_eq!(resolve(none, ["-", "17", "25"], &twitter), Ok(Some(569)));
+        assert_eq!(resolve(["7", "-", "-"], ["-", "17", "25"], &twitter), Ok(Some(7)));
+        assert_eq!(resolve(["-", "0", "1"], ["8", "-", "-"], &twitter), Ok(Some(1)));
+        assert_eq!(resolve(["7", "-", "-"], ["8", "1", "x"], &twitter), Ok(Some(7)));
+    }
+
+    #[test]
+    fn one_source_says_one_thing() {
+        let none = ["-"; 3];
+        let twitter = Layout::TWITTER;
+        for (flags, variables, part) in [
+            (["7", "1", "1"], none, "either --node or --datacenter with --worker, not both"),
+            (["7", "1", "-"], none, "not both"),
+            (["7", "-", "1"], none, "not both"),
+            (
+                none,
+                ["7", "-", "1"],
+                "either FLAKEID_NODE or FLAKEID_DATACENTER with FLAKEID_WORKER",
+            ),
+            (
+                ["-", "1", "-"],
+                ["-", "-", "1"],
+                "--datacenter goes with --worker, which is not on the",
+            ),
+            (["-", "-", "1"], none, "--worker goes with --datacenter"),
+            (none, ["-", "1", "-"], "FLAKEID_WORKER, which is not in the environment"),
+            (none, ["", "-", "-"], "variable FLAKEID_NODE"),
+            (
+                none,
+                ["-", "40", "1"],
+                "datacenter 40 is out of range: must be from 0 to 31; it comes from the environment variable FLAKEID_DATACENTER",
+            ),
+            (["-", "1", "-2"], none, "worker -2 is out of range: must be from 0 to 31"),
+        ] {
+            let text = resolve(flags, variables, &twitter).err().unwrap_or_default();
+            assert!(text.contains(part), "{text}");
+        }
+        let text = resolve(["-", "1", "99"], none, &Layout::PLAIN).err().unwrap_or_default();
+        assert!(text.contains("does not split its node"), "{text}");
+    }
+}

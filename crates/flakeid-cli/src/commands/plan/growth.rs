@@ -1,0 +1,115 @@
+use anstyle::Style;
+use flakeid_core::Layout;
+use serde::Serialize;
+
+use super::fleet::Fleet;
+use super::limit::Limit;
+use super::requirements::Need;
+use crate::format::duration;
+use crate::format::number::{grouped, rate};
+use crate::format::table::{Align, Table};
+
+/// A fleet of some size, and what it takes.
+#[derive(Serialize)]
+pub(super) struct Growth {
+    processes: u64,
+    nodes_needed: u64,
+    node_bits: u32,
+    ids_per_second: f64,
+    renewals_per_second: f64,
+    asked_per_second_after_restart: f64,
+    presets: Vec<&'static str>,
+    stores: Vec<Load>,
+}
+
+/// What the renewals are to one kind of store.
+#[derive(Serialize)]
+struct Load {
+    store: &'static str,
+    use_percent: f64,
+    suffices: bool,
+    more_connections_than_default: bool,
+}
+
+impl Growth {
+    pub(super) fn steps(need: &Need, fleet: Fleet) -> Vec<Self> {
+        fleet.growth().map(|fleet| Self::of(need, fleet)).collect()
+    }
+
+    fn of(need: &Need, fleet: Fleet) -> Self {
+        let nodes_needed = fleet.nodes();
+        let renewals_per_second = fleet.renewals_per_second();
+        let need = Need { nodes: nodes_needed, ..*need };
+        let load = |limit: &Limit| Load {
+            store: limit.store,
+            use_percent: limit.use_percent(renewals_per_second),
+            suffices: limit.suffices(renewals_per_second),
+            more_connections_than_default: limit.is_crowded(fleet.processes),
+        };
+        let presets = Layout::presets().iter().filter(|(_, layout)| need.is_met_by(layout));
+        Self {
+            processes: fleet.processes,
+            nodes_needed,
+            node_bits: u64::BITS - (nodes_needed - 1).leading_zeros(),
+            ids_per_second: fleet.processes as f64 * need.rate as f64,
+            renewals_per_second,
+            asked_per_second_after_restart: fleet.asked_after_restart(),
+            presets: presets.map(|(name, _)| *name).collect(),
+            stores: Limit::each().iter().map(load).collect(),
+        }
+    }
+
+    /// Which stores and presets do, on lines of their own.
+    fn fitting(&self) -> String {
+        let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
+            let mark = if store.more_connections_than_default { "*" } else { "" };
+            format!("{}{mark}", store.store)
+        });
+        let presets = self.presets.iter().map(ToString::to_string);
+        format!("stores: {}\n  presets: {}", list(stores), list(presets))
+    }
+}
+
+fn list(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+pub(super) fn table(steps: &[Growth]) -> String {
+    let mut table = Table::new(&[
+        ("processes", Align::Right),
+        ("nodes", Align::Right),
+        ("node bits", Align::Right),
+        ("IDs/s", Align::Right),
+        ("renewals/s", Align::Right),
+        ("restart/s", Align::Right),
+    ]);
+    for step in steps {
+        let cells = vec![
+            grouped(step.processes),
+            grouped(step.nodes_needed),
+            step.node_bits.to_string(),
+            rate(step.ids_per_second),
+            rate(step.renewals_per_second.ceil()),
+            rate(step.asked_per_second_after_restart.ceil()),
+        ];
+        table.row(cells, Style::new(), Some(step.fitting()));
+    }
+    table.render()
+}
+
+pub(super) fn legend(fleet: &Fleet) -> String {
+    let renewal = duration::shown(fleet.renewal_ms() as u64);
+    let (ttl, lifetime) = (duration::shown(fleet.ttl_ms), duration::shown(fleet.lifetime_ms));
+    format!(
+        "\
+nodes       one for each process, and one for each that died in the last {ttl}
+            (after {lifetime} on average, without giving its node back)
+renewals/s  what the store has to take: each process renews every {renewal} on average
+restart/s   what it is asked after a restart of its own, until it grants again
+stores      those for which that is at most half of what one server took on a machine
+            of two processors; sqlite is for the processes of one host
+*           with more connections than its own settings allow
+presets     those that have enough nodes, and do the rest that was asked"
+    )
+}
