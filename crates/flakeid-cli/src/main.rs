@@ -1,6 +1,10 @@
-//! The command `flakeid`: makes, decodes and draws 64-bit Snowflake-family IDs, and plans their
-//! layouts. All arithmetic on bits and time is in `flakeid-core`; this crate reads arguments and
-//! writes text.
+//! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
+//! layouts, and looks after the leases of their nodes. All arithmetic on bits and time is in
+//! `flakeid-core`, and all lease logic in `flakeid-lease`; this crate reads arguments and writes
+//! text.
+//!
+//! Each of these modules uses only those after it: `cli`, `commands`, `store`, `args`, `failure`,
+//! `terminal`, `format`.
 
 mod args;
 mod cli;
@@ -12,25 +16,26 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, LayoutCommand};
+use commands::{bounds, inspect, layout, leases, next, plan, shell, whois};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.apply();
     let outcome = match &cli.command {
-        Command::Next(args) => commands::next::run(args),
-        Command::Inspect(args) => commands::inspect::run(args),
-        Command::Bounds(args) => commands::bounds::run(args),
+        Command::Next(args) => next::run(args),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Bounds(args) => bounds::run(args),
         Command::Layout(args) => match &args.command {
-            None => commands::layout::run(args),
-            Some(cli::LayoutCommand::Plan(args)) => commands::plan::run(args),
+            None => layout::run(&args.show),
+            Some(LayoutCommand::Plan(args)) => plan::run(args),
         },
-        Command::Leases(args) => commands::leases::run(args),
-        Command::Whois(args) => commands::whois::run(args),
-        Command::Completions(args) => commands::completions::run(args),
-        Command::Man(args) => commands::man::run(args),
+        Command::Leases(args) => leases::run(args),
+        Command::Whois(args) => whois::run(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Which layout to use.
+//! The option `--layout`.
 
 use std::ffi::OsStr;
 
@@ -12,35 +12,32 @@ use crate::failure::Failure;
 pub(crate) const LAYOUT: &str = "FLAKEID_LAYOUT";
 
 #[derive(Args)]
-pub(crate) struct LayoutChoice {
+pub(crate) struct LayoutArg {
     /// Layout of the IDs: a preset or a descriptor [default: twitter]
     ///
-    /// `flakeid layout` lists the presets. A descriptor is FIELDS@EPOCH/UNIT: fields from the most
-    /// significant bit (t time, d datacenter, w worker, n node, s sequence, c clock sequence,
-    /// r reserved), each with its width in bits; the epoch in Unix milliseconds or RFC 3339; the
-    /// unit in ms or s. Example: t42.n8.s13@1420070400000/5ms
+    /// `flakeid layout` lists the presets. A descriptor is FIELDS@EPOCH/UNIT. FIELDS begins at the
+    /// most significant bit and gives each field a letter (t time, d datacenter, w worker, n node,
+    /// s sequence, c clock sequence, r reserved) and its width in bits. EPOCH is in Unix
+    /// milliseconds or RFC 3339, UNIT in ms or s. Example: t42.n8.s13@1420070400000/5ms
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 }
 
-impl LayoutChoice {
+impl LayoutArg {
     /// From the flag, else from the environment, else the default.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {
             return parse(text);
         }
         match environment::variable(LAYOUT) {
-            Some(text) => text.parse().map_err(|error| {
-                let hint = format!("it comes from the environment variable {LAYOUT}");
-                Failure::hinted(error, hint)
-            }),
+            Some(text) => text.parse().map_err(|error| environment::failure(error, LAYOUT)),
             None => Ok(Layout::default()),
         }
     }
 }
 
-/// Takes any text, which the core will read; shells complete the presets.
+/// Accepts any text, which the core parses later; shells complete the names of the presets.
 #[derive(Clone)]
 pub(crate) struct Presets;
 
@@ -63,6 +60,6 @@ impl TypedValueParser for Presets {
 
 pub(crate) fn parse(text: &str) -> Result<Layout, Failure> {
     text.parse().map_err(|error| {
-        Failure::hinted(error, "`flakeid layout` lists the presets with their descriptors")
+        Failure::hinted(error, "run `flakeid layout` to list the presets with their descriptors")
     })
 }

@@ -1,9 +1,10 @@
-//! Which node to make IDs for: from the flags, else from the environment.
+//! The options that give a node number, and the environment variables that stand in for them.
 
 use clap::{Args, ValueEnum};
 use flakeid_core::{Error, Layout};
 use flakeid_lease::NodeSource;
 
+use crate::args::environment;
 use crate::failure::Failure;
 use crate::format::number;
 use crate::terminal::output;
@@ -14,19 +15,19 @@ pub(crate) const WORKER: &str = "FLAKEID_WORKER";
 
 #[derive(Args)]
 pub(crate) struct NodeArgs {
-    /// Node of these IDs: no two generators that run at once may share one
+    /// Node number; no two generators that run at the same time may share one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     node: Option<String>,
 
-    /// High part of the node, in layouts that split it; goes with --worker
+    /// High part of the node number, in layouts that split it; requires --worker
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     datacenter: Option<String>,
 
-    /// Low part of the node, in layouts that split it; goes with --datacenter
+    /// Low part of the node number, in layouts that split it; requires --datacenter
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     worker: Option<String>,
 
-    /// Take the node from somewhere that has to be named
+    /// Where to take the node number from
     #[arg(long, value_enum, value_name = "SOURCE", conflicts_with_all = ["node", "datacenter", "worker"])]
     node_from: Option<Source>,
 }
@@ -34,18 +35,20 @@ pub(crate) struct NodeArgs {
 /// Where else a node may come from.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
-    #[value(help = "FLAKEID_NODE, or FLAKEID_DATACENTER and FLAKEID_WORKER: an error if not set")]
+    #[value(
+        help = "FLAKEID_NODE, or FLAKEID_DATACENTER with FLAKEID_WORKER; an error if they are not set"
+    )]
     Env,
     #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]
     Kubernetes,
-    /// The low bits of a network card's address: unsafe
+    /// The low bits of a network card's address (unsafe: two hosts may get the same number)
     Mac,
-    /// The low bits of this host's IPv4 address: unsafe
+    /// The low bits of this host's IPv4 address (unsafe: two hosts may get the same number)
     Ipv4,
 }
 
 impl Source {
-    const fn of_lease(self) -> NodeSource {
+    const fn node_source(self) -> NodeSource {
         match self {
             Self::Env => NodeSource::Environment,
             Self::Kubernetes => NodeSource::Kubernetes,
@@ -55,59 +58,59 @@ impl Source {
     }
 }
 
-/// What one source says.
-struct Told {
+/// What the flags give, or what the environment gives.
+struct Given {
     node: Option<String>,
     datacenter: Option<String>,
     worker: Option<String>,
-    /// What the three are called there.
+    /// The names of the three, as flags or as variables.
     names: [&'static str; 3],
     from_environment: bool,
 }
 
 impl NodeArgs {
-    /// Whether the command line says nothing about a node.
-    pub(crate) fn is_silent(&self) -> bool {
+    /// Whether no flag gives a node.
+    pub(crate) fn is_empty(&self) -> bool {
         self.node.is_none()
             && self.datacenter.is_none()
             && self.worker.is_none()
             && self.node_from.is_none()
     }
 
-    /// The node, or `None` if nobody gave one. `environment` looks up a variable.
+    /// The node, or `None` if none is given. `environment` looks up a variable.
     pub(crate) fn resolve(
         &self,
         layout: &Layout,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<u64>, Failure> {
-        if let Some(source) = self.node_from.map(Source::of_lease) {
+        if let Some(source) = self.node_from.map(Source::node_source) {
             let node = source.node(layout)?;
             if let Some(warning) = source.warning() {
                 output::warning(warning);
             }
             return Ok(Some(node));
         }
-        let flags = Told {
+        let flags = Given {
             node: self.node.clone(),
             datacenter: self.datacenter.clone(),
             worker: self.worker.clone(),
             names: ["--node", "--datacenter", "--worker"],
             from_environment: false,
         };
-        let environment = Told {
+        let environment = Given {
             node: environment(NODE),
             datacenter: environment(DATACENTER),
             worker: environment(WORKER),
             names: [NODE, DATACENTER, WORKER],
             from_environment: true,
         };
-        let told = if flags.is_silent() { environment } else { flags };
-        told.node(layout).map_err(|error| told.explain(error))
+        let given = if flags.is_empty() { environment } else { flags };
+        given.node(layout).map_err(|error| given.explain(error))
     }
 }
 
-impl Told {
-    fn is_silent(&self) -> bool {
+impl Given {
+    fn is_empty(&self) -> bool {
         self.node.is_none() && self.datacenter.is_none() && self.worker.is_none()
     }
 
@@ -119,7 +122,7 @@ impl Told {
             (None, Some(datacenter), Some(worker)) => {
                 let Some((most_datacenter, most_worker)) = layout.max_datacenter_and_worker()
                 else {
-                    // Whatever the numbers are: the core says why not.
+                    // The core explains why not, whatever the numbers are.
                     return layout.join_node(0, 0).map(Some);
                 };
                 let datacenter = number::parse("datacenter", datacenter, 0, most_datacenter)?;
@@ -140,10 +143,10 @@ impl Told {
     fn missing(&self, option: &'static str, missing: &str, given: &str) -> Error {
         let place =
             if self.from_environment { "in the environment" } else { "on the command line" };
-        Error::invalid_option(option, &format!("{given} goes with {missing}, which is not {place}"))
+        Error::invalid_option(option, &format!("{given} requires {missing}, which is not {place}"))
     }
 
-    /// Who did not type the number has to be told where it comes from.
+    /// Names the variable that an error is about, because nobody typed the number here.
     fn explain(&self, error: Error) -> Failure {
         match error.field() {
             Some(field) if self.from_environment => {
@@ -152,7 +155,7 @@ impl Told {
                     "worker" => WORKER,
                     _ => NODE,
                 };
-                Failure::hinted(error, format!("it comes from the environment variable {name}"))
+                environment::failure(error, name)
             }
             _ => error.into(),
         }
@@ -168,12 +171,12 @@ mod tests {
         variables: [&str; 3],
         layout: &Layout,
     ) -> Result<Option<u64>, String> {
-        let told = |text: &str| (text != "-").then(|| text.to_owned());
-        let [node, datacenter, worker] = flags.map(told);
+        let given = |text: &str| (text != "-").then(|| text.to_owned());
+        let [node, datacenter, worker] = flags.map(given);
         let args = NodeArgs { node, datacenter, worker, node_from: None };
         let variable = |name: &str| {
             let index = [NODE, DATACENTER, WORKER].iter().position(|known| *known == name)?;
-            told(variables[index])
+            given(variables[index])
         };
         args.resolve(layout, variable).map_err(|failure| match failure {
             Failure::Refused { error, hint } => format!("{error}; {}", hint.unwrap_or_default()),
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn one_source_says_one_thing() {
+    fn a_source_gives_one_node() {
         let none = ["-"; 3];
         let twitter = Layout::TWITTER;
         for (flags, variables, part) in [
@@ -211,9 +214,9 @@ mod tests {
             (
                 ["-", "1", "-"],
                 ["-", "-", "1"],
-                "--datacenter goes with --worker, which is not on the",
+                "--datacenter requires --worker, which is not on the",
             ),
-            (["-", "-", "1"], none, "--worker goes with --datacenter"),
+            (["-", "-", "1"], none, "--worker requires --datacenter"),
             (none, ["-", "1", "-"], "FLAKEID_WORKER, which is not in the environment"),
             (none, ["", "-", "-"], "variable FLAKEID_NODE"),
             (

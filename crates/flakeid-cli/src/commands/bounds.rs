@@ -1,15 +1,50 @@
-//! `flakeid bounds`
+//! `flakeid bounds`: the smallest and the largest ID of a time range.
 
 use std::io::Write;
 
-use flakeid_core::{Error, ErrorKind, Id, Layout, Rfc3339};
+use clap::Args;
+use flakeid_core::{Error, ErrorKind, Id, Layout};
 use serde::Serialize;
 
-use crate::cli::BoundsArgs;
+use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::id_json::name_of;
-use crate::format::instant;
-use crate::terminal::output::{self, BOLD, DIM};
+use crate::format::instant::{self, exact};
+use crate::format::{BOLD, DIM};
+use crate::terminal::output;
+
+/// Computes the smallest and the largest ID of a time range, for use in queries
+///
+/// Both are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick that
+/// contains --from through the tick that contains --to. You may give only one of the two. In a pipe
+/// the output is lower, a tab and upper.
+///
+/// T is a date (2026-01-31, midnight UTC), RFC 3339 (2026-01-31T12:00:00Z) or Unix milliseconds.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct BoundsArgs {
+    /// Start of the range
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    from: Option<String>,
+
+    /// End of the range, inclusive
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    to: Option<String>,
+
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid bounds --from 2026-01-01 --to 2026-01-31T23:59:59.999Z
+  flakeid bounds --from 2026-01-01 --layout discord
+  flakeid bounds --from 1505914988849 --to 1505914988849 --json";
 
 /// One end of a range.
 struct Bound {
@@ -85,20 +120,20 @@ fn check_order(lower: Option<&Bound>, upper: Option<&Bound>) -> Result<(), Error
         )),
         (Some(from), Some(to)) if from.asked > to.asked => Err(Error::invalid_option(
             "--from",
-            &format!("{} is after --to {}", exact(from.asked), exact(to.asked)),
+            &format!(
+                "{} is after --to {}; give an earlier --from or a later --to",
+                exact(from.asked),
+                exact(to.asked)
+            ),
         )),
         _ => Ok(()),
     }
 }
 
-fn exact(unix_ms: i64) -> Rfc3339 {
-    Rfc3339::with_fewest_digits(unix_ms)
-}
-
 fn warn_of_year(bound: &Bound, text: &str) {
     if instant::looks_like_a_year(text) {
         output::warning(&format!(
-            "{} {text} is read as Unix milliseconds, {}; for the year write {text}-01-01",
+            "{} {text} was read as Unix milliseconds ({}); if you mean the year, write {text}-01-01",
             bound.option,
             exact(bound.asked)
         ));
@@ -107,24 +142,24 @@ fn warn_of_year(bound: &Bound, text: &str) {
 
 fn warn_of_clamping(bound: &Bound, layout: &Layout) {
     let Err(error) = layout.tick_at(bound.asked) else { return };
-    let (end, edge, tick) = if error.kind() == ErrorKind::BeforeEpoch {
-        ("before the epoch of the layout", layout.epoch(), "first")
+    let (outside, limit, tick) = if error.kind() == ErrorKind::BeforeEpoch {
+        ("before the layout's epoch", layout.epoch(), "first")
     } else {
-        ("not before the end of the layout", layout.horizon(), "last")
+        ("not before the layout's end", layout.horizon(), "last")
     };
     output::warning(&format!(
-        "{} {} is {end}, {}; clamped to the {tick} tick",
+        "{} {} is {outside}, {}; the {tick} tick is used instead",
         bound.option,
         exact(bound.asked),
-        exact(edge)
+        exact(limit)
     ));
 }
 
 fn warn_of_sign(lower: Option<&Bound>, upper: Option<&Bound>) {
     let Some(bound) = upper.or(lower).filter(|bound| bound.id.to_i64() < 0) else { return };
     output::warning(&format!(
-        "{} is above 2^63 - 1: a signed 64-bit column holds it as {}, and such IDs sort before all \
-         others there",
+        "{} is above 2^63 - 1: a signed 64-bit column stores it as {} and sorts such IDs before \
+         all others",
         bound.id,
         bound.id.to_i64()
     ));

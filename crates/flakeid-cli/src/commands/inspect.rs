@@ -1,19 +1,57 @@
-//! `flakeid inspect`
+//! `flakeid inspect`: an ID and its fields, drawn or as JSON.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 
+use clap::Args;
 use flakeid_core::{Error, Field, Id, Layout, TextForm};
 
-use crate::cli::InspectArgs;
-use crate::commands::layout::range;
+use crate::args::id::{self, InputForm};
+use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::diagram;
-use crate::format::id_json::{Record, name_of};
-use crate::terminal::output::{self, BOLD, DIM};
+use crate::format::id_json::{IdJson, name_of};
+use crate::format::number::range;
+use crate::format::{BOLD, DIM};
+use crate::terminal::output;
 
-/// No ID in any form is longer; what is, is cut here instead of filling the memory.
+/// Decodes IDs and draws their bits
+///
+/// On a terminal it draws the 64 bits by field. In a pipe, or with --json, it writes one JSON object
+/// per line. Without arguments it reads one ID per line from standard input.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct InspectArgs {
+    /// IDs to decode; 0x in front marks a hexadecimal number
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    /// How the IDs are written
+    #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
+    format: InputForm,
+
+    /// Write one JSON object per line, also on a terminal
+    #[arg(long, conflicts_with = "pretty")]
+    json: bool,
+
+    /// Draw the bits, also in a pipe
+    #[arg(long)]
+    pretty: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid inspect 910499571847892992
+  flakeid inspect 0x0ca2ba7ecc639000
+  flakeid inspect --layout baidu-29 180363646902239241
+  flakeid inspect --format base62 15G63YLn9Ae --pretty
+  flakeid next -n 3 --node 7 | flakeid inspect";
+
+/// Bytes. No ID in any form is longer; a longer line is cut here instead of filling the memory.
 const LONGEST_LINE: u64 = 4096;
 
 pub(crate) fn run(args: &InspectArgs) -> Outcome {
@@ -24,9 +62,12 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     if args.ids.is_empty() {
         return view.standard_input(form);
     }
-    // All of them before the first is shown: output with a hole in it helps nobody.
-    let ids =
-        args.ids.iter().map(|text| read(text, form, &layout)).collect::<Result<Vec<_>, _>>()?;
+    // All are read before the first is shown, so that a wrong one leaves no gap in the output.
+    let ids = args
+        .ids
+        .iter()
+        .map(|text| id::parse(text, form, &layout))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut out = output::stream();
     for id in ids {
         view.show(&mut out, id)?;
@@ -35,59 +76,8 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     Ok(())
 }
 
-/// An ID of the layout.
-pub(crate) fn read(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
-    let (digits, form) = without_prefix(text, form);
-    let id = form.decode(&digits).map_err(|error| {
-        let hint = hint(&error, text, form);
-        Failure::Refused { error, hint }
-    })?;
-    layout.unpack(id).map_err(|error| {
-        Failure::hinted(error, "if it is of another layout, give that one with --layout")
-    })?;
-    Ok(id)
-}
-
-/// `0x` makes it a hexadecimal number, whose leading zeros may be missing. Only of decimal and
-/// hexadecimal digits: in base32 and base62 an ID may begin with these two.
-fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    match (digits, form) {
-        (Some(digits), TextForm::Decimal | TextForm::Hex) => {
-            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            (if is_number { format!("{digits:0>16}").into() } else { digits.into() }, TextForm::Hex)
-        }
-        _ => (text.into(), form),
-    }
-}
-
-/// What is allowed, unless the error has said so, and what else the text may be.
-fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
-    let mut hints = Vec::new();
-    if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
-        hints.push(format!("decimal IDs are from 0 to {}", u64::MAX));
-    }
-    if form == TextForm::Decimal
-        && let Ok(signed @ ..0) = text.parse::<i64>()
-    {
-        let id = Id::from_i64(signed);
-        hints.push(format!("if it is from a signed 64-bit column, its ID is {id}"));
-    }
-    let others: Vec<&str> = TextForm::ALL
-        .into_iter()
-        .filter(|other| *other != form && other.decode(text).is_ok())
-        .map(TextForm::name)
-        .collect();
-    if let Some((last, others)) = others.split_last() {
-        let or = if others.is_empty() { "" } else { " or " };
-        let others = others.join(", ");
-        hints.push(format!("in {others}{or}{last} it would be an ID (--format)"));
-    }
-    (!hints.is_empty()).then(|| hints.join("; "))
-}
-
 fn in_line(failure: Failure, number: u64) -> Failure {
-    let place = format!("line {number} of standard input");
+    let place = format!("the error is in line {number} of standard input");
     match failure {
         Failure::Refused { error, hint: Some(hint) } => {
             Failure::hinted(error, format!("{place}; {hint}"))
@@ -119,7 +109,7 @@ impl View {
         let mut out = output::stream();
         let mut line = Vec::new();
         for number in 1_u64.. {
-            // Before a read that may wait, so that a slow pipe is alive.
+            // Before a read that may wait, so that the reader of a slow pipe gets every answer.
             if input.buffer().is_empty() {
                 out.flush()?;
             }
@@ -129,10 +119,10 @@ impl View {
                 break;
             }
             let text = String::from_utf8_lossy(&line);
-            // Left as it is, a line that was cut is refused for its length or for its spaces.
+            // A line that was cut is not trimmed, so it is refused for its length or its spaces.
             let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
             let text = if is_cut { &text } else { text.trim() };
-            match read(text, form, &self.layout) {
+            match id::parse(text, form, &self.layout) {
                 Ok(id) => self.show(&mut out, id)?,
                 Err(failure) => {
                     out.flush()?;
@@ -146,7 +136,7 @@ impl View {
 
     fn show(&mut self, out: &mut output::Stream, id: Id) -> Outcome {
         if !self.draws {
-            return output::json_line(out, &Record::new(id, &self.layout, &self.name)?);
+            return Ok(output::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);
         }
         let gap = if self.drawn { "\n" } else { "" };
         self.drawn = true;

@@ -1,24 +1,36 @@
-//! `flakeid layout`
+//! `flakeid layout`: what a layout holds, and the list of presets.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anstyle::Style;
-use flakeid_core::{
-    Clock, Error, Field, FieldSpan, Generator, Layout, ManualClock, Rfc3339, SystemClock,
-};
+use clap::Args;
+use flakeid_core::{Clock, Error, FieldSpan, Generator, Layout, ManualClock, SystemClock};
 use serde::Serialize;
 
-use crate::args::layout_arg;
-use crate::cli::LayoutArgs;
+use crate::args::layout_arg::{self, Presets};
 use crate::failure::Outcome;
 use crate::format::diagram;
-use crate::format::instant::date;
-use crate::format::number::{duration, grouped, rate};
+use crate::format::duration;
+use crate::format::instant::{date, exact};
+use crate::format::number::{grouped, nodes, range, rate};
 use crate::format::table::{Align, Table};
-use crate::terminal::output::{self, BOLD, DIM};
+use crate::format::{BOLD, DIM};
+use crate::terminal::output;
 
-pub(crate) fn run(args: &LayoutArgs) -> Outcome {
+/// The arguments of `flakeid layout` without a subcommand.
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// A preset or a descriptor such as t42.n8.s13@1420070400000/5ms
+    #[arg(value_name = "L", value_parser = Presets, hide_possible_values = true)]
+    layout: Option<String>,
+
+    /// Write one JSON object per layout
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ShowArgs) -> Outcome {
     let now = SystemClock.unix_ms();
     let layouts: Vec<Layout> = match &args.layout {
         Some(text) => vec![layout_arg::parse(text)?],
@@ -39,21 +51,9 @@ pub(crate) fn run(args: &LayoutArgs) -> Outcome {
     Ok(output::show(&text)?)
 }
 
-/// What a field can hold, in words.
-pub(crate) fn range(span: FieldSpan) -> String {
-    match span.field {
-        Field::Reserved => "always 0".to_owned(),
-        _ => format!("0 to {}", grouped(span.max())),
-    }
-}
-
-pub(crate) fn nodes(layout: &Layout) -> u64 {
-    layout.max_node() + 1
-}
-
 /// Why IDs of this layout cannot be made now, if they cannot.
 fn obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // On a clock of its own, so that asking leaves no trace among the real generators.
+    // With a clock of its own, so that asking leaves no trace among the real generators.
     let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
     built.err().or_else(|| layout.tick_at(now).err())
 }
@@ -118,11 +118,7 @@ impl Description {
     }
 }
 
-fn exact(unix_ms: i64) -> String {
-    Rfc3339::with_fewest_digits(unix_ms).to_string()
-}
-
-/// One line for each, or two where the terminal is too narrow for the descriptors beside the rest.
+/// One line for each layout, or two where the terminal is too narrow to show the descriptor as well.
 fn list(layouts: &[Layout], now: i64) -> String {
     let wide = table(layouts, now, true);
     if output::is_terminal() && wide.width() > output::columns() {
@@ -154,7 +150,7 @@ fn table(layouts: &[Layout], now: i64, is_wide: bool) -> Table {
             grouped(nodes(layout)),
             grouped(layout.ids_per_tick()),
             rate(layout.ids_per_second()),
-            if has_ended { format!("{end} (over)") } else { end },
+            if has_ended { format!("{end} (ended)") } else { end },
         ];
         if is_wide {
             cells.insert(1, layout.to_string());
@@ -204,7 +200,7 @@ fn properties(layout: &Layout, now: i64) -> Vec<(&'static str, String)> {
     vec![
         ("width", format!("{} of 64 bits", layout.width())),
         ("epoch", format!("{epoch} ({})", layout.epoch())),
-        ("unit", duration(layout.unit_ms())),
+        ("unit", duration::exact(layout.unit_ms())),
         ("nodes", grouped(nodes(layout))),
         ("IDs per node", format!("{per_tick} per tick, {per_second} per second")),
         ("horizon", horizon),

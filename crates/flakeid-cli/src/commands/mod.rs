@@ -2,12 +2,11 @@
 //! writes the answer.
 
 pub(crate) mod bounds;
-pub(crate) mod completions;
 pub(crate) mod inspect;
 pub(crate) mod layout;
 pub(crate) mod leases;
-pub(crate) mod man;
 pub(crate) mod next;
 mod next_source;
 pub(crate) mod plan;
+pub(crate) mod shell;
 pub(crate) mod whois;

@@ -1,28 +1,60 @@
-//! What makes the IDs of `flakeid next`.
+//! Where `flakeid next` gets its IDs: a generator with a fixed node, or one with a leased node.
 //!
-//! Which node: from the flags, else from the environment, else any that the store has free. A store
-//! that is named, by flag or environment, always leases it, so that no run is beside those that do.
+//! The node comes from the flags, else from the environment, else it is any node that the store has
+//! free. If a store is named, by flag or environment, the node is always leased there, so that it
+//! cannot collide with other runs that lease theirs.
 
+use clap::Args;
 use flakeid_core::{Error, Field, Generator, Id, Layout};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 
 use crate::args::environment;
-use crate::args::node;
-use crate::cli::NextArgs;
+use crate::args::layout_arg::LayoutArg;
+use crate::args::node::{self, NodeArgs};
 use crate::failure::Failure;
 use crate::format::number;
-use crate::store;
+use crate::store::{self, StoreArgs};
 
-pub(crate) enum Maker {
-    /// Its node was given, and nobody checks that it is nobody else's.
+/// The arguments that say with which layout, from which store and for which node IDs are generated.
+#[derive(Args)]
+pub(super) struct SourceArgs {
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Lease the node that this name leased last, if that node is free
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    node: NodeArgs,
+
+    /// Start each tick at a random sequence number of at most this many bits
+    ///
+    /// Otherwise, at low rates, every ID ends in sequence 0, and `id mod 2^k` is badly skewed. This
+    /// costs up to 2^BITS IDs per tick.
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    sequence_start: Option<String>,
+}
+
+impl SourceArgs {
+    pub(super) fn layout(&self) -> Result<Layout, Failure> {
+        self.layout.resolve()
+    }
+}
+
+pub(super) enum NextSource {
+    /// The node was given, and nothing checks that no other process uses it.
     Fixed(Box<Generator>),
-    /// Its node is leased.
+    /// The node is leased.
     Leased(Box<LeasedGenerator>),
 }
 
-impl Maker {
-    pub(crate) fn new(args: &NextArgs, layout: Layout) -> Result<Self, Failure> {
+impl NextSource {
+    pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Self, Failure> {
         let sequence_start = sequence_start(args, &layout)?;
         let identity = identity(args, &layout)?;
         let location = args.store.named()?;
@@ -37,7 +69,7 @@ impl Maker {
             return Ok(Self::Fixed(Box::new(builder.build()?)));
         }
         let mut builder = match location {
-            Some(location) => LeasedGenerator::builder(location.as_url(), layout)?,
+            Some(location) => LeaseBuilder::from_location(location, layout),
             None => LeaseBuilder::auto(layout).map_err(|error| {
                 let ways = format!(
                     "give --store URL or --node N, or set {}=URL or {}=N",
@@ -54,15 +86,15 @@ impl Maker {
         Ok(Self::Leased(Box::new(builder.open()?)))
     }
 
-    /// As many IDs as there are without waiting.
-    pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+    /// Generates as many IDs as it can without waiting.
+    pub(super) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         match self {
             Self::Fixed(generator) => generator.try_fill(ids),
             Self::Leased(generator) => generator.try_fill(ids),
         }
     }
 
-    pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+    pub(super) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         match self {
             Self::Fixed(generator) => generator.fill(ids),
             Self::Leased(generator) => generator.fill(ids),
@@ -70,27 +102,28 @@ impl Maker {
     }
 }
 
-fn identity(args: &NextArgs, layout: &Layout) -> Result<Identity, Failure> {
+fn identity(args: &SourceArgs, layout: &Layout) -> Result<Identity, Failure> {
     let Some(name) = &args.name else {
         let node = args.node.resolve(layout, environment::variable)?;
         return Ok(node.map_or(Identity::Any, Identity::Node));
     };
-    if args.node.is_silent() {
+    if args.node.is_empty() {
         return Ok(Identity::Name(name.clone()));
     }
     Err(Error::invalid_option("name", "give either --name or a node, not both").into())
 }
 
-/// Where no store is named. A layout without nodes has nothing to lease unless somebody asks for it.
+/// Whether to lease where no store is named. A layout without nodes has nothing to lease, unless a
+/// namespace was asked for.
 fn leases_from_the_embedded_store(
-    args: &NextArgs,
+    args: &SourceArgs,
     identity: &Identity,
     layout: &Layout,
 ) -> Result<bool, Failure> {
     match identity {
         Identity::Node(_) if args.store.has_namespace() => Err(Error::invalid_option(
             "namespace",
-            "--namespace goes with --store where a node is given: without a store nothing is leased",
+            "--namespace requires --store when a node is given: without a store, nothing is leased",
         )
         .into()),
         Identity::Node(_) => Ok(false),
@@ -99,7 +132,7 @@ fn leases_from_the_embedded_store(
     }
 }
 
-fn sequence_start(args: &NextArgs, layout: &Layout) -> Result<Option<u32>, Error> {
+fn sequence_start(args: &SourceArgs, layout: &Layout) -> Result<Option<u32>, Error> {
     let Some(text) = &args.sequence_start else { return Ok(None) };
     let most =
         layout.fields().find(|span| span.field == Field::Sequence).map_or(0, |span| span.width);

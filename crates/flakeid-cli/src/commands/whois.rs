@@ -1,26 +1,59 @@
-//! `flakeid whois`
+//! `flakeid whois`: the process that generated an ID.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use clap::Args;
 use flakeid_core::{Id, Parts, Rfc3339};
 use flakeid_lease::protocol::State;
 use flakeid_lease::store::operations::{Holding, Listing};
 use serde::Serialize;
 
-use crate::cli::WhoisArgs;
-use crate::commands::inspect;
+use crate::args::id::{self, InputForm};
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
-use crate::store::Connection;
-use crate::terminal::output::{self, BOLD, DIM, sanitize};
+use crate::format::{BOLD, DIM, sanitize};
+use crate::store::{Connection, StoreArgs};
+use crate::terminal::output;
+
+/// Finds the process that generated an ID
+///
+/// It looks up in the history of the namespace which process held the ID's node at the ID's tick.
+/// The windows of one node do not overlap, so there is one answer, or none if the history does not
+/// reach that far.
+///
+/// In a pipe, or with --json, it writes one JSON object per ID.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct WhoisArgs {
+    /// IDs to look up; 0x in front marks a hexadecimal number
+    #[arg(value_name = "ID", required = true, allow_negative_numbers = true)]
+    ids: Vec<String>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// How the IDs are written
+    #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
+    format: InputForm,
+
+    /// Write one JSON object per ID, also on a terminal
+    #[arg(long)]
+    json: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid whois 910499571847892992 --store sqlite://flakeid.db
+  flakeid next --store sqlite://flakeid.db | xargs flakeid whois --store sqlite://flakeid.db";
 
 pub(crate) fn run(args: &WhoisArgs) -> Outcome {
     let mut connection = args.store.connect()?;
     let listing = connection.list()?;
     let layout = &listing.namespace.layout;
     let form = args.format.text_form();
-    let ids = args.ids.iter().map(|text| inspect::read(text, form, layout));
+    let ids = args.ids.iter().map(|text| id::parse(text, form, layout));
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
     let answers = ids.into_iter().map(|id| Answer::find(&mut connection, &listing, id));
     let answers = answers.collect::<Result<Vec<_>, _>>()?;
@@ -40,7 +73,7 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
 struct Answer {
     id: Id,
     parts: Parts,
-    /// Who held its node then, or why nobody knows.
+    /// Who held its node at that tick, or why that is unknown.
     holder: Result<Holding, String>,
 }
 
@@ -52,7 +85,7 @@ impl Answer {
         Ok(Self { id, parts, holder })
     }
 
-    /// The holder still has the node, so its window may yet grow.
+    /// Whether the holder still has the node, so that its window may still grow.
     fn is_current(&self, listing: &Listing) -> bool {
         let Ok(Holding { record, .. }) = &self.holder else { return false };
         listing.rows.iter().any(|row| {
@@ -86,7 +119,7 @@ impl Answer {
             (layout.unix_ms_at(holding.record.start), layout.unix_ms_at(holding.fence));
         pair("from", &layout.timestamp(from).to_string());
         let length = duration::shown(to.abs_diff(from));
-        let still = if self.is_current(listing) { ", and holds it still" } else { "" };
+        let still = if self.is_current(listing) { ", and still holds it" } else { "" };
         pair("to", &format!("{} ({length}{still})", layout.timestamp(to)));
         text
     }
@@ -132,7 +165,7 @@ fn why_unknown(listing: &Listing, parts: &Parts) -> String {
         None => format!("node {node} was never leased in namespace {}", namespace.name),
         Some(row) if tick >= row.fence => {
             let end = namespace.layout.timestamp(namespace.layout.unix_ms_at(row.fence));
-            format!("no window of node {node} reaches there: the latest ends at {end}")
+            format!("no window of node {node} reaches that tick: the latest one ends at {end}")
         }
         Some(_) => format!("no window of node {node} in the history covers that tick"),
     }
@@ -147,7 +180,7 @@ struct Report<'a> {
     tick: u64,
     timestamp: String,
     unix_ms: i64,
-    /// Null if nobody knows, and then there is a reason.
+    /// Null if the holder is unknown; then there is a reason.
     holder: Option<Holder<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a String>,

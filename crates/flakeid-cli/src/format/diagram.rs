@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use flakeid_core::{Field, Id, Layout};
 
-use crate::terminal::output::DIM;
+use super::DIM;
 
 /// Bits that stand together between two spaces.
 const GROUP: usize = 8;

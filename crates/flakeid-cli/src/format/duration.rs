@@ -1,8 +1,8 @@
-//! Lengths of time as they are typed, and as people like to read them.
+//! Lengths of time as they are typed and shown.
 
 use flakeid_core::Error;
 
-use crate::format::number::is_digits;
+use super::number::{grouped, is_digits};
 
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
@@ -22,7 +22,16 @@ pub(crate) fn parse(option: &'static str, text: &str) -> Result<u64, Error> {
         })
 }
 
-/// To two or three digits: `7.2 s`, `3 min`, `26 h`, `12 d`.
+/// Without rounding: `1 ms`, `10 ms`, `1 s`.
+pub(crate) fn exact(ms: u64) -> String {
+    if ms.is_multiple_of(1000) {
+        format!("{} s", grouped(ms / 1000))
+    } else {
+        format!("{} ms", grouped(ms))
+    }
+}
+
+/// Rounded down to two or three digits: `7.2 s`, `3 min`, `26 h`, `12 d`.
 pub(crate) fn shown(ms: u64) -> String {
     match ms {
         0..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
@@ -58,6 +67,13 @@ mod tests {
         for text in ["", "20", "s", "-1s", "+1s", "1.5s", "20 parsecs", "18446744073709551615d"] {
             assert!(parse("--by", text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn exact_durations_keep_every_digit() {
+        assert_eq!(exact(1), "1 ms");
+        assert_eq!(exact(1500), "1,500 ms");
+        assert_eq!(exact(3_600_000), "3,600 s");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What an ID says, as JSON.
+//! An ID and its fields as JSON.
 
 use std::fmt::Display;
 
@@ -8,10 +8,10 @@ use serde::{Serialize, Serializer};
 /// The keys stand in this order. IDs are strings: a JSON number of 64 bits loses digits in
 /// JavaScript.
 #[derive(Serialize)]
-pub(crate) struct Record<'a> {
-    id: Shown<Id>,
+pub(crate) struct IdJson<'a> {
+    id: AsString<Id>,
     layout: &'a str,
-    timestamp: Shown<flakeid_core::Rfc3339>,
+    timestamp: AsString<flakeid_core::Rfc3339>,
     unix_ms: i64,
     tick: u64,
     node: u64,
@@ -19,31 +19,31 @@ pub(crate) struct Record<'a> {
     worker: Option<u64>,
     clock_sequence: Option<u64>,
     sequence: u64,
-    hex: Shown<flakeid_core::Text>,
-    base32: Shown<flakeid_core::Text>,
-    base36: Shown<flakeid_core::Text>,
-    base58: Shown<flakeid_core::Text>,
-    base62: Shown<flakeid_core::Text>,
+    hex: AsString<flakeid_core::Text>,
+    base32: AsString<flakeid_core::Text>,
+    base36: AsString<flakeid_core::Text>,
+    base58: AsString<flakeid_core::Text>,
+    base62: AsString<flakeid_core::Text>,
 }
 
 /// A string in JSON, without a copy of it.
-struct Shown<T>(T);
+struct AsString<T>(T);
 
-impl<T: Display> Serialize for Shown<T> {
+impl<T: Display> Serialize for AsString<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
-impl<'a> Record<'a> {
-    /// `name` is [`name_of`] the layout, made once for many records.
+impl<'a> IdJson<'a> {
+    /// `name` is [`name_of`] the layout, made once for many IDs.
     pub(crate) fn new(id: Id, layout: &Layout, name: &'a str) -> Result<Self, Error> {
         let parts = layout.unpack(id)?;
-        let text = |form: TextForm| Shown(form.encode(id));
+        let text = |form: TextForm| AsString(form.encode(id));
         Ok(Self {
-            id: Shown(id),
+            id: AsString(id),
             layout: name,
-            timestamp: Shown(layout.timestamp(parts.unix_ms)),
+            timestamp: AsString(layout.timestamp(parts.unix_ms)),
             unix_ms: parts.unix_ms,
             tick: parts.tick,
             node: parts.node,
@@ -60,7 +60,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The preset's name if the layout is one, else its descriptor: both are read wherever a layout is.
+/// The preset's name if the layout is one, else its descriptor. Every option that takes a layout reads both.
 pub(crate) fn name_of(layout: &Layout) -> String {
     layout.preset_name().map_or_else(|| layout.to_string(), str::to_owned)
 }

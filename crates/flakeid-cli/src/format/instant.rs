@@ -1,8 +1,8 @@
-//! Points in time as they are typed.
+//! Points in time as they are typed and shown.
 
 use flakeid_core::{Error, Rfc3339};
 
-use crate::format::number::is_digits;
+use super::number::is_digits;
 
 /// RFC 3339, a date (midnight UTC) or Unix milliseconds.
 pub(crate) fn parse(option: &'static str, text: &str) -> Result<i64, Error> {
@@ -17,8 +17,8 @@ pub(crate) fn parse(option: &'static str, text: &str) -> Result<i64, Error> {
     })
 }
 
-/// The same for the end of a period: a year or a date is meant to its last millisecond. Returns the
-/// first instant after the period.
+/// The same for the end of a period, where a year or a date includes its last millisecond. Returns
+/// the first instant after the period.
 pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> {
     let year = (text.len() == 4 && is_digits(text)).then(|| end_of_day(&format!("{text}-12-31")));
     year.flatten()
@@ -48,13 +48,14 @@ pub(crate) fn date(unix_ms: i64) -> String {
     text.split_once('T').map_or(text.clone(), |(date, _)| date.to_owned())
 }
 
-/// A date where it is midnight, otherwise RFC 3339.
+/// RFC 3339 with as few digits as say it exactly.
+pub(crate) fn exact(unix_ms: i64) -> String {
+    Rfc3339::with_fewest_digits(unix_ms).to_string()
+}
+
+/// A date if it is midnight UTC, otherwise RFC 3339.
 pub(crate) fn shortest(unix_ms: i64) -> String {
-    if start_of_day(unix_ms) == unix_ms {
-        date(unix_ms)
-    } else {
-        Rfc3339::with_fewest_digits(unix_ms).to_string()
-    }
+    if start_of_day(unix_ms) == unix_ms { date(unix_ms) } else { exact(unix_ms) }
 }
 
 fn midnight(date: &str) -> Option<i64> {
@@ -69,7 +70,7 @@ fn unix_ms(text: &str) -> Option<i64> {
     is_digits(text.strip_prefix('-').unwrap_or(text)).then(|| text.parse().ok())?
 }
 
-/// Whether digits were read as Unix milliseconds that their writer may have meant as a year.
+/// Whether a number that was read as Unix milliseconds may have been meant as a year.
 pub(crate) fn looks_like_a_year(text: &str) -> bool {
     text.len() == 4 && is_digits(text) && ("1970"..="2199").contains(&text)
 }

@@ -1,11 +1,11 @@
-//! Numbers as they are read and shown.
+//! Numbers as they are typed and shown.
 
 use std::fmt;
 
-use flakeid_core::Error;
+use flakeid_core::{Error, Field, FieldSpan, Layout};
 
-/// Reads a number that must be within `least..=most`. Not clap's business: what no 64-bit integer
-/// holds (-1, 2^64, "") is refused with the same code and the same words as in every language.
+/// Reads a number that must be within `least..=most`. clap does not do this, so that text which no
+/// 64-bit integer holds (-1, 2^64, "") is refused with the same code and words as in every language.
 pub(crate) fn parse(field: &'static str, text: &str, least: u64, most: u64) -> Result<u64, Error> {
     digits(text)
         .filter(|value| (least..=most).contains(value))
@@ -21,7 +21,7 @@ pub(crate) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What was typed: as it is if it looks like a number, otherwise in quotes, and never a page of it.
+/// What was typed: as it is if it looks like a number, otherwise in quotes; cut if it is long.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -51,8 +51,8 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
-/// IDs per second: whole where it matters, with decimals where it is a handful, as a power of ten
-/// where no clock will ever see it.
+/// A rate per second: whole from 100 on, with decimals below, and as a power of ten where it is
+/// very large or very small.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second >= 1e15 {
         format!("{per_second:.1e}")
@@ -67,13 +67,17 @@ pub(crate) fn rate(per_second: f64) -> String {
     }
 }
 
-/// A length of time: `1 ms`, `10 ms`, `1 s`.
-pub(crate) fn duration(ms: u64) -> String {
-    if ms.is_multiple_of(1000) {
-        format!("{} s", grouped(ms / 1000))
-    } else {
-        format!("{} ms", grouped(ms))
+/// The values that a field can hold.
+pub(crate) fn range(span: FieldSpan) -> String {
+    match span.field {
+        Field::Reserved => "always 0".to_owned(),
+        _ => format!("0 to {}", grouped(span.max())),
     }
+}
+
+/// How many nodes a layout has room for.
+pub(crate) fn nodes(layout: &Layout) -> u64 {
+    layout.max_node() + 1
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_readable() {
+    fn numbers_are_readable() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
@@ -119,8 +123,5 @@ mod tests {
         assert_eq!(rate(409.6), "409");
         assert_eq!(rate(4.6e21), "4.6e21");
         assert_eq!(rate(0.000_277), "2.8e-4");
-        assert_eq!(duration(1), "1 ms");
-        assert_eq!(duration(1500), "1,500 ms");
-        assert_eq!(duration(3_600_000), "3,600 s");
     }
 }

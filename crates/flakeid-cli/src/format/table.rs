@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use crate::terminal::output::BOLD;
+use super::BOLD;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {

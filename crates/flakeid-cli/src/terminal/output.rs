@@ -5,15 +5,13 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::failure::Outcome;
+use crate::format::BOLD;
 
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Large enough that a system call is nothing beside the IDs in it.
+/// Bytes: large enough that a system call costs little beside the IDs in it.
 const BUFFER: usize = 1 << 16;
 
 pub(crate) type Stream = BufWriter<StdoutLock<'static>>;
@@ -31,13 +29,12 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
 }
 
 /// One JSON object on a line of its own.
-pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Outcome {
+pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
-    out.write_all(b"\n")?;
-    Ok(())
+    out.write_all(b"\n")
 }
 
-/// How wide the terminal is, and what is usual where there is none.
+/// The width of the terminal in columns, or 80 where there is none.
 pub(crate) fn columns() -> usize {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width.into())
 }
@@ -46,14 +43,15 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether the reader of standard output has gone. Whoever writes seldom would not notice for long.
+/// Whether the reader of standard output has gone. A command that writes seldom would otherwise go
+/// on for long after that.
 #[cfg(unix)]
 pub(crate) fn reader_is_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let out = io::stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // Should it be impossible to ask, the next write tells.
+    // If asking fails, the next write tells.
     poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
 }
 
@@ -64,39 +62,28 @@ pub(crate) fn reader_is_gone() -> bool {
 }
 
 pub(crate) fn error(code: &str, message: &str) {
-    say(&format!("flakeid: {RED}{code}{RED:#}: {message}\n"));
+    write_error(&format!("flakeid: {RED}{code}{RED:#}: {message}\n"));
 }
 
 pub(crate) fn hint(text: &str) {
-    say(&format!("{CYAN}hint:{CYAN:#} {text}\n"));
+    write_error(&format!("{CYAN}hint:{CYAN:#} {text}\n"));
 }
 
 pub(crate) fn warning(text: &str) {
-    say(&format!("flakeid: {YELLOW}warning{YELLOW:#}: {text}\n"));
+    write_error(&format!("flakeid: {YELLOW}warning{YELLOW:#}: {text}\n"));
 }
 
 /// Text for people on standard error.
 pub(crate) fn note(text: &str) {
-    say(&format!("{text}\n"));
+    write_error(&format!("{text}\n"));
 }
 
 /// Asks on standard error, and leaves the cursor behind the question.
 pub(crate) fn question(text: &str) {
-    say(&format!("{BOLD}{text}{BOLD:#} "));
+    write_error(&format!("{BOLD}{text}{BOLD:#} "));
 }
 
-/// Text that others wrote, such as names in a store, as one line that commands no terminal.
-pub(crate) fn sanitize(text: &str) -> String {
-    const MOST: usize = 40;
-    let shown = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-    let mut sanitize: String = shown.clone().take(MOST).collect();
-    if shown.count() > MOST {
-        sanitize.push('…');
-    }
-    sanitize
-}
-
-/// Nobody is left to be told if standard error cannot be written.
-fn say(text: &str) {
+/// If standard error cannot be written, there is nobody left to tell.
+fn write_error(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

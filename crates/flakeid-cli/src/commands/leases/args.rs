@@ -1,7 +1,9 @@
+//! The arguments of `flakeid leases`.
+
 use clap::{Args, Subcommand};
 
-use crate::args::confirm::Consent;
-use crate::args::layout_arg::LayoutChoice;
+use crate::args::confirm::Confirm;
+use crate::args::layout_arg::LayoutArg;
 use crate::store::StoreArgs;
 
 /// Shows and repairs the leases of nodes in a store
@@ -41,7 +43,7 @@ pub(super) struct InitArgs {
     pub(super) store: StoreArgs,
 
     #[command(flatten)]
-    pub(super) layout: LayoutChoice,
+    pub(super) layout: LayoutArg,
 
     /// The longest window that may be leased, and so how long IDs may go on without the store
     /// [default: 20s, or 4 ticks]
@@ -122,7 +124,7 @@ pub(super) struct ReleaseArgs {
     pub(super) store: StoreArgs,
 
     #[command(flatten)]
-    pub(super) consent: Consent,
+    pub(super) confirm: Confirm,
 }
 
 /// Takes a node out of use, or puts it back
@@ -144,7 +146,7 @@ pub(super) struct QuarantineArgs {
     pub(super) store: StoreArgs,
 
     #[command(flatten)]
-    pub(super) consent: Consent,
+    pub(super) confirm: Confirm,
 }
 
 /// Lets no window start before an instant
@@ -167,7 +169,7 @@ pub(super) struct FastForwardArgs {
     pub(super) store: StoreArgs,
 
     #[command(flatten)]
-    pub(super) consent: Consent,
+    pub(super) confirm: Confirm,
 }
 
 /// Takes over a store that was copied from another machine or restored from a backup
@@ -182,7 +184,7 @@ pub(super) struct AdoptArgs {
     pub(super) store: StoreArgs,
 
     #[command(flatten)]
-    pub(super) consent: Consent,
+    pub(super) confirm: Confirm,
 }
 
 // Every line of these that begins with `flakeid` is run by the tests, one after the other.

@@ -10,7 +10,6 @@ use super::args::InitArgs;
 use crate::failure::Outcome;
 use crate::format::duration;
 use crate::format::id_json::name_of;
-use crate::format::number;
 use crate::terminal::output;
 
 pub(super) fn run(args: &InitArgs) -> Outcome {
@@ -37,7 +36,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         0 => String::new(),
         ms => format!(
             "grants begin in {}, in case the store has lost a namespace of this name (--fresh: it has not)\n",
-            number::duration(ms)
+            duration::exact(ms)
         ),
     };
     let verb = if existed { "exists already" } else { "created" };
@@ -46,9 +45,9 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         "{}: {verb}\nlayout {}, windows up to {}, ahead up to {}, clocks apart up to {}, {} history\n{wait}",
         connection.name(),
         name_of(&kept.layout),
-        number::duration(bounds.max_window_ms),
-        number::duration(bounds.max_ahead_ms),
-        number::duration(bounds.max_skew_ms),
+        duration::exact(bounds.max_window_ms),
+        duration::exact(bounds.max_ahead_ms),
+        duration::exact(bounds.max_skew_ms),
         if kept.keeps_history { "with a" } else { "without a" },
     );
     Ok(output::show(&text)?)

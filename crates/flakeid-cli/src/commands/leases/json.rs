@@ -1,18 +1,20 @@
+//! The status of a node, and a node as JSON.
+
 use flakeid_lease::protocol::{Row, State};
 use flakeid_lease::store::operations::Listing;
 use serde::Serialize;
 
-/// How a node stands, as people see it: one that has expired is not held by anybody for sure.
+/// The status of a node as it is shown. A node whose lease has expired may be leased by others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum LeaseStatus {
     Held,
     Expired,
     Free,
     Quarantined,
 }
 
-impl Standing {
-    pub(super) const fn of(row: &Row, now: i64) -> Self {
+impl LeaseStatus {
+    pub(super) const fn new(row: &Row, now: i64) -> Self {
         match row.state {
             State::Held if row.expires > now => Self::Held,
             State::Held => Self::Expired,
@@ -31,9 +33,9 @@ impl Standing {
     }
 }
 
-/// A node as JSON. The keys stand in this order; what a node has never had is null.
+/// A node as JSON. The keys are in this order; what a node has never had is null.
 #[derive(Serialize)]
-pub(super) struct Entry<'a> {
+pub(super) struct NodeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
     namespace: &'a str,
@@ -53,7 +55,7 @@ pub(super) struct Entry<'a> {
     store_unix_ms: i64,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> NodeJson<'a> {
     pub(super) fn new(listing: &'a Listing, row: &'a Row, event: Option<&'static str>) -> Self {
         let layout = &listing.namespace.layout;
         let fence_unix_ms = layout.unix_ms_at(row.fence);
@@ -63,7 +65,7 @@ impl<'a> Entry<'a> {
             event,
             namespace: &listing.namespace.name,
             node: row.node,
-            state: Standing::of(row, listing.now).name(),
+            state: LeaseStatus::new(row, listing.now).name(),
             owner: (!owner.name.is_empty()).then_some(owner.name.as_str()),
             host: (!owner.host.is_empty()).then_some(owner.host.as_str()),
             pid: granted.then_some(owner.pid),

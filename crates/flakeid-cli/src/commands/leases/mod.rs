@@ -1,14 +1,12 @@
-//! `flakeid leases`: what operators see of a store and do to it.
+//! `flakeid leases`: shows and repairs the leases in a store.
 
-mod adopt;
 mod args;
-mod fast_forward;
+mod floor;
 mod init;
 mod json;
 mod ls;
 mod repair;
 mod summary;
-mod view;
 mod watch;
 
 pub(crate) use args::LeasesArgs;
@@ -23,7 +21,7 @@ pub(crate) fn run(args: &LeasesArgs) -> Outcome {
         LeasesCommand::Watch(args) => watch::run(args),
         LeasesCommand::Release(args) => repair::release(args),
         LeasesCommand::Quarantine(args) => repair::quarantine(args),
-        LeasesCommand::FastForward(args) => fast_forward::run(args),
-        LeasesCommand::Adopt(args) => adopt::run(args),
+        LeasesCommand::FastForward(args) => floor::fast_forward(args),
+        LeasesCommand::Adopt(args) => floor::adopt(args),
     }
 }

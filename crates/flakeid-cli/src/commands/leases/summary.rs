@@ -1,13 +1,15 @@
+//! How many nodes of a namespace are held, expired, free and quarantined.
+
 use std::fmt;
 
 use flakeid_lease::store::operations::Listing;
 
-use super::json::Standing;
+use super::json::LeaseStatus;
 use crate::format::number::grouped;
 
-/// How many of a namespace's nodes are in which use.
+/// How many nodes of a namespace have which status.
 #[derive(Default)]
-pub(super) struct Pool {
+pub(super) struct Summary {
     held: u64,
     expired: u64,
     free: u64,
@@ -15,24 +17,24 @@ pub(super) struct Pool {
     nodes: u64,
 }
 
-impl Pool {
-    pub(super) fn of(listing: &Listing) -> Self {
+impl Summary {
+    pub(super) fn new(listing: &Listing) -> Self {
         let nodes = listing.namespace.layout.max_node() + 1;
-        let mut pool = Self { nodes, ..Self::default() };
+        let mut summary = Self { nodes, ..Self::default() };
         for row in &listing.rows {
-            match Standing::of(row, listing.now) {
-                Standing::Held => pool.held += 1,
-                Standing::Expired => pool.expired += 1,
-                Standing::Free => pool.free += 1,
-                Standing::Quarantined => pool.quarantined += 1,
+            match LeaseStatus::new(row, listing.now) {
+                LeaseStatus::Held => summary.held += 1,
+                LeaseStatus::Expired => summary.expired += 1,
+                LeaseStatus::Free => summary.free += 1,
+                LeaseStatus::Quarantined => summary.quarantined += 1,
             }
         }
-        pool
+        summary
     }
 }
 
-/// `3 held, 2 free, 1 quarantined of 1,024 nodes`: the rest was never used.
-impl fmt::Display for Pool {
+/// `3 held, 2 free, 1 quarantined of 1,024 nodes`; the rest were never used.
+impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} held, ", grouped(self.held))?;
         if self.expired > 0 {
@@ -83,13 +85,13 @@ mod tests {
             now: NOW,
             continuity: Continuity::Same,
         };
-        let text = Pool::of(&listing).to_string();
+        let text = Summary::new(&listing).to_string();
         assert_eq!(text, "1 held, 1 free, 1 quarantined of 1,024 nodes");
         listing.now += 1;
-        let text = Pool::of(&listing).to_string();
+        let text = Summary::new(&listing).to_string();
         assert_eq!(text, "0 held, 1 expired, 1 free, 1 quarantined of 1,024 nodes");
         listing.rows.clear();
-        let text = Pool::of(&listing).to_string();
+        let text = Summary::new(&listing).to_string();
         assert_eq!(text, "0 held, 0 free, 0 quarantined of 1,024 nodes");
     }
 }

@@ -10,55 +10,55 @@ use flakeid_lease::protocol::Row;
 use flakeid_lease::store::operations::Listing;
 
 use super::args::WatchArgs;
-use super::json::{Entry, Standing};
-use super::view;
+use super::json::{LeaseStatus, NodeJson};
+use super::ls;
 use crate::failure::{Failure, Outcome};
 use crate::store::Connection;
 use crate::terminal::output;
 
-const PAUSE: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// To the top left, with nothing below.
-const TOP: &str = "\x1b[H\x1b[J";
+/// Moves the cursor to the top left, and clears everything below.
+const CLEAR: &str = "\x1b[H\x1b[J";
 
 pub(super) fn run(args: &WatchArgs) -> Outcome {
     let mut connection = args.store.connect()?;
     if output::is_terminal() && !args.json {
         redraw(args, &mut connection)
     } else {
-        tell(args, &mut connection)
+        report(args, &mut connection)
     }
 }
 
 fn redraw(args: &WatchArgs, connection: &mut Connection) -> Outcome {
     let name = connection.name();
-    let mut table = view::draw(&name, &connection.list()?, args.all);
-    let mut trouble = String::new();
+    let mut table = ls::draw(&name, &connection.list()?, args.all);
+    let mut problem = String::new();
     loop {
-        // Not through the stream that takes colours out where they are not wanted.
-        io::stdout().write_all(TOP.as_bytes())?;
-        output::show(&format!("{table}{trouble}"))?;
-        thread::sleep(PAUSE);
-        trouble.clear();
+        // Not through the stream that removes colours, which would remove this too.
+        io::stdout().write_all(CLEAR.as_bytes())?;
+        output::show(&format!("{table}{problem}"))?;
+        thread::sleep(INTERVAL);
+        problem.clear();
         match next(args, connection) {
-            Ok(listing) => table = view::draw(&name, &listing, args.all),
+            Ok(listing) => table = ls::draw(&name, &listing, args.all),
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
-                trouble = format!("\nas it was last; {}: {error}\n", error.code());
+                problem = format!("\nthis is the last known state; {}: {error}\n", error.code());
             }
             Err(failure) => return Err(failure),
         }
     }
 }
 
-fn tell(args: &WatchArgs, connection: &mut Connection) -> Outcome {
-    let mut last = Shown { rows: BTreeMap::new(), all: args.all, is_first: true };
+fn report(args: &WatchArgs, connection: &mut Connection) -> Outcome {
+    let mut last = Reported { rows: BTreeMap::new(), all: args.all, is_first: true };
     let mut listed = Ok(connection.list()?);
     let mut is_lost = false;
     loop {
         match listed {
             Ok(listing) => {
                 is_lost = false;
-                last.tell(&listing)?;
+                last.report(&listing)?;
             }
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
                 if !is_lost {
@@ -68,7 +68,7 @@ fn tell(args: &WatchArgs, connection: &mut Connection) -> Outcome {
             }
             Err(failure) => return Err(failure),
         }
-        thread::sleep(PAUSE);
+        thread::sleep(INTERVAL);
         if output::reader_is_gone() {
             return Err(Failure::NoReader);
         }
@@ -76,7 +76,7 @@ fn tell(args: &WatchArgs, connection: &mut Connection) -> Outcome {
     }
 }
 
-/// A store that did not answer is connected anew the next time.
+/// The next listing. If the store did not answer, connects again first.
 fn next(args: &WatchArgs, connection: &mut Connection) -> Result<Listing, Failure> {
     let failure = match connection.list() {
         Ok(listing) => return Ok(listing),
@@ -91,32 +91,32 @@ fn next(args: &WatchArgs, connection: &mut Connection) -> Result<Listing, Failur
     Err(failure)
 }
 
-/// What was told last, by node.
-struct Shown {
-    rows: BTreeMap<u64, (Row, Standing)>,
+/// What was reported last, by node.
+struct Reported {
+    rows: BTreeMap<u64, (Row, LeaseStatus)>,
     all: bool,
     is_first: bool,
 }
 
-impl Shown {
-    fn tell(&mut self, listing: &Listing) -> Outcome {
+impl Reported {
+    fn report(&mut self, listing: &Listing) -> Outcome {
         let mut out = output::stream();
         for row in &listing.rows {
-            let standing = Standing::of(row, listing.now);
+            let status = LeaseStatus::new(row, listing.now);
             let event = match self.rows.get(&row.node) {
-                Some((last, stood)) => event((last, *stood), (row, standing)),
-                None if !self.all && standing == Standing::Free => continue,
+                Some((last, last_status)) => event((last, *last_status), (row, status)),
+                None if !self.all && status == LeaseStatus::Free => continue,
                 None if self.is_first => Some("present"),
-                None => Some(match standing {
-                    Standing::Held | Standing::Expired => "acquired",
-                    Standing::Free => "released",
-                    Standing::Quarantined => "quarantined",
+                None => Some(match status {
+                    LeaseStatus::Held | LeaseStatus::Expired => "acquired",
+                    LeaseStatus::Free => "released",
+                    LeaseStatus::Quarantined => "quarantined",
                 }),
             };
             if event.is_some() {
-                output::json_line(&mut out, &Entry::new(listing, row, event))?;
+                output::json_line(&mut out, &NodeJson::new(listing, row, event))?;
             }
-            self.rows.insert(row.node, (row.clone(), standing));
+            self.rows.insert(row.node, (row.clone(), status));
         }
         out.flush()?;
         self.is_first = false;
@@ -125,19 +125,19 @@ impl Shown {
 }
 
 /// What happened to a node, if anything did.
-fn event(before: (&Row, Standing), after: (&Row, Standing)) -> Option<&'static str> {
-    let ((last, stood), (row, standing)) = (before, after);
+fn event(before: (&Row, LeaseStatus), after: (&Row, LeaseStatus)) -> Option<&'static str> {
+    let ((last, last_status), (row, status)) = (before, after);
     if row.grant != last.grant {
         return Some("acquired");
     }
-    if standing == stood {
+    if status == last_status {
         return (row != last).then_some("renewed");
     }
-    Some(match (standing, stood) {
-        (Standing::Quarantined, _) => "quarantined",
-        (Standing::Expired, _) => "expired",
-        (_, Standing::Quarantined) => "lifted",
-        (Standing::Free, _) => "released",
-        (Standing::Held, _) => "renewed",
+    Some(match (status, last_status) {
+        (LeaseStatus::Quarantined, _) => "quarantined",
+        (LeaseStatus::Expired, _) => "expired",
+        (_, LeaseStatus::Quarantined) => "lifted",
+        (LeaseStatus::Free, _) => "released",
+        (LeaseStatus::Held, _) => "renewed",
     })
 }

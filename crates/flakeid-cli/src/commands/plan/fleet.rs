@@ -1,6 +1,8 @@
+//! A fleet of processes that lease their nodes: how many nodes and renewals it needs.
+
 use flakeid_core::Error;
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::format::{duration, number};
 
 /// A fleet of processes that lease their nodes.
@@ -16,18 +18,18 @@ pub(crate) struct Fleet {
     pub(crate) window_ms: u64,
 }
 
-/// Far beyond what was measured; the arithmetic is exact there.
+/// Far more than was measured; the arithmetic is still exact.
 const MOST_PROCESSES: u64 = 1_000_000_000;
 
 /// The longest window and TTL that leases take.
 const MONTH_MS: u64 = 30 * 86_400_000;
 
-/// How long a process waits that the store refuses for a while.
+/// Seconds that a process waits before it asks a store again that grants nothing yet.
 const RETRY_S: f64 = 2.0;
 
 impl Fleet {
     /// `None` if only nodes are planned.
-    pub(crate) fn read(args: &PlanArgs) -> Result<Option<Self>, Error> {
+    pub(crate) fn from_args(args: &PlanArgs) -> Result<Option<Self>, Error> {
         let Some(processes) = &args.processes else { return Ok(None) };
         let length = |option, field, text, least, most| {
             let ms = duration::parse(option, text)?;
@@ -52,12 +54,12 @@ impl Fleet {
         u64::try_from(nodes).unwrap_or(u64::MAX)
     }
 
-    /// The most processes for which so many nodes are enough, if they are for any.
+    /// The most processes for which this many nodes are enough, if they are enough for one.
     pub(crate) fn most_processes(&self, nodes: u64) -> Option<u64> {
         let (mut enough, mut too_many) = (0, MOST_PROCESSES.min(nodes) + 1);
         while too_many - enough > 1 {
             let processes = enough.midpoint(too_many);
-            if self.of(processes).nodes() <= nodes {
+            if self.with_processes(processes).nodes() <= nodes {
                 enough = processes;
             } else {
                 too_many = processes;
@@ -67,7 +69,7 @@ impl Fleet {
     }
 
     /// The same with another number of processes.
-    pub(crate) const fn of(self, processes: u64) -> Self {
+    pub(crate) const fn with_processes(self, processes: u64) -> Self {
         Self { processes, ..self }
     }
 
@@ -90,13 +92,13 @@ impl Fleet {
         first.midpoint(latest) * (1.0 - cut) + latest * cut
     }
 
-    /// What the store has to take all the time.
+    /// The constant load on the store.
     pub(crate) fn renewals_per_second(&self) -> f64 {
         self.processes as f64 * 1000.0 / self.renewal_ms()
     }
 
-    /// What it is asked after a restart, until it grants again.
-    pub(crate) fn asked_after_restart(&self) -> f64 {
+    /// Requests per second to the store after it restarts, until it grants again.
+    pub(crate) fn requests_after_restart(&self) -> f64 {
         self.processes as f64 / RETRY_S
     }
 
@@ -104,7 +106,7 @@ impl Fleet {
     pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
         let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
         let smaller = steps.take_while(move |step| *step < self.processes);
-        smaller.chain([self.processes]).map(move |processes| self.of(processes))
+        smaller.chain([self.processes]).map(move |processes| self.with_processes(processes))
     }
 }
 
@@ -118,12 +120,13 @@ mod tests {
     #[test]
     fn the_dead_keep_their_nodes_for_a_ttl() {
         assert_eq!(USUAL.nodes(), 1_016_667);
-        assert_eq!(USUAL.of(1).nodes(), 2);
-        assert_eq!(USUAL.of(60).nodes(), 61);
-        assert_eq!(USUAL.of(61).nodes(), 63);
+        assert_eq!(USUAL.with_processes(1).nodes(), 2);
+        assert_eq!(USUAL.with_processes(60).nodes(), 61);
+        assert_eq!(USUAL.with_processes(61).nodes(), 63);
         // All of them die once in every TTL.
         assert_eq!(Fleet { lifetime_ms: 60_000, ..USUAL }.nodes(), 2_000_000);
-        let extreme = Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..USUAL.of(MOST_PROCESSES) };
+        let extreme =
+            Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..USUAL.with_processes(MOST_PROCESSES) };
         assert_eq!(extreme.nodes(), 1_000_000_000 + 2_592_000_000_000_000_000);
     }
 
@@ -132,8 +135,11 @@ mod tests {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
             let most = USUAL.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");
-            assert!(USUAL.of(most).nodes() <= nodes, "{nodes}");
-            assert!(most == MOST_PROCESSES || USUAL.of(most + 1).nodes() > nodes, "{nodes}");
+            assert!(USUAL.with_processes(most).nodes() <= nodes, "{nodes}");
+            assert!(
+                most == MOST_PROCESSES || USUAL.with_processes(most + 1).nodes() > nodes,
+                "{nodes}"
+            );
         }
         assert_eq!(USUAL.most_processes(1024), Some(1007));
         assert_eq!(USUAL.most_processes(1), None);
@@ -144,7 +150,7 @@ mod tests {
         let mean = USUAL.renewal_ms();
         assert!((mean - 10_000.0 / 3.0).abs() < 1e-9, "{mean}");
         assert!((USUAL.renewals_per_second() - 300_000.0).abs() < 1e-6);
-        assert!((USUAL.asked_after_restart() - 500_000.0).abs() < 1e-6);
+        assert!((USUAL.requests_after_restart() - 500_000.0).abs() < 1e-6);
         let short = Fleet { ttl_ms: 3_000, ..USUAL };
         assert!((short.renewal_ms() - 1_500.0).abs() < 1e-9);
     }
@@ -185,10 +191,10 @@ mod tests {
     #[test]
     fn a_simulated_fleet_renews_as_often_as_the_formula_says() {
         for fleet in [
-            USUAL.of(100_000),
-            Fleet { ttl_ms: 8_000, ..USUAL.of(100_000) },
-            Fleet { ttl_ms: 7_000, ..USUAL.of(100_000) },
-            Fleet { ttl_ms: 3_000, ..USUAL.of(50_000) },
+            USUAL.with_processes(100_000),
+            Fleet { ttl_ms: 8_000, ..USUAL.with_processes(100_000) },
+            Fleet { ttl_ms: 7_000, ..USUAL.with_processes(100_000) },
+            Fleet { ttl_ms: 3_000, ..USUAL.with_processes(50_000) },
         ] {
             let simulated = Simulation::run(&fleet, 120).per_second(60);
             let formula = fleet.renewals_per_second();
@@ -199,7 +205,7 @@ mod tests {
     /// All processes started in one instant: the worst second is a quarter above the mean.
     #[test]
     fn a_fleet_that_starts_at_once_spreads_out() {
-        let fleet = USUAL.of(100_000);
+        let fleet = USUAL.with_processes(100_000);
         let simulation = Simulation::run(&fleet, 120);
         let mean = fleet.renewals_per_second();
         let worst = simulation.seconds.iter().copied().max().unwrap_or(0) as f64 / mean;
@@ -210,7 +216,8 @@ mod tests {
 
     #[test]
     fn a_fleet_grows_by_powers_of_ten() {
-        let steps = |processes| USUAL.of(processes).growth().map(|fleet| fleet.processes);
+        let steps =
+            |processes| USUAL.with_processes(processes).growth().map(|fleet| fleet.processes);
         assert_eq!(steps(1).collect::<Vec<_>>(), [1]);
         assert_eq!(steps(10).collect::<Vec<_>>(), [10]);
         assert_eq!(steps(2500).collect::<Vec<_>>(), [10, 100, 1000, 2500]);

@@ -1,15 +1,17 @@
+//! What a fleet needs as it grows: nodes, renewals, and the stores and presets that suffice.
+
 use anstyle::Style;
 use flakeid_core::Layout;
 use serde::Serialize;
 
 use super::fleet::Fleet;
 use super::limit::Limit;
-use super::requirements::Need;
+use super::requirements::Requirements;
 use crate::format::duration;
 use crate::format::number::{grouped, rate};
 use crate::format::table::{Align, Table};
 
-/// A fleet of some size, and what it takes.
+/// A fleet of one size, and what it needs.
 #[derive(Serialize)]
 pub(super) struct Growth {
     processes: u64,
@@ -22,7 +24,7 @@ pub(super) struct Growth {
     stores: Vec<Load>,
 }
 
-/// What the renewals are to one kind of store.
+/// The load that the renewals put on one kind of store.
 #[derive(Serialize)]
 struct Load {
     store: &'static str,
@@ -32,35 +34,35 @@ struct Load {
 }
 
 impl Growth {
-    pub(super) fn steps(need: &Need, fleet: Fleet) -> Vec<Self> {
-        fleet.growth().map(|fleet| Self::of(need, fleet)).collect()
+    pub(super) fn steps(required: &Requirements, fleet: Fleet) -> Vec<Self> {
+        fleet.growth().map(|fleet| Self::new(required, fleet)).collect()
     }
 
-    fn of(need: &Need, fleet: Fleet) -> Self {
+    fn new(required: &Requirements, fleet: Fleet) -> Self {
         let nodes_needed = fleet.nodes();
         let renewals_per_second = fleet.renewals_per_second();
-        let need = Need { nodes: nodes_needed, ..*need };
+        let required = Requirements { nodes: nodes_needed, ..*required };
         let load = |limit: &Limit| Load {
             store: limit.store,
             use_percent: limit.use_percent(renewals_per_second),
             suffices: limit.suffices(renewals_per_second),
-            more_connections_than_default: limit.is_crowded(fleet.processes),
+            more_connections_than_default: limit.exceeds_connections(fleet.processes),
         };
-        let presets = Layout::presets().iter().filter(|(_, layout)| need.is_met_by(layout));
+        let presets = Layout::presets().iter().filter(|(_, layout)| required.are_met_by(layout));
         Self {
             processes: fleet.processes,
             nodes_needed,
             node_bits: u64::BITS - (nodes_needed - 1).leading_zeros(),
-            ids_per_second: fleet.processes as f64 * need.rate as f64,
+            ids_per_second: fleet.processes as f64 * required.rate as f64,
             renewals_per_second,
-            asked_per_second_after_restart: fleet.asked_after_restart(),
+            asked_per_second_after_restart: fleet.requests_after_restart(),
             presets: presets.map(|(name, _)| *name).collect(),
             stores: Limit::each().iter().map(load).collect(),
         }
     }
 
-    /// Which stores and presets do, on lines of their own.
-    fn fitting(&self) -> String {
+    /// The stores and presets that suffice, each on a line of its own.
+    fn sufficient(&self) -> String {
         let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
             let mark = if store.more_connections_than_default { "*" } else { "" };
             format!("{}{mark}", store.store)
@@ -93,7 +95,7 @@ pub(super) fn table(steps: &[Growth]) -> String {
             rate(step.renewals_per_second.ceil()),
             rate(step.asked_per_second_after_restart.ceil()),
         ];
-        table.row(cells, Style::new(), Some(step.fitting()));
+        table.row(cells, Style::new(), Some(step.sufficient()));
     }
     table.render()
 }
@@ -105,11 +107,11 @@ pub(super) fn legend(fleet: &Fleet) -> String {
         "\
 nodes       one for each process, and one for each that died in the last {ttl}
             (after {lifetime} on average, without giving its node back)
-renewals/s  what the store has to take: each process renews every {renewal} on average
-restart/s   what it is asked after a restart of its own, until it grants again
-stores      those for which that is at most half of what one server took on a machine
-            of two processors; sqlite is for the processes of one host
-*           with more connections than its own settings allow
-presets     those that have enough nodes, and do the rest that was asked"
+renewals/s  the load on the store: each process renews every {renewal} on average
+restart/s   requests to the store after it restarts, until it grants again
+stores      those for which the renewals are at most half of what one server handled on
+            a machine with two processors; sqlite serves the processes of one host
+*           needs more connections than the default settings of the server allow
+presets     those that have enough nodes and meet the other requirements"
     )
 }

@@ -1,12 +1,14 @@
-/// What one server of a kind took.
+//! How many renewals and connections each kind of store can handle.
+
+/// What one server of a kind handled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit {
     /// As in the store's URL, for `PostgreSQL` shorter.
     pub(crate) store: &'static str,
     /// Measured with 10,000 holders: DESIGN.md, section Scaling, says where and with what.
     pub(crate) renewals_per_second: f64,
-    /// How many connections its own settings allow; every process keeps one. `None` where it does
-    /// not, or nothing counts them.
+    /// How many connections the server's default settings allow, where every process keeps one.
+    /// `None` where processes keep none, or where the server sets no limit.
     pub(crate) connections: Option<u64>,
 }
 
@@ -19,27 +21,27 @@ const LIMITS: [Limit; 5] = [
     Limit { store: "etcd", renewals_per_second: 1_049.0, connections: None },
 ];
 
-/// The share of what was measured that is planned with: acquires, and whatever else the server
-/// does, take the rest.
-const SHARE: f64 = 0.5;
+/// The share of the measured rate that renewals may use. The rest is for acquiring nodes, and for
+/// whatever else the server does.
+const USABLE_SHARE: f64 = 0.5;
 
 impl Limit {
     pub(crate) const fn each() -> &'static [Self] {
         &LIMITS
     }
 
-    /// How much of what was measured so many renewals are, in percent.
+    /// The share of the measured rate that this many renewals use, in percent.
     pub(crate) fn use_percent(&self, renewals_per_second: f64) -> f64 {
         renewals_per_second * 100.0 / self.renewals_per_second
     }
 
-    /// Whether the store is still the right one.
+    /// Whether the store can handle this many renewals.
     pub(crate) fn suffices(&self, renewals_per_second: f64) -> bool {
-        renewals_per_second <= self.renewals_per_second * SHARE
+        renewals_per_second <= self.renewals_per_second * USABLE_SHARE
     }
 
-    /// Whether its settings have to allow more connections than they do by default.
-    pub(crate) fn is_crowded(&self, processes: u64) -> bool {
+    /// Whether this many processes need more connections than the default settings allow.
+    pub(crate) fn exceeds_connections(&self, processes: u64) -> bool {
         self.connections.is_some_and(|connections| processes > connections)
     }
 }
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_what_was_measured_is_planned_with() {
+    fn renewals_may_use_half_of_what_was_measured() {
         for limit in Limit::each() {
             let most = limit.renewals_per_second;
             assert!(most > 0.0, "{limit:?}");
@@ -59,9 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn one_more_process_than_connections_is_a_crowd() {
+    fn one_more_process_than_connections_is_too_many() {
         let limit = Limit { store: "any", renewals_per_second: 1.0, connections: Some(100) };
-        assert!(!limit.is_crowded(100) && limit.is_crowded(101));
-        assert!(!Limit { connections: None, ..limit }.is_crowded(u64::MAX));
+        assert!(!limit.exceeds_connections(100) && limit.exceeds_connections(101));
+        assert!(!Limit { connections: None, ..limit }.exceeds_connections(u64::MAX));
     }
 }

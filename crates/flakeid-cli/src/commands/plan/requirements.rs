@@ -1,14 +1,14 @@
-//! What a layout is wanted for.
+//! What a planned layout must be able to do.
 
 use flakeid_core::{Error, Layout};
 
+use super::args::PlanArgs;
 use super::fleet::Fleet;
-use crate::cli::PlanArgs;
 use crate::format::instant;
 use crate::format::number;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Need {
+pub(crate) struct Requirements {
     /// How many nodes make IDs at the same time.
     pub(crate) nodes: u64,
     /// IDs per second of one node, at its peak.
@@ -21,18 +21,24 @@ pub(crate) struct Need {
     pub(crate) bits: u32,
 }
 
-/// No layout has more: at least one bit is time.
+/// No layout has more, because at least one bit is for time.
 const MOST_NODES: u64 = 1 << 63;
 
 /// More than any layout allows, and exact as the floating-point number it is compared with.
 const MOST_RATE: u64 = 1 << 53;
 
-impl Need {
-    pub(crate) fn read(args: &PlanArgs, fleet: Option<&Fleet>, now: i64) -> Result<Self, Error> {
+impl Requirements {
+    pub(crate) fn from_args(
+        args: &PlanArgs,
+        fleet: Option<&Fleet>,
+        now: i64,
+    ) -> Result<Self, Error> {
         let nodes = match (fleet, &args.nodes) {
             (Some(fleet), _) => fleet.nodes(),
             (None, Some(nodes)) => number::parse("nodes", nodes, 1, MOST_NODES)?,
-            (None, None) => return Err(Error::invalid_option("--nodes", "missing")),
+            (None, None) => {
+                return Err(Error::invalid_option("--nodes", "give --nodes or --processes"));
+            }
         };
         let rate = number::parse("rate", &args.rate, 1, MOST_RATE)?;
         let bits = number::parse("bits", &args.bits, 1, 64)? as u32;
@@ -41,23 +47,23 @@ impl Need {
             Some(text) => instant::parse("--epoch", text)?,
             None => instant::start_of_day(now),
         };
-        // The core says which epochs can be.
+        // The core checks the range of the epoch.
         Layout::builder().time(1).epoch(epoch).build()?;
         if until <= epoch {
             return Err(Error::invalid_option(
                 "--until",
                 &format!(
-                    "{} ends before the epoch {}",
+                    "{} ends before the epoch {}; give a later --until or an earlier --epoch",
                     args.until,
-                    flakeid_core::Rfc3339::with_fewest_digits(epoch)
+                    instant::exact(epoch)
                 ),
             ));
         }
         Ok(Self { nodes, rate, epoch, until, bits })
     }
 
-    /// Asked of the layout itself, whoever made it.
-    pub(crate) fn is_met_by(&self, layout: &Layout) -> bool {
+    /// Whether a layout does all of it. The layout itself is asked, wherever it comes from.
+    pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
         layout.width() <= self.bits
             && layout.can_generate()
             && layout.epoch() <= self.epoch
@@ -66,7 +72,7 @@ impl Need {
             && layout.ids_per_second() >= self.rate as f64
     }
 
-    /// The share of a node's ceiling that the peak uses, in percent.
+    /// The share of a node's most IDs per second that its peak uses, in percent.
     pub(crate) fn use_percent(&self, layout: &Layout) -> f64 {
         self.rate as f64 * 100.0 / layout.ids_per_second()
     }
