@@ -1,21 +1,23 @@
+//! How a command ends: its errors, what it says about them, and its exit code.
+
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use flakeid_core::Error;
 
-use crate::output;
+use crate::terminal::output;
 
 /// Why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An error of the table that every language shares, and what to do about it if that is not
-    /// part of its sentence.
+    /// An error of the table that every language shares, and what to do about it where its message
+    /// does not say so.
     Refused { error: Error, hint: Option<String> },
     /// Standard output, standard input or a file could not be written or read.
     Io { doing: String, error: io::Error },
     /// The reader of our output has gone: `flakeid next -n 1000000 | head` is no error.
     NoReader,
-    /// Whoever was asked did not say yes.
+    /// The user was asked and did not agree.
     Declined,
 }
 
@@ -53,7 +55,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Of writing to standard output; whatever else is read or written says what it was doing.
+/// For writing to standard output only. Everything else that is read or written says what it was
+/// doing, with [`Failure::io`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {
@@ -61,12 +64,5 @@ impl From<io::Error> for Failure {
         } else {
             Self::io("cannot write to standard output", error)
         }
-    }
-}
-
-/// `serde_json` wraps the errors of the writer.
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        io::Error::from(error).into()
     }
 }

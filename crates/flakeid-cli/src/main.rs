@@ -1,40 +1,25 @@
-//! The command `flakeid`: makes, decodes and draws 64-bit Snowflake-family IDs, and plans their
-//! layouts. All arithmetic on bits and time is in `flakeid-core`; this crate reads arguments and
-//! writes text.
+//! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
+//! layouts, and looks after the leases of their nodes. All arithmetic on bits and time is in
+//! `flakeid-core`, and all lease logic in `flakeid-lease`; this crate reads arguments and writes
+//! text.
+//!
+//! Each of these modules uses only those after it: `cli`, `commands`, `store`, `args`, `failure`,
+//! `terminal`, `format`.
 
-mod bounds;
-mod choice;
+mod args;
 mod cli;
-mod completions;
-mod consent;
-mod diagram;
-mod environment;
+mod commands;
 mod failure;
-mod figure;
-mod inspect;
-mod instant;
-mod layout;
-mod leases;
-mod maker;
-mod man;
-mod need;
-mod next;
-mod node;
-mod output;
-mod plan;
-mod progress;
-mod proposal;
-mod record;
-mod span;
+mod format;
 mod store;
-mod table;
-mod whois;
+mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, LayoutCommand};
+use commands::{bounds, inspect, layout, leases, next, plan, shell, whois};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -44,13 +29,13 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(args),
         Command::Bounds(args) => bounds::run(args),
         Command::Layout(args) => match &args.command {
-            None => layout::run(args),
-            Some(cli::LayoutCommand::Plan(args)) => plan::run(args),
+            None => layout::run(&args.show),
+            Some(LayoutCommand::Plan(args)) => plan::run(args),
         },
         Command::Leases(args) => leases::run(args),
         Command::Whois(args) => whois::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

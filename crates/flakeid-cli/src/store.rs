@@ -8,9 +8,9 @@ use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
 use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
 
-use crate::environment;
+use crate::args::environment;
 use crate::failure::Failure;
-use crate::output;
+use crate::format::sanitize;
 
 pub(crate) const STORE: &str = "FLAKEID_STORE";
 pub(crate) const NAMESPACE: &str = "FLAKEID_NAMESPACE";
@@ -196,7 +196,7 @@ fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
 /// The first few of many names.
 fn some(names: &[String]) -> String {
     const MOST: usize = 8;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| output::tame(name)).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| sanitize(name)).collect();
     let more = if names.len() > MOST { " …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

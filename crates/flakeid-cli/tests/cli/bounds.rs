@@ -62,15 +62,17 @@ fn clamping_is_said() {
     assert_eq!(
         lines,
         [
-            "flakeid: warning: --from 2000-01-01T00:00:00Z is before the epoch of the layout, \
-             2010-11-04T01:42:54.657Z; clamped to the first tick",
-            "flakeid: warning: --to 2100-01-01T00:00:00Z is not before the end of the layout, \
-             2080-07-10T17:30:30.209Z; clamped to the last tick",
+            "flakeid: warning: --from 2000-01-01T00:00:00Z is before the layout's epoch, \
+             2010-11-04T01:42:54.657Z; the first tick is used instead",
+            "flakeid: warning: --to 2100-01-01T00:00:00Z is not before the layout's end, \
+             2080-07-10T17:30:30.209Z; the last tick is used instead",
         ]
     );
     let negative = crate::run::run(&["bounds", "--from", "-1"]);
     assert_eq!((negative.code, negative.text()), (Some(0), "0\t\n"));
-    assert!(negative.stderr.contains("--from 1969-12-31T23:59:59.999Z is before the epoch"));
+    assert!(
+        negative.stderr.contains("--from 1969-12-31T23:59:59.999Z is before the layout's epoch")
+    );
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn a_sign_is_warned_of() {
     assert!(
         run.stderr.starts_with(
             "flakeid: warning: 9927253190250594303 is above 2^63 - 1: a signed 64-bit column \
-             holds it as -8519490883458957313"
+             stores it as -8519490883458957313"
         ),
         "{}",
         run.stderr
@@ -93,5 +95,5 @@ fn a_sign_is_warned_of() {
 fn milliseconds_that_look_like_a_year() {
     let run = run(&["bounds", "--layout", "plain", "--from", "2026"]);
     assert_eq!((run.code, run.text()), (Some(0), "8497659904\t\n"));
-    assert!(run.stderr.contains("for the year write 2026-01-01"), "{}", run.stderr);
+    assert!(run.stderr.contains("if you mean the year, write 2026-01-01"), "{}", run.stderr);
 }

@@ -16,7 +16,7 @@ fn the_presets() {
         lines[1],
         "twitter    t41.d5.w5.s12@1288834974657/1ms    63      1,024     4,096   4,096,000  2080-07-10"
     );
-    assert!(lines[4].ends_with("2024-11-20 (over)"), "{}", lines[4]);
+    assert!(lines[4].ends_with("2024-11-20 (ended)"), "{}", lines[4]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn what_cannot_be_leased() {
     let other = next(&["--layout", "sonyflake"]);
     refused(&other, "FLAKEID_STORE_REJECTED", &["is for the layout t41.d5.w5.s12@1288834974657"]);
     let alone = run(&["next", "--node", "1", "--namespace", "orders"]);
-    refused(&alone, code, &["--namespace goes with --store"]);
+    refused(&alone, code, &["--namespace requires --store"]);
     for (store, part) in
         [("flakeid.db", "not a URL"), ("nosql://db", "\"nosql\" is no kind of store")]
     {

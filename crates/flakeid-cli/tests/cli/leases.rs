@@ -236,7 +236,7 @@ fn release_lets_others_have_the_node_beyond_its_window() {
         &refusal,
         "FLAKEID_INVALID_OPTION",
         &[
-            "--yes: missing: there is no terminal",
+            "--yes: this command asks for confirmation, and there is no terminal",
             "hint: this releases node 7 in namespace default of sqlite://",
         ],
     );
@@ -256,7 +256,7 @@ fn release_lets_others_have_the_node_beyond_its_window() {
         leases(&url, &["release", "6", "--yes"])
             .quiet()
             .text()
-            .ends_with(" is never used: nothing to do\n")
+            .ends_with(" was never used: nothing to do\n")
     );
     let wrong = leases(&url, &["release", "1024", "--yes"]);
     refused(

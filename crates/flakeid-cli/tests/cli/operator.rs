@@ -60,7 +60,7 @@ fn dangerous_commands_say_what_they_will_do_and_ask() {
         let plan = format!(
             "this releases node 7 in namespace default of {url}. Its holder (process {pid} on "
         );
-        assert!(text.contains(&plan) && text.contains("Do it? [y/N] "), "{text}");
+        assert!(text.contains(&plan) && text.contains("Continue? [y/N] "), "{text}");
         assert!(text.ends_with("flakeid: nothing was changed\n"), "{text}");
         assert_eq!(state(), "held");
     }

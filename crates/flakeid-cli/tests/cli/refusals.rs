@@ -99,14 +99,14 @@ fn two_nodes_or_half_of_one() {
     let both = run(&["next", "--node", "1", "--datacenter", "0", "--worker", "1"]);
     refused(&both, code, &["give either --node or --datacenter with --worker, not both"]);
     refused(&run(&["next", "--node", "1", "--worker", "1"]), code, &["not both"]);
-    refused(&run(&["next", "--datacenter", "1"]), code, &["--datacenter goes with --worker"]);
-    refused(&run(&["next", "--worker", "1"]), code, &["--worker goes with --datacenter"]);
+    refused(&run(&["next", "--datacenter", "1"]), code, &["--datacenter requires --worker"]);
+    refused(&run(&["next", "--worker", "1"]), code, &["--worker requires --datacenter"]);
     let unsplit = run(&["next", "--layout", "plain", "--datacenter", "1", "--worker", "1"]);
     refused(&unsplit, code, &["does not split its node"]);
     let both = run_with(&[("FLAKEID_NODE", "1"), ("FLAKEID_WORKER", "1")], &["next"]);
     refused(&both, code, &["either FLAKEID_NODE or FLAKEID_DATACENTER with FLAKEID_WORKER"]);
     let half = run_with(&[("FLAKEID_WORKER", "1")], &["next", "--datacenter", "1"]);
-    refused(&half, code, &["--datacenter goes with --worker, which is not on the command line"]);
+    refused(&half, code, &["--datacenter requires --worker, which is not on the command line"]);
 }
 
 #[test]
@@ -189,12 +189,16 @@ fn ids() {
         "is not an ID of the layout t41.d5.w5.s12@1288834974657/1ms: it has bits set outside";
     refused(&run(&["inspect", most]), code, &[stray, "--layout"]);
     refused(&run(&["inspect", "--format", "base62", "15G63YLn9A"]), code, &["exactly 11 digits"]);
-    refused(&run(&["inspect", "abc"]), code, &["in base36 or base58 it would be an ID"]);
-    refused(&run(&["inspect", "0ca2be895c239000"]), code, &["in hex it would be an ID"]);
+    refused(&run(&["inspect", "abc"]), code, &["it is a valid ID in base36 or base58"]);
+    refused(
+        &run(&["inspect", "0ca2be895c239000"]),
+        code,
+        &["it is a valid ID in hex: add --format hex"],
+    );
     refused(
         &run(&["inspect", "37amtpPtjf5"]),
         code,
-        &["in base36, base58 or base62 it would be an ID"],
+        &["it is a valid ID in base36, base58 or base62: choose the form"],
     );
 }
 
@@ -214,7 +218,7 @@ fn a_bad_line_of_input_is_named() {
         assert_eq!(run.code, Some(1));
         assert_eq!(run.lines().len(), line - 1, "what came before is shown");
         assert!(run.stderr.starts_with("flakeid: FLAKEID_INVALID_ID: "), "{}", run.stderr);
-        let hint = format!("hint: line {line} of standard input");
+        let hint = format!("hint: the error is in line {line} of standard input");
         assert!(run.stderr.contains(&hint), "{}", run.stderr);
     }
     for endless in [vec![b'7'; 1 << 20], vec![b' '; 1 << 20], vec![0xff; 5000]] {

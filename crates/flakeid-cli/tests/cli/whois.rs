@@ -45,7 +45,7 @@ fn what_the_history_does_not_know() {
     let later = run(&["whois", &later.to_string(), "--store", &url]).quiet().json();
     let reason = later[0]["reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("no window of node 3 reaches there: the latest ends at 20"),
+        reason.starts_with("no window of node 3 reaches that tick: the latest one ends at 20"),
         "{reason}"
     );
 }

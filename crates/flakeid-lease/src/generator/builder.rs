@@ -25,7 +25,9 @@ pub struct LeaseBuilder {
 }
 
 impl LeaseBuilder {
-    pub(super) fn at(location: Location, layout: Layout) -> Self {
+    /// Starts a lease from a store whose URL was parsed before, as
+    /// [`LeasedGenerator::builder`] does from the URL itself.
+    pub fn from_location(location: Location, layout: Layout) -> Self {
         Self::with(StoreSource::Location(location), layout)
     }
 
@@ -39,11 +41,10 @@ impl LeaseBuilder {
     pub fn auto(layout: Layout) -> Result<Self, Error> {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let builder = match variable("FLAKEID_STORE") {
-            Some(url) => Self::at(Location::parse(&url)?, layout),
+            Some(url) => Self::from_location(Location::parse(&url)?, layout),
             // Hosts that are merged later by mistake seldom share a node then. No promise.
-            None => {
-                Self::at(Location::parse(&embedded_url()?)?, layout).rotation(machine_rotation())
-            }
+            None => Self::from_location(Location::parse(&embedded_url()?)?, layout)
+                .rotation(machine_rotation()),
         };
         Ok(match variable("FLAKEID_NAMESPACE") {
             Some(namespace) => builder.namespace(&namespace),

@@ -41,7 +41,7 @@ impl LeasedGenerator {
     /// # Errors
     /// [`InvalidOption`](ErrorKind::InvalidOption) for a URL of no known kind of store.
     pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
-        Ok(LeaseBuilder::at(Location::parse(url)?, layout))
+        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
     }
 
     /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.

@@ -1,0 +1,92 @@
+//! IDs as they are typed, and the form in which they are written.
+
+use std::borrow::Cow;
+
+use clap::ValueEnum;
+use flakeid_core::{Error, Id, Layout, TextForm};
+
+use crate::failure::Failure;
+
+/// The form of the IDs that a command reads.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputForm {
+    #[value(alias = "decimal")]
+    Dec,
+    Hex,
+    Base32,
+    Base36,
+    Base58,
+    Base62,
+}
+
+impl InputForm {
+    pub(crate) const fn text_form(self) -> TextForm {
+        match self {
+            Self::Dec => TextForm::Decimal,
+            Self::Hex => TextForm::Hex,
+            Self::Base32 => TextForm::Base32,
+            Self::Base36 => TextForm::Base36,
+            Self::Base58 => TextForm::Base58,
+            Self::Base62 => TextForm::Base62,
+        }
+    }
+}
+
+/// Reads an ID and checks that the layout can have produced it.
+pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
+    let (digits, form) = without_prefix(text, form);
+    let id = form.decode(&digits).map_err(|error| {
+        let hint = hint(&error, text, form);
+        Failure::Refused { error, hint }
+    })?;
+    layout.unpack(id).map_err(|error| {
+        Failure::hinted(error, "if the ID has another layout, name that layout with --layout")
+    })?;
+    Ok(id)
+}
+
+/// `0x` makes it a hexadecimal number, whose leading zeros may be missing. Only of decimal and
+/// hexadecimal digits: in base32 and base62 an ID may begin with these two.
+fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match (digits, form) {
+        (Some(digits), TextForm::Decimal | TextForm::Hex) => {
+            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            (if is_number { format!("{digits:0>16}").into() } else { digits.into() }, TextForm::Hex)
+        }
+        _ => (text.into(), form),
+    }
+}
+
+/// The allowed range, unless the error has named it, and what else the text may be.
+fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
+    let mut hints = Vec::new();
+    if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
+        hints.push(format!("decimal IDs are from 0 to {}", u64::MAX));
+    }
+    if form == TextForm::Decimal
+        && let Ok(signed @ ..0) = text.parse::<i64>()
+    {
+        let id = Id::from_i64(signed);
+        hints.push(format!("if it is from a signed 64-bit column, its ID is {id}"));
+    }
+    hints.extend(other_forms(text, form));
+    (!hints.is_empty()).then(|| hints.join("; "))
+}
+
+/// The forms in which the text would be an ID.
+fn other_forms(text: &str, form: TextForm) -> Option<String> {
+    let others: Vec<&str> = TextForm::ALL
+        .into_iter()
+        .filter(|other| *other != form && other.decode(text).is_ok())
+        .map(TextForm::name)
+        .collect();
+    match others.as_slice() {
+        [] => None,
+        [other] => Some(format!("it is a valid ID in {other}: add --format {other}")),
+        [first @ .., last] => Some(format!(
+            "it is a valid ID in {} or {last}: choose the form with --format",
+            first.join(", ")
+        )),
+    }
+}

@@ -1,0 +1,65 @@
+//! The option `--layout`.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command};
+use flakeid_core::Layout;
+
+use crate::args::environment;
+use crate::failure::Failure;
+
+pub(crate) const LAYOUT: &str = "FLAKEID_LAYOUT";
+
+#[derive(Args)]
+pub(crate) struct LayoutArg {
+    /// Layout of the IDs: a preset or a descriptor [default: twitter]
+    ///
+    /// `flakeid layout` lists the presets. A descriptor is FIELDS@EPOCH/UNIT. FIELDS begins at the
+    /// most significant bit and gives each field a letter (t time, d datacenter, w worker, n node,
+    /// s sequence, c clock sequence, r reserved) and its width in bits. EPOCH is in Unix
+    /// milliseconds or RFC 3339, UNIT in ms or s. Example: t42.n8.s13@1420070400000/5ms
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    #[arg(value_parser = Presets, hide_possible_values = true)]
+    layout: Option<String>,
+}
+
+impl LayoutArg {
+    /// From the flag, else from the environment, else the default.
+    pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
+        if let Some(text) = &self.layout {
+            return parse(text);
+        }
+        match environment::variable(LAYOUT) {
+            Some(text) => text.parse().map_err(|error| environment::failure(error, LAYOUT)),
+            None => Ok(Layout::default()),
+        }
+    }
+}
+
+/// Accepts any text, which the core parses later; shells complete the names of the presets.
+#[derive(Clone)]
+pub(crate) struct Presets;
+
+impl TypedValueParser for Presets {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Layout::presets().iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
+}
+
+pub(crate) fn parse(text: &str) -> Result<Layout, Failure> {
+    text.parse().map_err(|error| {
+        Failure::hinted(error, "run `flakeid layout` to list the presets with their descriptors")
+    })
+}

@@ -1,0 +1,186 @@
+//! `flakeid inspect`: an ID and its fields, drawn or as JSON.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+
+use clap::Args;
+use flakeid_core::{Error, Field, Id, Layout, TextForm};
+
+use crate::args::id::{self, InputForm};
+use crate::args::layout_arg::LayoutArg;
+use crate::failure::{Failure, Outcome};
+use crate::format::diagram;
+use crate::format::id_json::{IdJson, name_of};
+use crate::format::number::range;
+use crate::format::{BOLD, DIM};
+use crate::terminal::output;
+
+/// Decodes IDs and draws their bits
+///
+/// On a terminal it draws the 64 bits by field. In a pipe, or with --json, it writes one JSON object
+/// per line. Without arguments it reads one ID per line from standard input.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct InspectArgs {
+    /// IDs to decode; 0x in front marks a hexadecimal number
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    /// How the IDs are written
+    #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
+    format: InputForm,
+
+    /// Write one JSON object per line, also on a terminal
+    #[arg(long, conflicts_with = "pretty")]
+    json: bool,
+
+    /// Draw the bits, also in a pipe
+    #[arg(long)]
+    pretty: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid inspect 910499571847892992
+  flakeid inspect 0x0ca2ba7ecc639000
+  flakeid inspect --layout baidu-29 180363646902239241
+  flakeid inspect --format base62 15G63YLn9Ae --pretty
+  flakeid next -n 3 --node 7 | flakeid inspect";
+
+/// Bytes. No ID in any form is longer; a longer line is cut here instead of filling the memory.
+const LONGEST_LINE: u64 = 4096;
+
+pub(crate) fn run(args: &InspectArgs) -> Outcome {
+    let layout = args.layout.resolve()?;
+    let form = args.format.text_form();
+    let draws = args.pretty || (!args.json && output::is_terminal());
+    let mut view = View { layout, name: name_of(&layout), draws, drawn: false };
+    if args.ids.is_empty() {
+        return view.standard_input(form);
+    }
+    // All are read before the first is shown, so that a wrong one leaves no gap in the output.
+    let ids = args
+        .ids
+        .iter()
+        .map(|text| id::parse(text, form, &layout))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut out = output::stream();
+    for id in ids {
+        view.show(&mut out, id)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn in_line(failure: Failure, number: u64) -> Failure {
+    let place = format!("the error is in line {number} of standard input");
+    match failure {
+        Failure::Refused { error, hint: Some(hint) } => {
+            Failure::hinted(error, format!("{place}; {hint}"))
+        }
+        Failure::Refused { error, hint: None } => Failure::hinted(error, place),
+        other => other,
+    }
+}
+
+struct View {
+    layout: Layout,
+    name: String,
+    draws: bool,
+    drawn: bool,
+}
+
+impl View {
+    /// One ID per line, shown as it comes.
+    fn standard_input(&mut self, form: TextForm) -> Outcome {
+        let input = io::stdin();
+        if input.is_terminal() {
+            let error = Error::invalid_option(
+                "ID",
+                "missing: give IDs as arguments, or one per line on standard input",
+            );
+            return Err(error.into());
+        }
+        let mut input = BufReader::new(input.lock());
+        let mut out = output::stream();
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            // Before a read that may wait, so that the reader of a slow pipe gets every answer.
+            if input.buffer().is_empty() {
+                out.flush()?;
+            }
+            line.clear();
+            let read_line = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+            if read_line.map_err(|error| Failure::io("cannot read standard input", error))? == 0 {
+                break;
+            }
+            let text = String::from_utf8_lossy(&line);
+            // A line that was cut is not trimmed, so it is refused for its length or its spaces.
+            let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
+            let text = if is_cut { &text } else { text.trim() };
+            match id::parse(text, form, &self.layout) {
+                Ok(id) => self.show(&mut out, id)?,
+                Err(failure) => {
+                    out.flush()?;
+                    return Err(in_line(failure, number));
+                }
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    fn show(&mut self, out: &mut output::Stream, id: Id) -> Outcome {
+        if !self.draws {
+            return Ok(output::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);
+        }
+        let gap = if self.drawn { "\n" } else { "" };
+        self.drawn = true;
+        let text = self.draw(id)?;
+        Ok(output::show(&format!("{gap}{text}"))?)
+    }
+
+    fn draw(&self, id: Id) -> Result<String, Error> {
+        let layout = &self.layout;
+        let parts = layout.unpack(id)?;
+        let mut text = format!("{BOLD}{id}{BOLD:#}  {}", self.name);
+        if layout.preset_name().is_some() {
+            let _ = write!(text, "  {DIM}{layout}{DIM:#}");
+        }
+        text += "\n\n";
+        text += &diagram::draw(layout, Some(id), output::columns());
+        text += "\n";
+        let spans: Vec<_> = layout.fields().collect();
+        let values: Vec<String> =
+            spans.iter().map(|span| span.extract(id.to_u64()).to_string()).collect();
+        let width = values.iter().map(String::len).max().unwrap_or(0);
+        for (span, value) in spans.iter().zip(&values) {
+            let remark = if span.field == Field::Time {
+                format!("{BOLD}{}{BOLD:#}", layout.timestamp(parts.unix_ms))
+            } else {
+                format!("{DIM}{}{DIM:#}", range(*span))
+            };
+            let _ = writeln!(
+                text,
+                "{}  {value:>width$}  {remark}",
+                diagram::legend(span.field, span.width)
+            );
+        }
+        text += "\n";
+        let mut pair = |name: &str, value: &str| {
+            let _ = writeln!(text, "  {DIM}{name:<9}{DIM:#}  {value}");
+        };
+        if layout.is_split() {
+            pair("node", &parts.node.to_string());
+        }
+        pair("unix ms", &parts.unix_ms.to_string());
+        for form in TextForm::ALL {
+            pair(form.name(), &form.encode(id));
+        }
+        Ok(text)
+    }
+}

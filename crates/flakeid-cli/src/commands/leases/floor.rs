@@ -1,0 +1,92 @@
+//! `flakeid leases fast-forward` and `flakeid leases adopt`: both raise the floor, before which no
+//! window of a namespace starts.
+
+use flakeid_core::{Error, Rfc3339};
+use flakeid_lease::protocol::{Namespace, State};
+use flakeid_lease::store::operations::Listing;
+
+use super::args::{AdoptArgs, FastForwardArgs};
+use crate::failure::Outcome;
+use crate::format::duration;
+use crate::format::instant;
+use crate::terminal::output;
+
+pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
+    let mut connection = args.store.connect()?;
+    let listing = connection.list()?;
+    let target = target(args, listing.now)?;
+    let tick = tick_not_before(&listing.namespace, target)?;
+    let (name, floor) = (connection.name(), listing.namespace.floor);
+    if tick <= floor {
+        let floor = time_of(&listing.namespace, floor);
+        let text = format!("the floor of {name} is at {floor} already: nothing to do\n");
+        return Ok(output::show(&text)?);
+    }
+    confirm(args, &name, &listing, tick)?;
+    let kept = connection.fast_forward(tick)?;
+    let floor = time_of(&kept, kept.floor);
+    Ok(output::show(&format!("{name}: no window starts before {floor} now\n"))?)
+}
+
+pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
+    let mut connection = args.store.connect()?;
+    let listing = connection.list()?;
+    let name = connection.name();
+    let holders = listing.rows.iter().filter(|row| row.state == State::Held).count();
+    let bounds = &listing.namespace.bounds;
+    // How far a window that was granted before now can reach.
+    let reach = bounds
+        .max_window_ms
+        .saturating_add(bounds.max_ahead_ms)
+        .saturating_add(bounds.max_skew_ms.saturating_mul(2));
+    args.confirm.ask(&format!(
+        "this makes this machine the home of {name}. All leases in it end ({holders} now), and no \
+         window starts for {}, until every window that was ever granted is over. Do this only if \
+         the store that it was copied from is out of use.",
+        duration::shown(reach)
+    ))?;
+    let kept = connection.adopt()?;
+    let floor = time_of(&kept, kept.floor);
+    Ok(output::show(&format!("{name}: adopted; no window starts before {floor}\n"))?)
+}
+
+fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
+    if let Some(text) = &args.to {
+        return instant::parse("--to", text);
+    }
+    // clap makes sure that one of the two is given.
+    let ms = duration::parse("--by", args.by.as_deref().unwrap_or_default())?;
+    Ok(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
+}
+
+/// Rounded up: if the instant lies within a tick, that tick must not be granted.
+fn tick_not_before(namespace: &Namespace, unix_ms: i64) -> Result<u64, Error> {
+    let layout = &namespace.layout;
+    let tick = layout.tick_at(unix_ms)?;
+    if layout.unix_ms_at(tick) == unix_ms {
+        return Ok(tick);
+    }
+    layout.tick_at(unix_ms.saturating_add(layout.unit_ms().cast_signed()))
+}
+
+fn confirm(args: &FastForwardArgs, name: &str, listing: &Listing, tick: u64) -> Outcome {
+    let Listing { namespace, rows, now, .. } = listing;
+    let holders = rows.iter().filter(|row| row.state == State::Held).count();
+    let floor = namespace.layout.unix_ms_at(tick);
+    let ahead = i64::try_from(namespace.bounds.max_ahead_ms).unwrap_or(i64::MAX);
+    let granting = floor.saturating_sub(ahead);
+    let pause = if granting > *now {
+        format!("The next node is granted {} at the earliest. ", duration::relative(granting, *now))
+    } else {
+        String::new()
+    };
+    args.confirm.ask(&format!(
+        "this lets no window of {name} start before {}. {pause}Processes that hold a node ({holders} \
+         in all) may use up their windows, and must then lease a node again. This cannot be undone.",
+        time_of(namespace, tick)
+    ))
+}
+
+fn time_of(namespace: &Namespace, tick: u64) -> Rfc3339 {
+    namespace.layout.timestamp(namespace.layout.unix_ms_at(tick))
+}

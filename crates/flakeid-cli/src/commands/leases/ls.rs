@@ -1,0 +1,129 @@
+//! `flakeid leases ls`: the nodes of a namespace as a table, which `watch` draws too, or as JSON.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use flakeid_lease::protocol::Row;
+use flakeid_lease::store::Continuity;
+use flakeid_lease::store::operations::Listing;
+
+use super::args::LsArgs;
+use super::json::{LeaseStatus, NodeJson};
+use super::summary::Summary;
+use crate::failure::Outcome;
+use crate::format::duration;
+use crate::format::id_json::name_of;
+use crate::format::table::{Align, Table};
+use crate::format::{BOLD, DIM, sanitize};
+use crate::terminal::output;
+
+const COLUMNS: [(&str, Align); 8] = [
+    ("node", Align::Right),
+    ("owner", Align::Left),
+    ("host", Align::Left),
+    ("pid", Align::Right),
+    ("state", Align::Left),
+    ("fence", Align::Right),
+    ("age", Align::Right),
+    ("renewed", Align::Right),
+];
+
+const NOTHING: &str = "-";
+
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+pub(super) fn run(args: &LsArgs) -> Outcome {
+    let mut connection = args.store.connect()?;
+    let listing = connection.list()?;
+    if output::is_terminal() && !args.json {
+        return Ok(output::show(&draw(&connection.name(), &listing, args.all))?);
+    }
+    let mut out = output::stream();
+    for row in shown(&listing, args.all) {
+        output::json_line(&mut out, &NodeJson::new(&listing, row, None))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The rows that are shown: without the free ones, unless all are wanted.
+fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
+    let now = listing.now;
+    listing.rows.iter().filter(move |row| all || LeaseStatus::new(row, now) != LeaseStatus::Free)
+}
+
+/// A namespace for people to read. `name` says which one, and in which store.
+pub(super) fn draw(name: &str, listing: &Listing, all: bool) -> String {
+    let layout = &listing.namespace.layout;
+    let mut text = format!("{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}\n\n", name_of(layout));
+    let mut table = Table::new(&COLUMNS);
+    let mut is_empty = true;
+    for row in shown(listing, all) {
+        is_empty = false;
+        table.row(cells(listing, row), style(LeaseStatus::new(row, listing.now)), None);
+    }
+    if !is_empty {
+        text += &table.render();
+        text += "\n";
+    }
+    let _ = writeln!(text, "{}", Summary::new(listing));
+    let floor = layout.unix_ms_at(listing.namespace.floor);
+    if floor > listing.now {
+        let _ = writeln!(
+            text,
+            "no window starts before the floor, {}",
+            duration::relative(floor, listing.now)
+        );
+    }
+    if let Some(doubt) = doubt(listing.continuity) {
+        let _ = writeln!(text, "{YELLOW}{doubt}{YELLOW:#}");
+    }
+    text
+}
+
+/// What an operator should know about a store whose data may not be its latest.
+const fn doubt(continuity: Continuity) -> Option<&'static str> {
+    match continuity {
+        Continuity::Same => None,
+        Continuity::Restored => Some(
+            "the store was restored, failed over or restarted: its leases cannot be renewed, and from \
+             the next request on nothing is granted until all of them have ended",
+        ),
+        Continuity::Foreign => Some(
+            "the store's files come from another machine: nothing is granted until you run \
+             `flakeid leases adopt`",
+        ),
+    }
+}
+
+fn cells(listing: &Listing, row: &Row) -> Vec<String> {
+    let now = listing.now;
+    let mut cells = vec![row.node.to_string()];
+    let status = LeaseStatus::new(row, now).name().to_owned();
+    if row.grant == 0 {
+        cells.extend([NOTHING; 3].map(str::to_owned));
+        cells.push(status);
+        cells.extend([NOTHING; 3].map(str::to_owned));
+        return cells;
+    }
+    let named = |text: &str| if text.is_empty() { NOTHING.to_owned() } else { sanitize(text) };
+    cells.extend([
+        named(&row.owner.name),
+        named(&row.owner.host),
+        row.owner.pid.to_string(),
+        status,
+        duration::relative(listing.namespace.layout.unix_ms_at(row.fence), now),
+        duration::shown(now.saturating_sub(row.acquired).max(0).cast_unsigned()),
+        duration::relative(row.renewed.min(now), now),
+    ]);
+    cells
+}
+
+const fn style(status: LeaseStatus) -> Style {
+    match status {
+        LeaseStatus::Held => Style::new(),
+        LeaseStatus::Expired | LeaseStatus::Free => DIM,
+        LeaseStatus::Quarantined => YELLOW,
+    }
+}

@@ -1,0 +1,88 @@
+//! `flakeid leases release` and `flakeid leases quarantine`
+
+use flakeid_lease::protocol::Row;
+use flakeid_lease::store::operations::{Listing, Repair};
+
+use super::args::{QuarantineArgs, ReleaseArgs};
+use super::json::LeaseStatus;
+use crate::args::confirm::Confirm;
+use crate::failure::Outcome;
+use crate::format::duration;
+use crate::format::number;
+use crate::format::sanitize;
+use crate::store::StoreArgs;
+use crate::terminal::output;
+
+pub(super) fn release(args: &ReleaseArgs) -> Outcome {
+    repair(&args.node, Repair::Release, &args.store, &args.confirm)
+}
+
+pub(super) fn quarantine(args: &QuarantineArgs) -> Outcome {
+    let kind = if args.lift { Repair::Lift } else { Repair::Quarantine };
+    repair(&args.node, kind, &args.store, &args.confirm)
+}
+
+fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Outcome {
+    let mut connection = store.connect()?;
+    let listing = connection.list()?;
+    let node = number::parse("node", node, 0, listing.namespace.layout.max_node())?;
+    let row = listing.rows.iter().find(|row| row.node == node);
+    let subject = format!("node {node} in {}", connection.name());
+    let status = row.map(|row| LeaseStatus::new(row, listing.now));
+    let done = match (kind, status) {
+        (Repair::Release, Some(LeaseStatus::Held | LeaseStatus::Expired)) => "it is free now",
+        (Repair::Quarantine, status) if status != Some(LeaseStatus::Quarantined) => {
+            "it is quarantined now"
+        }
+        (Repair::Lift, Some(LeaseStatus::Quarantined)) => "it is in use again",
+        (_, status) => {
+            let status = match status {
+                Some(status) => format!("is {}", status.name()),
+                None => "was never used".to_owned(),
+            };
+            return Ok(output::show(&format!("{subject} {status}: nothing to do\n"))?);
+        }
+    };
+    let holder = holder(&listing, row);
+    let effect = match kind {
+        Repair::Release => "The next process that asks can lease the node, from its fence on.",
+        Repair::Quarantine => "No process gets the node until its quarantine is lifted.",
+        Repair::Lift => "The next process that asks can lease it, from its fence on.",
+    };
+    let verb = match kind {
+        Repair::Release => "releases",
+        Repair::Quarantine => "quarantines",
+        Repair::Lift => "lifts the quarantine of",
+    };
+    confirm.ask(&format!("this {verb} {subject}. {holder}{effect}"))?;
+    // Another process may have changed it first; then the store has nothing left to change.
+    if connection.repair(node, kind)?.is_none() {
+        return Ok(output::show(&format!(
+            "{subject} has changed in the meantime: nothing was done\n"
+        ))?);
+    }
+    Ok(output::show(&format!("{subject}: {done}\n"))?)
+}
+
+/// Who holds the node, and what happens to that process.
+fn holder(listing: &Listing, row: Option<&Row>) -> String {
+    let Some(row) = row else { return String::new() };
+    let now = listing.now;
+    let status = LeaseStatus::new(row, now);
+    if !matches!(status, LeaseStatus::Held | LeaseStatus::Expired) {
+        return String::new();
+    }
+    let (name, host) = (sanitize(&row.owner.name), sanitize(&row.owner.host));
+    let who = if name.is_empty() { "process".to_owned() } else { format!("{name}, process") };
+    let fence = listing.namespace.layout.unix_ms_at(row.fence);
+    let end = if fence > now {
+        format!(
+            "may generate IDs for another {}, to the end of its window, and then loses the node",
+            duration::shown(fence.abs_diff(now))
+        )
+    } else {
+        format!("cannot renew its window, which ended {}", duration::relative(fence, now))
+    };
+    let renewed = duration::relative(row.renewed.min(now), now);
+    format!("Its holder ({who} {} on {host}, last renewed {renewed}) {end}. ", row.owner.pid)
+}

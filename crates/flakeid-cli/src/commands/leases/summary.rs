@@ -1,0 +1,97 @@
+//! How many nodes of a namespace are held, expired, free and quarantined.
+
+use std::fmt;
+
+use flakeid_lease::store::operations::Listing;
+
+use super::json::LeaseStatus;
+use crate::format::number::grouped;
+
+/// How many nodes of a namespace have which status.
+#[derive(Default)]
+pub(super) struct Summary {
+    held: u64,
+    expired: u64,
+    free: u64,
+    quarantined: u64,
+    nodes: u64,
+}
+
+impl Summary {
+    pub(super) fn new(listing: &Listing) -> Self {
+        let nodes = listing.namespace.layout.max_node() + 1;
+        let mut summary = Self { nodes, ..Self::default() };
+        for row in &listing.rows {
+            match LeaseStatus::new(row, listing.now) {
+                LeaseStatus::Held => summary.held += 1,
+                LeaseStatus::Expired => summary.expired += 1,
+                LeaseStatus::Free => summary.free += 1,
+                LeaseStatus::Quarantined => summary.quarantined += 1,
+            }
+        }
+        summary
+    }
+}
+
+/// `3 held, 2 free, 1 quarantined of 1,024 nodes`; the rest were never used.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} held, ", grouped(self.held))?;
+        if self.expired > 0 {
+            write!(f, "{} expired, ", grouped(self.expired))?;
+        }
+        let (free, quarantined) = (grouped(self.free), grouped(self.quarantined));
+        let nodes = grouped(self.nodes);
+        let s = if self.nodes == 1 { "" } else { "s" };
+        write!(f, "{free} free, {quarantined} quarantined of {nodes} node{s}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeid_core::Layout;
+    use flakeid_lease::protocol::{Namespace, Owner, Row, State};
+    use flakeid_lease::store::Continuity;
+
+    use super::*;
+
+    const NOW: i64 = 1_800_000_000_000;
+
+    fn row(node: u64, state: State, expires: i64) -> Row {
+        Row {
+            node,
+            fence: 9,
+            start: 1,
+            token: None,
+            grant: 1,
+            state,
+            owner: Owner::default(),
+            acquired: NOW - 5_000,
+            renewed: NOW - 1_000,
+            expires,
+            incarnation: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_has_expired_is_not_counted_as_held() {
+        let mut listing = Listing {
+            namespace: Namespace::new("default", Layout::TWITTER),
+            rows: vec![
+                row(0, State::Held, NOW + 1),
+                row(1, State::Free, 0),
+                row(2, State::Quarantined, 0),
+            ],
+            now: NOW,
+            continuity: Continuity::Same,
+        };
+        let text = Summary::new(&listing).to_string();
+        assert_eq!(text, "1 held, 1 free, 1 quarantined of 1,024 nodes");
+        listing.now += 1;
+        let text = Summary::new(&listing).to_string();
+        assert_eq!(text, "0 held, 1 expired, 1 free, 1 quarantined of 1,024 nodes");
+        listing.rows.clear();
+        let text = Summary::new(&listing).to_string();
+        assert_eq!(text, "0 held, 0 free, 0 quarantined of 1,024 nodes");
+    }
+}

@@ -1,0 +1,12 @@
+//! What each command does: it reads its arguments, asks `flakeid-core` or `flakeid-lease`, and
+//! writes the answer.
+
+pub(crate) mod bounds;
+pub(crate) mod inspect;
+pub(crate) mod layout;
+pub(crate) mod leases;
+pub(crate) mod next;
+mod next_source;
+pub(crate) mod plan;
+pub(crate) mod shell;
+pub(crate) mod whois;

@@ -1,0 +1,141 @@
+//! `flakeid next`: generates IDs, one per line.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use flakeid_core::{Id, Layout, TextForm};
+
+use super::next_source::{NextSource, SourceArgs};
+use crate::failure::Outcome;
+use crate::format::id_json::{IdJson, name_of};
+use crate::format::number;
+use crate::terminal::output;
+use crate::terminal::progress::Progress;
+
+/// Generates IDs, one per line
+///
+/// It leases a node from a store and gives it back at the end, so that no other run generates the
+/// same IDs, even if one of them is killed. Without --store it uses the embedded store of this host.
+///
+/// A node that is given by flag or environment variable is leased too, if a store is named. If no
+/// store is named, nothing checks that no other process uses that node. The first ID is then in the
+/// tick after the start, so that consecutive runs do not repeat IDs.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct NextArgs {
+    /// How many IDs to generate; memory use does not depend on it
+    #[arg(short = 'n', long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    count: String,
+
+    #[command(flatten)]
+    source: SourceArgs,
+
+    /// How to write the IDs
+    #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
+    format: OutputForm,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OutputForm {
+    /// Decimal digits
+    #[value(alias = "decimal")]
+    Dec,
+    /// 16 hexadecimal digits; sorts in the order of the IDs
+    Hex,
+    /// 13 digits of Crockford's base32; sorts in the order of the IDs, and can be read aloud
+    Base32,
+    /// 11 digits 0-9A-Za-z; sorts in the order of the IDs, as ASCII
+    Base62,
+    /// Up to 11 digits of Bitcoin's alphabet
+    Base58,
+    /// Up to 13 digits 0-9a-z
+    Base36,
+    /// 8 raw bytes per ID, most significant first, without separators
+    Bytes,
+    /// One JSON object per line, as `inspect --json` writes it
+    Json,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid next
+  flakeid next -n 5 --store sqlite://flakeid.db
+  flakeid next --store sqlite://flakeid.db --name import
+  flakeid next --node 7
+  flakeid next -n 5 --datacenter 17 --worker 25 --format base62
+  flakeid next -n 1000000 --node 7 --format bytes | wc -c
+  flakeid next --node 7 --layout t42.n8.s13@2015-01-01T00:00:00Z/5ms --format json
+  FLAKEID_NODE=7 flakeid next
+
+Environment (flags win):
+  FLAKEID_STORE       URL of the store, if --store is not given
+  FLAKEID_NAMESPACE   namespace in the store, if --namespace is not given
+  FLAKEID_LAYOUT      layout, if --layout is not given
+  FLAKEID_NODE        node number, if no flag gives one
+  FLAKEID_DATACENTER  the node number in two parts:
+  FLAKEID_WORKER      set both or neither";
+
+/// IDs generated at a time: a fixed buffer, however many are asked for.
+const CHUNK: usize = 4096;
+
+pub(crate) fn run(args: &NextArgs) -> Outcome {
+    let layout = args.source.layout()?;
+    let mut left = number::parse("count", &args.count, 0, u64::MAX)?;
+    let source = NextSource::open(&args.source, layout)?;
+    let writer = Writer::new(args.format, layout);
+    let mut progress = Progress::new(left);
+    let mut out = output::stream();
+    let mut ids = vec![Id::default(); CHUNK];
+    while left > 0 {
+        let wanted = usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK));
+        let filled = if let Ok(filled) = source.try_fill(&mut ids[..wanted]) {
+            filled
+        } else {
+            // So that the reader of a pipe waits for the next tick at most.
+            out.flush()?;
+            source.fill(&mut ids[..1])?
+        };
+        for id in &ids[..filled] {
+            writer.write(&mut out, *id)?;
+        }
+        left -= filled as u64;
+        progress.advance(filled as u64);
+    }
+    out.flush()?;
+    Ok(())
+}
+
+struct Writer {
+    form: OutputForm,
+    layout: Layout,
+    name: String,
+}
+
+impl Writer {
+    fn new(form: OutputForm, layout: Layout) -> Self {
+        Self { form, layout, name: name_of(&layout) }
+    }
+
+    fn write(&self, out: &mut output::Stream, id: Id) -> Outcome {
+        let form = match self.form {
+            OutputForm::Bytes => return Ok(out.write_all(&id.to_be_bytes())?),
+            OutputForm::Json => {
+                let json = IdJson::new(id, &self.layout, &self.name)?;
+                return Ok(output::json_line(out, &json)?);
+            }
+            OutputForm::Dec => TextForm::Decimal,
+            OutputForm::Hex => TextForm::Hex,
+            OutputForm::Base32 => TextForm::Base32,
+            OutputForm::Base36 => TextForm::Base36,
+            OutputForm::Base58 => TextForm::Base58,
+            OutputForm::Base62 => TextForm::Base62,
+        };
+        Ok(line(out, form.encode(id).as_str())?)
+    }
+}
+
+fn line(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")
+}

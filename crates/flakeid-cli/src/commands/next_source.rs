@@ -1,0 +1,140 @@
+//! Where `flakeid next` gets its IDs: a generator with a fixed node, or one with a leased node.
+//!
+//! The node comes from the flags, else from the environment, else it is any node that the store has
+//! free. If a store is named, by flag or environment, the node is always leased there, so that it
+//! cannot collide with other runs that lease theirs.
+
+use clap::Args;
+use flakeid_core::{Error, Field, Generator, Id, Layout};
+use flakeid_lease::protocol::Identity;
+use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+
+use crate::args::environment;
+use crate::args::layout_arg::LayoutArg;
+use crate::args::node::{self, NodeArgs};
+use crate::failure::Failure;
+use crate::format::number;
+use crate::store::{self, StoreArgs};
+
+/// The arguments that say with which layout, from which store and for which node IDs are generated.
+#[derive(Args)]
+pub(super) struct SourceArgs {
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Lease the node that this name leased last, if that node is free
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    node: NodeArgs,
+
+    /// Start each tick at a random sequence number of at most this many bits
+    ///
+    /// Otherwise, at low rates, every ID ends in sequence 0, and `id mod 2^k` is badly skewed. This
+    /// costs up to 2^BITS IDs per tick.
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    sequence_start: Option<String>,
+}
+
+impl SourceArgs {
+    pub(super) fn layout(&self) -> Result<Layout, Failure> {
+        self.layout.resolve()
+    }
+}
+
+pub(super) enum NextSource {
+    /// The node was given, and nothing checks that no other process uses it.
+    Fixed(Box<Generator>),
+    /// The node is leased.
+    Leased(Box<LeasedGenerator>),
+}
+
+impl NextSource {
+    pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Self, Failure> {
+        let sequence_start = sequence_start(args, &layout)?;
+        let identity = identity(args, &layout)?;
+        let location = args.store.named()?;
+        if location.is_none() && !leases_from_the_embedded_store(args, &identity, &layout)? {
+            let mut builder = Generator::builder(layout);
+            if let Identity::Node(node) = identity {
+                builder = builder.node(node);
+            }
+            if let Some(bits) = sequence_start {
+                builder = builder.sequence_start(bits);
+            }
+            return Ok(Self::Fixed(Box::new(builder.build()?)));
+        }
+        let mut builder = match location {
+            Some(location) => LeaseBuilder::from_location(location, layout),
+            None => LeaseBuilder::auto(layout).map_err(|error| {
+                let ways = format!(
+                    "give --store URL or --node N, or set {}=URL or {}=N",
+                    store::STORE,
+                    node::NODE
+                );
+                Failure::hinted(error, ways)
+            })?,
+        };
+        builder = builder.namespace(&args.store.namespace()?).identity(identity);
+        if let Some(bits) = sequence_start {
+            builder = builder.sequence_start(bits);
+        }
+        Ok(Self::Leased(Box::new(builder.open()?)))
+    }
+
+    /// Generates as many IDs as it can without waiting.
+    pub(super) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        match self {
+            Self::Fixed(generator) => generator.try_fill(ids),
+            Self::Leased(generator) => generator.try_fill(ids),
+        }
+    }
+
+    pub(super) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        match self {
+            Self::Fixed(generator) => generator.fill(ids),
+            Self::Leased(generator) => generator.fill(ids),
+        }
+    }
+}
+
+fn identity(args: &SourceArgs, layout: &Layout) -> Result<Identity, Failure> {
+    let Some(name) = &args.name else {
+        let node = args.node.resolve(layout, environment::variable)?;
+        return Ok(node.map_or(Identity::Any, Identity::Node));
+    };
+    if args.node.is_empty() {
+        return Ok(Identity::Name(name.clone()));
+    }
+    Err(Error::invalid_option("name", "give either --name or a node, not both").into())
+}
+
+/// Whether to lease where no store is named. A layout without nodes has nothing to lease, unless a
+/// namespace was asked for.
+fn leases_from_the_embedded_store(
+    args: &SourceArgs,
+    identity: &Identity,
+    layout: &Layout,
+) -> Result<bool, Failure> {
+    match identity {
+        Identity::Node(_) if args.store.has_namespace() => Err(Error::invalid_option(
+            "namespace",
+            "--namespace requires --store when a node is given: without a store, nothing is leased",
+        )
+        .into()),
+        Identity::Node(_) => Ok(false),
+        Identity::Name(_) => Ok(true),
+        Identity::Any => Ok(layout.max_node() > 0 || args.store.has_namespace()),
+    }
+}
+
+fn sequence_start(args: &SourceArgs, layout: &Layout) -> Result<Option<u32>, Error> {
+    let Some(text) = &args.sequence_start else { return Ok(None) };
+    let most =
+        layout.fields().find(|span| span.field == Field::Sequence).map_or(0, |span| span.width);
+    number::parse("sequence_start", text, 0, u64::from(most)).map(|bits| Some(bits as u32))
+}

@@ -1,0 +1,69 @@
+//! The arguments of `flakeid layout plan`.
+
+use clap::Args;
+
+/// Proposes layouts that meet your requirements
+///
+/// For each proposal it shows how many bits it takes, how precisely IDs are ordered, how many nodes
+/// and IDs it allows, when it ends, and whether it fits a signed 64-bit column and a JavaScript
+/// number.
+///
+/// With --processes it plans for a fleet that leases its nodes. It then counts the nodes that dead
+/// processes still hold, and shows for growing fleets the load on the store, and which stores and
+/// presets suffice.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct PlanArgs {
+    /// How many nodes generate IDs at the same time
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(required_unless_present = "processes", conflicts_with = "processes")]
+    pub(super) nodes: Option<String>,
+
+    /// How many processes lease one node each; replaces --nodes
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(super) processes: Option<String>,
+
+    /// How long a process lives on average before it dies without giving its node back
+    #[arg(long, value_name = "TIME", default_value = "1h", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(super) lifetime: String,
+
+    /// How long a node stays reserved for a process that does not renew its lease
+    #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(super) ttl: String,
+
+    /// How far ahead a lease reaches; it is renewed after a third of that on average
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "nodes")]
+    pub(super) window: String,
+
+    /// How many IDs a node generates in its busiest second
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    pub(super) rate: String,
+
+    /// How long the layout must last: a year or a date (to its end), RFC 3339, or Unix milliseconds
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(super) until: String,
+
+    /// When the layout's time begins: a date, RFC 3339 or Unix milliseconds
+    /// [default: today, 00:00 UTC]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(super) epoch: Option<String>,
+
+    /// The most bits an ID may have; 63 keeps it positive in a signed 64-bit column
+    #[arg(long, value_name = "BITS", default_value = "63", allow_hyphen_values = true)]
+    pub(super) bits: String,
+
+    /// Write one JSON object per proposal, then one per size of the fleet
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid layout plan --nodes 64 --rate 5000 --until 2095
+  flakeid layout plan --processes 1000000 --rate 1000 --until 2080
+  flakeid layout plan --nodes 1000 --rate 200 --until 2060-06-30 --bits 53
+  flakeid layout plan --nodes 3 --rate 1000000 --until 2050 --epoch 2024-01-01 --json";

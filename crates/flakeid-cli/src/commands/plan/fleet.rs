@@ -1,0 +1,225 @@
+//! A fleet of processes that lease their nodes: how many nodes and renewals it needs.
+
+use flakeid_core::Error;
+
+use super::args::PlanArgs;
+use crate::format::{duration, number};
+
+/// A fleet of processes that lease their nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fleet {
+    /// How many are alive at the same time.
+    pub(crate) processes: u64,
+    /// How long one lives on average until it dies without giving its node back, in milliseconds.
+    pub(crate) lifetime_ms: u64,
+    /// For how long a node is kept from others without a renewal, in milliseconds.
+    pub(crate) ttl_ms: u64,
+    /// How far a renewal reaches ahead, in milliseconds.
+    pub(crate) window_ms: u64,
+}
+
+/// Far more than was measured; the arithmetic is still exact.
+const MOST_PROCESSES: u64 = 1_000_000_000;
+
+/// The longest window and TTL that leases take.
+const MONTH_MS: u64 = 30 * 86_400_000;
+
+/// Seconds that a process waits before it asks a store again that grants nothing yet.
+const RETRY_S: f64 = 2.0;
+
+impl Fleet {
+    /// `None` if only nodes are planned.
+    pub(crate) fn from_args(args: &PlanArgs) -> Result<Option<Self>, Error> {
+        let Some(processes) = &args.processes else { return Ok(None) };
+        let length = |option, field, text, least, most| {
+            let ms = duration::parse(option, text)?;
+            if (least..=most).contains(&ms) {
+                return Ok(ms);
+            }
+            Err(Error::field_out_of_range(field, &ms, least, most))
+        };
+        let window_ms = length("--window", "window_ms", &args.window, 2, MONTH_MS)?;
+        let ttl_ms = length("--ttl", "ttl_ms", &args.ttl, 1, MONTH_MS)?;
+        let century = 100 * 366 * 86_400_000;
+        let lifetime_ms = length("--lifetime", "lifetime_ms", &args.lifetime, 1, century)?;
+        let processes = number::parse("processes", processes, 1, MOST_PROCESSES)?;
+        Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms }))
+    }
+
+    /// A node for each that is alive, and one for each that died less than a TTL ago.
+    pub(crate) fn nodes(&self) -> u64 {
+        let [processes, ttl, lifetime] =
+            [self.processes, self.ttl_ms, self.lifetime_ms].map(u128::from);
+        let nodes = processes + (processes * ttl).div_ceil(lifetime);
+        u64::try_from(nodes).unwrap_or(u64::MAX)
+    }
+
+    /// The most processes for which this many nodes are enough, if they are enough for one.
+    pub(crate) fn most_processes(&self, nodes: u64) -> Option<u64> {
+        let (mut enough, mut too_many) = (0, MOST_PROCESSES.min(nodes) + 1);
+        while too_many - enough > 1 {
+            let processes = enough.midpoint(too_many);
+            if self.with_processes(processes).nodes() <= nodes {
+                enough = processes;
+            } else {
+                too_many = processes;
+            }
+        }
+        (enough > 0).then_some(enough)
+    }
+
+    /// The same with another number of processes.
+    pub(crate) const fn with_processes(self, processes: u64) -> Self {
+        Self { processes, ..self }
+    }
+
+    /// The mean time between two renewals of a process, in milliseconds.
+    ///
+    /// A renewal is due when two thirds of the window, times a factor drawn from 0.8 to 1.2, are
+    /// left: evenly between 1/5 and 7/15 of the window after the one before; and at the latest
+    /// after half the TTL.
+    pub(crate) fn renewal_ms(&self) -> f64 {
+        let window = self.window_ms as f64;
+        let (first, last) = (window / 5.0, window * 7.0 / 15.0);
+        let latest = self.ttl_ms as f64 / 2.0;
+        if latest >= last {
+            return first.midpoint(last);
+        }
+        if latest <= first {
+            return latest;
+        }
+        let cut = (last - latest) / (last - first);
+        first.midpoint(latest) * (1.0 - cut) + latest * cut
+    }
+
+    /// The constant load on the store.
+    pub(crate) fn renewals_per_second(&self) -> f64 {
+        self.processes as f64 * 1000.0 / self.renewal_ms()
+    }
+
+    /// Requests per second to the store after it restarts, until it grants again.
+    pub(crate) fn requests_after_restart(&self) -> f64 {
+        self.processes as f64 / RETRY_S
+    }
+
+    /// The fleet as it grows: every power of ten from 10, and itself.
+    pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
+        let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
+        let smaller = steps.take_while(move |step| *step < self.processes);
+        smaller.chain([self.processes]).map(move |processes| self.with_processes(processes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Fleet =
+        Fleet { processes: 1_000_000, lifetime_ms: 3_600_000, ttl_ms: 60_000, window_ms: 10_000 };
+
+    #[test]
+    fn the_dead_keep_their_nodes_for_a_ttl() {
+        assert_eq!(USUAL.nodes(), 1_016_667);
+        assert_eq!(USUAL.with_processes(1).nodes(), 2);
+        assert_eq!(USUAL.with_processes(60).nodes(), 61);
+        assert_eq!(USUAL.with_processes(61).nodes(), 63);
+        // All of them die once in every TTL.
+        assert_eq!(Fleet { lifetime_ms: 60_000, ..USUAL }.nodes(), 2_000_000);
+        let extreme =
+            Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..USUAL.with_processes(MOST_PROCESSES) };
+        assert_eq!(extreme.nodes(), 1_000_000_000 + 2_592_000_000_000_000_000);
+    }
+
+    #[test]
+    fn so_many_nodes_are_enough_and_one_more_process_is_too_many() {
+        for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
+            let most = USUAL.most_processes(nodes).unwrap_or(0);
+            assert!(most > 0, "{nodes}");
+            assert!(USUAL.with_processes(most).nodes() <= nodes, "{nodes}");
+            assert!(
+                most == MOST_PROCESSES || USUAL.with_processes(most + 1).nodes() > nodes,
+                "{nodes}"
+            );
+        }
+        assert_eq!(USUAL.most_processes(1024), Some(1007));
+        assert_eq!(USUAL.most_processes(1), None);
+    }
+
+    #[test]
+    fn renewals_come_three_in_a_window() {
+        let mean = USUAL.renewal_ms();
+        assert!((mean - 10_000.0 / 3.0).abs() < 1e-9, "{mean}");
+        assert!((USUAL.renewals_per_second() - 300_000.0).abs() < 1e-6);
+        assert!((USUAL.requests_after_restart() - 500_000.0).abs() < 1e-6);
+        let short = Fleet { ttl_ms: 3_000, ..USUAL };
+        assert!((short.renewal_ms() - 1_500.0).abs() < 1e-9);
+    }
+
+    /// As each process keeps its own time, with the jitter that it draws for each renewal.
+    struct Simulation {
+        /// Renewals in each second.
+        seconds: Vec<u64>,
+    }
+
+    impl Simulation {
+        fn run(fleet: &Fleet, seconds: usize) -> Self {
+            let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+            let mut counts = vec![0; seconds];
+            let window = fleet.window_ms as f64;
+            for _ in 0..fleet.processes {
+                let mut at = 0.0;
+                loop {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    let jitter = 0.8 + 0.4 * (random >> 11) as f64 / (1_u64 << 53) as f64;
+                    let due = window - window * 2.0 / 3.0 * jitter;
+                    at += due.min(fleet.ttl_ms as f64 / 2.0);
+                    let Some(count) = counts.get_mut((at / 1000.0) as usize) else { break };
+                    *count += 1;
+                }
+            }
+            Self { seconds: counts }
+        }
+
+        fn per_second(&self, from: usize) -> f64 {
+            let seconds = &self.seconds[from..];
+            seconds.iter().sum::<u64>() as f64 / seconds.len() as f64
+        }
+    }
+
+    #[test]
+    fn a_simulated_fleet_renews_as_often_as_the_formula_says() {
+        for fleet in [
+            USUAL.with_processes(100_000),
+            Fleet { ttl_ms: 8_000, ..USUAL.with_processes(100_000) },
+            Fleet { ttl_ms: 7_000, ..USUAL.with_processes(100_000) },
+            Fleet { ttl_ms: 3_000, ..USUAL.with_processes(50_000) },
+        ] {
+            let simulated = Simulation::run(&fleet, 120).per_second(60);
+            let formula = fleet.renewals_per_second();
+            assert!((simulated / formula - 1.0).abs() < 0.01, "{fleet:?}: {simulated}, {formula}");
+        }
+    }
+
+    /// All processes started in one instant: the worst second is a quarter above the mean.
+    #[test]
+    fn a_fleet_that_starts_at_once_spreads_out() {
+        let fleet = USUAL.with_processes(100_000);
+        let simulation = Simulation::run(&fleet, 120);
+        let mean = fleet.renewals_per_second();
+        let worst = simulation.seconds.iter().copied().max().unwrap_or(0) as f64 / mean;
+        assert!((1.2..1.4).contains(&worst), "{worst}");
+        let later = simulation.seconds[60..].iter().copied().max().unwrap_or(0) as f64 / mean;
+        assert!(later < 1.05, "{later}");
+    }
+
+    #[test]
+    fn a_fleet_grows_by_powers_of_ten() {
+        let steps =
+            |processes| USUAL.with_processes(processes).growth().map(|fleet| fleet.processes);
+        assert_eq!(steps(1).collect::<Vec<_>>(), [1]);
+        assert_eq!(steps(10).collect::<Vec<_>>(), [10]);
+        assert_eq!(steps(2500).collect::<Vec<_>>(), [10, 100, 1000, 2500]);
+    }
+}

@@ -1,0 +1,117 @@
+//! What a fleet needs as it grows: nodes, renewals, and the stores and presets that suffice.
+
+use anstyle::Style;
+use flakeid_core::Layout;
+use serde::Serialize;
+
+use super::fleet::Fleet;
+use super::limit::Limit;
+use super::requirements::Requirements;
+use crate::format::duration;
+use crate::format::number::{grouped, rate};
+use crate::format::table::{Align, Table};
+
+/// A fleet of one size, and what it needs.
+#[derive(Serialize)]
+pub(super) struct Growth {
+    processes: u64,
+    nodes_needed: u64,
+    node_bits: u32,
+    ids_per_second: f64,
+    renewals_per_second: f64,
+    asked_per_second_after_restart: f64,
+    presets: Vec<&'static str>,
+    stores: Vec<Load>,
+}
+
+/// The load that the renewals put on one kind of store.
+#[derive(Serialize)]
+struct Load {
+    store: &'static str,
+    use_percent: f64,
+    suffices: bool,
+    more_connections_than_default: bool,
+}
+
+impl Growth {
+    pub(super) fn steps(required: &Requirements, fleet: Fleet) -> Vec<Self> {
+        fleet.growth().map(|fleet| Self::new(required, fleet)).collect()
+    }
+
+    fn new(required: &Requirements, fleet: Fleet) -> Self {
+        let nodes_needed = fleet.nodes();
+        let renewals_per_second = fleet.renewals_per_second();
+        let required = Requirements { nodes: nodes_needed, ..*required };
+        let load = |limit: &Limit| Load {
+            store: limit.store,
+            use_percent: limit.use_percent(renewals_per_second),
+            suffices: limit.suffices(renewals_per_second),
+            more_connections_than_default: limit.exceeds_connections(fleet.processes),
+        };
+        let presets = Layout::presets().iter().filter(|(_, layout)| required.are_met_by(layout));
+        Self {
+            processes: fleet.processes,
+            nodes_needed,
+            node_bits: u64::BITS - (nodes_needed - 1).leading_zeros(),
+            ids_per_second: fleet.processes as f64 * required.rate as f64,
+            renewals_per_second,
+            asked_per_second_after_restart: fleet.requests_after_restart(),
+            presets: presets.map(|(name, _)| *name).collect(),
+            stores: Limit::each().iter().map(load).collect(),
+        }
+    }
+
+    /// The stores and presets that suffice, each on a line of its own.
+    fn sufficient(&self) -> String {
+        let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
+            let mark = if store.more_connections_than_default { "*" } else { "" };
+            format!("{}{mark}", store.store)
+        });
+        let presets = self.presets.iter().map(ToString::to_string);
+        format!("stores: {}\n  presets: {}", list(stores), list(presets))
+    }
+}
+
+fn list(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+pub(super) fn table(steps: &[Growth]) -> String {
+    let mut table = Table::new(&[
+        ("processes", Align::Right),
+        ("nodes", Align::Right),
+        ("node bits", Align::Right),
+        ("IDs/s", Align::Right),
+        ("renewals/s", Align::Right),
+        ("restart/s", Align::Right),
+    ]);
+    for step in steps {
+        let cells = vec![
+            grouped(step.processes),
+            grouped(step.nodes_needed),
+            step.node_bits.to_string(),
+            rate(step.ids_per_second),
+            rate(step.renewals_per_second.ceil()),
+            rate(step.asked_per_second_after_restart.ceil()),
+        ];
+        table.row(cells, Style::new(), Some(step.sufficient()));
+    }
+    table.render()
+}
+
+pub(super) fn legend(fleet: &Fleet) -> String {
+    let renewal = duration::shown(fleet.renewal_ms() as u64);
+    let (ttl, lifetime) = (duration::shown(fleet.ttl_ms), duration::shown(fleet.lifetime_ms));
+    format!(
+        "\
+nodes       one for each process, and one for each that died in the last {ttl}
+            (after {lifetime} on average, without giving its node back)
+renewals/s  the load on the store: each process renews every {renewal} on average
+restart/s   requests to the store after it restarts, until it grants again
+stores      those for which the renewals are at most half of what one server handled on
+            a machine with two processors; sqlite serves the processes of one host
+*           needs more connections than the default settings of the server allow
+presets     those that have enough nodes and meet the other requirements"
+    )
+}

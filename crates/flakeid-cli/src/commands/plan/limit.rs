@@ -1,0 +1,69 @@
+//! How many renewals and connections each kind of store can handle.
+
+/// What one server of a kind handled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limit {
+    /// As in the store's URL, for `PostgreSQL` shorter.
+    pub(crate) store: &'static str,
+    /// Measured with 10,000 holders: DESIGN.md, section Scaling, says where and with what.
+    pub(crate) renewals_per_second: f64,
+    /// How many connections the server's default settings allow, where every process keeps one.
+    /// `None` where processes keep none, or where the server sets no limit.
+    pub(crate) connections: Option<u64>,
+}
+
+/// Each on a machine of two processors that also ran the clients.
+const LIMITS: [Limit; 5] = [
+    Limit { store: "sqlite", renewals_per_second: 910.0, connections: None },
+    Limit { store: "postgres", renewals_per_second: 2_131.0, connections: Some(100) },
+    Limit { store: "mysql", renewals_per_second: 2_993.0, connections: Some(151) },
+    Limit { store: "redis", renewals_per_second: 6_708.0, connections: Some(10_000) },
+    Limit { store: "etcd", renewals_per_second: 1_049.0, connections: None },
+];
+
+/// The share of the measured rate that renewals may use. The rest is for acquiring nodes, and for
+/// whatever else the server does.
+const USABLE_SHARE: f64 = 0.5;
+
+impl Limit {
+    pub(crate) const fn each() -> &'static [Self] {
+        &LIMITS
+    }
+
+    /// The share of the measured rate that this many renewals use, in percent.
+    pub(crate) fn use_percent(&self, renewals_per_second: f64) -> f64 {
+        renewals_per_second * 100.0 / self.renewals_per_second
+    }
+
+    /// Whether the store can handle this many renewals.
+    pub(crate) fn suffices(&self, renewals_per_second: f64) -> bool {
+        renewals_per_second <= self.renewals_per_second * USABLE_SHARE
+    }
+
+    /// Whether this many processes need more connections than the default settings allow.
+    pub(crate) fn exceeds_connections(&self, processes: u64) -> bool {
+        self.connections.is_some_and(|connections| processes > connections)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renewals_may_use_half_of_what_was_measured() {
+        for limit in Limit::each() {
+            let most = limit.renewals_per_second;
+            assert!(most > 0.0, "{limit:?}");
+            assert!(limit.suffices(most / 2.0) && !limit.suffices(most / 2.0 + 1.0), "{limit:?}");
+            assert!((limit.use_percent(most / 2.0) - 50.0).abs() < 1e-9, "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn one_more_process_than_connections_is_too_many() {
+        let limit = Limit { store: "any", renewals_per_second: 1.0, connections: Some(100) };
+        assert!(!limit.exceeds_connections(100) && limit.exceeds_connections(101));
+        assert!(!Limit { connections: None, ..limit }.exceeds_connections(u64::MAX));
+    }
+}

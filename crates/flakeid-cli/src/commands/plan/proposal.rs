@@ -1,0 +1,275 @@
+//! Layouts that meet requirements. Nothing here calculates with bits: it tries widths, and asks the
+//! layouts that they give whether they meet the requirements.
+
+use flakeid_core::Layout;
+
+use super::requirements::Requirements;
+
+/// Units worth proposing, in milliseconds.
+const UNITS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+
+/// The widest an ID may be and still be exact as a JavaScript number.
+const JS_BITS: u32 = f64::MANTISSA_DIGITS;
+
+pub(crate) struct Proposal {
+    pub(crate) name: String,
+    pub(crate) layout: Layout,
+}
+
+/// Widths in bits (0: no such field) and a unit in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Widths {
+    time: u8,
+    node: u8,
+    sequence: u8,
+    unit: u64,
+}
+
+impl Widths {
+    fn total(self) -> u32 {
+        u32::from(self.time) + u32::from(self.node) + u32::from(self.sequence)
+    }
+
+    fn layout(self, epoch: i64) -> Option<Layout> {
+        let mut builder = Layout::builder().time(self.time).epoch(epoch).unit_ms(self.unit);
+        if self.node > 0 {
+            builder = builder.node(self.node);
+        }
+        if self.sequence > 0 {
+            builder = builder.sequence(self.sequence);
+        }
+        builder.build().ok()
+    }
+
+    /// Gives spare bits to the fields in turn, for more nodes, a higher peak and a longer life.
+    fn widened(mut self, bits: u32) -> Self {
+        for turn in 0..bits.saturating_sub(self.total()) {
+            match turn % 3 {
+                0 => self.node += 1,
+                1 => self.sequence += 1,
+                _ => self.time += 1,
+            }
+        }
+        self
+    }
+}
+
+/// The fewest bits that meet the requirements in a unit, whatever their sum. `None` if no field is
+/// that wide.
+fn least(required: &Requirements, unit: u64) -> Option<Widths> {
+    let alone = Widths { time: 1, node: 0, sequence: 0, unit };
+    let holds = |widths: Widths, enough: &dyn Fn(&Layout) -> bool| {
+        widths.layout(required.epoch).is_some_and(|layout| enough(&layout))
+    };
+    let time = (1..=63).find(|time| {
+        holds(Widths { time: *time, ..alone }, &|layout| layout.horizon() >= required.until)
+    })?;
+    let node = (0..=63).find(|node| {
+        holds(Widths { node: *node, ..alone }, &|layout| layout.max_node() >= required.nodes - 1)
+    })?;
+    let sequence = (0..=62).find(|sequence| {
+        holds(Widths { sequence: *sequence, ..alone }, &|layout| {
+            layout.ids_per_second() >= required.rate as f64
+        })
+    })?;
+    Some(Widths { time, node, sequence, unit })
+}
+
+/// What is proposed, own layouts first, then presets; empty if nothing meets the requirements.
+pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
+    let least: Vec<Widths> = UNITS.iter().filter_map(|unit| least(required, *unit)).collect();
+    // The finest unit that fits: `UNITS` is in that order, and `min_by_key` keeps the first.
+    let finest = |bits: u32| least.iter().find(|widths| widths.total() <= bits).copied();
+    let in_unit = |unit: u64| least.iter().find(|widths| widths.unit == unit).copied();
+    let js_bits = JS_BITS.min(required.bits);
+    let candidates = [
+        ("even headroom", finest(required.bits).map(|widths| widths.widened(required.bits))),
+        ("fewest bits", least.iter().min_by_key(|widths| widths.total()).copied()),
+        ("ms order", in_unit(1)),
+        ("JavaScript-safe", finest(js_bits).map(|widths| widths.widened(js_bits))),
+        ("large bursts", in_unit(1000).map(|widths| widths.widened(required.bits))),
+    ];
+    let mut proposals: Vec<Proposal> = Vec::new();
+    for (name, widths) in candidates {
+        let layout = widths.and_then(|widths| widths.layout(required.epoch));
+        let Some(layout) = layout.filter(|layout| required.are_met_by(layout)) else { continue };
+        match proposals.iter_mut().find(|proposal| proposal.layout == layout) {
+            Some(proposal) => proposal.name = format!("{}, {name}", proposal.name),
+            None => proposals.push(Proposal { name: name.to_owned(), layout }),
+        }
+    }
+    for (name, layout) in Layout::presets() {
+        if required.are_met_by(layout) {
+            proposals.push(Proposal { name: format!("preset {name}"), layout: *layout });
+        }
+    }
+    proposals
+}
+
+/// For requirements that no layout meets: changes of which each alone would make them possible.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Alternatives {
+    /// The fewest bits that would be enough, if any number is.
+    pub(crate) least_bits: Option<u32>,
+    /// The limit of bits with which a layout would fit, if there is one.
+    pub(crate) bits: Option<u32>,
+    pub(crate) nodes: Option<u64>,
+    pub(crate) rate: Option<u64>,
+    /// `None` if it would be less than a year after the epoch.
+    pub(crate) until: Option<i64>,
+}
+
+/// Milliseconds. A layout that ends sooner is not worth proposing.
+const SHORTEST_LIFE: i64 = 365 * 24 * 3600 * 1000;
+
+pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
+    let wider = (required.bits + 1..=64)
+        .find(|bits| !proposals(&Requirements { bits: *bits, ..*required }).is_empty());
+    // One requirement at a time is dropped; the others stay.
+    let nodes =
+        largest(&Requirements { nodes: 1, ..*required }, |widths, node| Widths { node, ..widths });
+    let rate = largest(&Requirements { rate: 1, ..*required }, |widths, sequence| Widths {
+        sequence,
+        ..widths
+    });
+    let soon = Requirements { until: required.epoch + 1, ..*required };
+    let until = largest(&soon, |widths, time| Widths { time, ..widths });
+    // Rates are whole numbers; what is cut off is no loss.
+    #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
+    let whole = |layout: &Layout| layout.ids_per_second() as u64;
+    Alternatives {
+        least_bits: UNITS.iter().filter_map(|unit| least(required, *unit)).map(Widths::total).min(),
+        bits: wider,
+        nodes: nodes.iter().map(|layout| layout.max_node() + 1).max(),
+        rate: rate.iter().map(whole).max().filter(|rate| *rate > 0),
+        until: until
+            .iter()
+            .map(Layout::horizon)
+            .max()
+            .filter(|until| until - required.epoch >= SHORTEST_LIFE),
+    }
+}
+
+/// For each unit the layout with the widest possible value of one field.
+fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<Layout> {
+    let widest = |widths: Widths| {
+        (0..=63).rev().find_map(|width| {
+            let layout = set(widths, width).layout(required.epoch)?;
+            required.are_met_by(&layout).then_some(layout)
+        })
+    };
+    UNITS.iter().filter_map(|unit| widest(least(required, *unit)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-01-01 and a span of years from it.
+    fn required(nodes: u64, rate: u64, years: i64, bits: u32) -> Requirements {
+        let epoch = 1_767_225_600_000;
+        Requirements { nodes, rate, epoch, until: epoch + years * 31_556_952_000, bits }
+    }
+
+    fn combinations() -> impl Iterator<Item = Requirements> {
+        let nodes = [1, 2, 65, 1000, 1 << 20, 1 << 62];
+        let rates = [1, 999, 1000, 1001, 4_096_000, 1 << 40];
+        let years = [1, 69, 70, 9000];
+        let bits = [10, 32, 53, 63, 64];
+        nodes.into_iter().flat_map(move |n| {
+            rates.into_iter().flat_map(move |r| {
+                years
+                    .into_iter()
+                    .flat_map(move |y| bits.into_iter().map(move |b| required(n, r, y, b)))
+            })
+        })
+    }
+
+    /// Not through `are_met_by`: by counting what the bits hold.
+    fn counts(required: &Requirements, layout: &Layout) {
+        let mut widths = [0_u32; 3];
+        for span in layout.fields() {
+            widths[match span.field.letter() {
+                't' => 0,
+                's' => 2,
+                _ => 1,
+            }] += u32::from(span.width);
+        }
+        let (time, node, sequence) =
+            (1_u128 << widths[0], 1_u128 << widths[1], 1_u128 << widths[2]);
+        let unit = u128::from(layout.unit_ms());
+        let span = (required.until - layout.epoch()).unsigned_abs();
+        assert!(time * unit >= u128::from(span), "{required:?} {layout}");
+        assert!(node >= u128::from(required.nodes), "{required:?} {layout}");
+        assert!(sequence * 1000 >= u128::from(required.rate) * unit, "{required:?} {layout}");
+        assert!(widths.iter().sum::<u32>() <= required.bits, "{required:?} {layout}");
+        assert!(widths[0] + widths[2] <= 63, "{required:?} {layout}");
+    }
+
+    #[test]
+    fn every_proposal_meets_the_requirements() {
+        let mut met = 0;
+        for required in combinations() {
+            for proposal in proposals(&required) {
+                counts(&required, &proposal.layout);
+                met += 1;
+            }
+        }
+        assert!(met > 1000, "{met}");
+    }
+
+    #[test]
+    fn where_nothing_fits_each_alternative_fits_and_is_the_largest() {
+        let mut unmet = 0;
+        for required in combinations().filter(|required| proposals(required).is_empty()) {
+            unmet += 1;
+            let alternatives = alternatives(&required);
+            let fits = |changed: Requirements| !proposals(&changed).is_empty();
+            if let Some(bits) = alternatives.bits {
+                assert!(
+                    fits(Requirements { bits, ..required })
+                        && !fits(Requirements { bits: bits - 1, ..required })
+                );
+            }
+            if let Some(nodes) = alternatives.nodes {
+                assert!(
+                    nodes < required.nodes && fits(Requirements { nodes, ..required }),
+                    "{required:?} {nodes}"
+                );
+                assert!(
+                    !fits(Requirements { nodes: nodes + 1, ..required }),
+                    "{required:?} {nodes}"
+                );
+            }
+            if let Some(rate) = alternatives.rate {
+                assert!(
+                    rate < required.rate && fits(Requirements { rate, ..required }),
+                    "{required:?} {rate}"
+                );
+                assert!(!fits(Requirements { rate: rate + 1, ..required }), "{required:?} {rate}");
+            }
+            if let Some(until) = alternatives.until {
+                assert!(
+                    until < required.until && fits(Requirements { until, ..required }),
+                    "{required:?} {until}"
+                );
+                assert!(
+                    !fits(Requirements { until: until + 1, ..required }),
+                    "{required:?} {until}"
+                );
+            }
+        }
+        assert!(unmet > 100, "{unmet}");
+    }
+
+    #[test]
+    fn usual_requirements_have_three_to_five_answers_of_its_own() {
+        for required in
+            [required(64, 5000, 69, 63), required(1000, 100, 30, 63), required(1, 10, 20, 63)]
+        {
+            let own = proposals(&required);
+            let own = own.iter().filter(|proposal| !proposal.name.starts_with("preset")).count();
+            assert!((3..=5).contains(&own), "{required:?} {own}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a planned layout must be able to do.
+
+use flakeid_core::{Error, Layout};
+
+use super::args::PlanArgs;
+use super::fleet::Fleet;
+use crate::format::instant;
+use crate::format::number;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Requirements {
+    /// How many nodes make IDs at the same time.
+    pub(crate) nodes: u64,
+    /// IDs per second of one node, at its peak.
+    pub(crate) rate: u64,
+    /// When time begins, in Unix milliseconds.
+    pub(crate) epoch: i64,
+    /// The first instant (Unix milliseconds) for which no ID is needed any more.
+    pub(crate) until: i64,
+    /// The most bits an ID may have.
+    pub(crate) bits: u32,
+}
+
+/// No layout has more, because at least one bit is for time.
+const MOST_NODES: u64 = 1 << 63;
+
+/// More than any layout allows, and exact as the floating-point number it is compared with.
+const MOST_RATE: u64 = 1 << 53;
+
+impl Requirements {
+    pub(crate) fn from_args(
+        args: &PlanArgs,
+        fleet: Option<&Fleet>,
+        now: i64,
+    ) -> Result<Self, Error> {
+        let nodes = match (fleet, &args.nodes) {
+            (Some(fleet), _) => fleet.nodes(),
+            (None, Some(nodes)) => number::parse("nodes", nodes, 1, MOST_NODES)?,
+            (None, None) => {
+                return Err(Error::invalid_option("--nodes", "give --nodes or --processes"));
+            }
+        };
+        let rate = number::parse("rate", &args.rate, 1, MOST_RATE)?;
+        let bits = number::parse("bits", &args.bits, 1, 64)? as u32;
+        let until = instant::parse_end("--until", &args.until)?;
+        let epoch = match &args.epoch {
+            Some(text) => instant::parse("--epoch", text)?,
+            None => instant::start_of_day(now),
+        };
+        // The core checks the range of the epoch.
+        Layout::builder().time(1).epoch(epoch).build()?;
+        if until <= epoch {
+            return Err(Error::invalid_option(
+                "--until",
+                &format!(
+                    "{} ends before the epoch {}; give a later --until or an earlier --epoch",
+                    args.until,
+                    instant::exact(epoch)
+                ),
+            ));
+        }
+        Ok(Self { nodes, rate, epoch, until, bits })
+    }
+
+    /// Whether a layout does all of it. The layout itself is asked, wherever it comes from.
+    pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
+        layout.width() <= self.bits
+            && layout.can_generate()
+            && layout.epoch() <= self.epoch
+            && layout.horizon() >= self.until
+            && layout.max_node() >= self.nodes - 1
+            && layout.ids_per_second() >= self.rate as f64
+    }
+
+    /// The share of a node's most IDs per second that its peak uses, in percent.
+    pub(crate) fn use_percent(&self, layout: &Layout) -> f64 {
+        self.rate as f64 * 100.0 / layout.ids_per_second()
+    }
+}

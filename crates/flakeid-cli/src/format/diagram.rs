@@ -1,0 +1,158 @@
+//! The 64 bits of an ID or a layout, drawn by field.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use flakeid_core::{Field, Id, Layout};
+
+use super::DIM;
+
+/// Bits that stand together between two spaces.
+const GROUP: usize = 8;
+
+/// Marks bits that no field uses.
+const UNUSED: char = '-';
+
+/// What a bit belongs to: a letter that is readable without colour, and its colour.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    letter: char,
+    style: Style,
+}
+
+/// Three lines for every row of bits: the number of each group's first bit, the bits (if there is
+/// an ID), and the letters of their fields.
+pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
+    let marks = marks(layout);
+    let digits: Option<Vec<char>> = id.map(|id| format!("{:064b}", id.to_u64()).chars().collect());
+    let in_row = bits_per_row(columns);
+    let mut text = String::new();
+    for first in (0..marks.len()).step_by(in_row) {
+        let row = first..first + in_row;
+        let mut ruler = String::new();
+        for group in row.clone().step_by(GROUP) {
+            let _ = write!(ruler, "{:<9}", marks.len() - 1 - group);
+        }
+        let _ = writeln!(text, "  {DIM}{}{DIM:#}", ruler.trim_end());
+        if let Some(digits) = &digits {
+            text += &line(&digits[row.clone()], &marks[row.clone()]);
+        }
+        let letters: Vec<char> = marks[row.clone()].iter().map(|mark| mark.letter).collect();
+        text += &line(&letters, &marks[row]);
+    }
+    text
+}
+
+/// A field's letter in its colour, its name and its width.
+pub(crate) fn legend(field: Field, width: u8) -> String {
+    entry(field.letter(), style(field), field.name(), u32::from(width))
+}
+
+/// The same for the bits above all fields, if there are any.
+pub(crate) fn legend_of_unused(layout: &Layout) -> Option<String> {
+    let width = 64 - layout.width();
+    (width > 0).then(|| entry(UNUSED, DIM, "unused", width))
+}
+
+fn entry(letter: char, style: Style, name: &str, width: u32) -> String {
+    let bits = if width == 1 { "bit " } else { "bits" };
+    format!("  {style}{letter}{style:#}  {name:<14}  {width:>2} {bits}")
+}
+
+/// All 64 in one row if they have room, which they have on 80 columns.
+const fn bits_per_row(columns: usize) -> usize {
+    match columns {
+        0..38 => 16,
+        38..74 => 32,
+        _ => 64,
+    }
+}
+
+/// One for every bit from the most significant.
+fn marks(layout: &Layout) -> Vec<Mark> {
+    let unused = Mark { letter: UNUSED, style: DIM };
+    let mut below = Vec::with_capacity(64);
+    for span in layout.fields() {
+        let mark = Mark { letter: span.field.letter(), style: style(span.field) };
+        below.extend(std::iter::repeat_n(mark, usize::from(span.width)));
+    }
+    let mut marks = vec![unused; 64 - below.len()];
+    marks.append(&mut below);
+    marks
+}
+
+/// A row of characters, with escape codes only where the colour changes.
+fn line(characters: &[char], marks: &[Mark]) -> String {
+    let mut text = String::from("  ");
+    let mut style: Option<Style> = None;
+    for (index, (character, mark)) in characters.iter().zip(marks).enumerate() {
+        if style != Some(mark.style) {
+            if let Some(style) = style {
+                let _ = write!(text, "{style:#}");
+            }
+            let _ = write!(text, "{}", mark.style);
+            style = Some(mark.style);
+        }
+        text.push(*character);
+        if (index + 1).is_multiple_of(GROUP) && index + 1 < characters.len() {
+            text.push(' ');
+        }
+    }
+    if let Some(style) = style {
+        let _ = write!(text, "{style:#}");
+    }
+    text.push('\n');
+    text
+}
+
+/// Neighbours in every layout differ, and all are readable on dark and on light.
+fn style(field: Field) -> Style {
+    let color = match field {
+        Field::Time => AnsiColor::Cyan,
+        Field::Datacenter | Field::Node => AnsiColor::Yellow,
+        Field::Worker => AnsiColor::Green,
+        Field::Sequence => AnsiColor::Magenta,
+        Field::ClockSequence => AnsiColor::Blue,
+        _ => return DIM,
+    };
+    color.on_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn one_row_on_eighty_columns() {
+        assert_eq!(
+            plain(&draw(&Layout::TWITTER, Some(Id::from_u64(910_499_571_847_892_992)), 80)),
+            "  63       55       47       39       31       23       15       7\n\
+             \x20 00001100 10100010 10111110 10001001 01011100 00100011 10010000 00000000\n\
+             \x20 -ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss ssssssss\n"
+        );
+    }
+
+    #[test]
+    fn more_rows_on_narrow_terminals() {
+        let text = plain(&draw(&Layout::FLAKEID, None, 60));
+        assert_eq!(
+            text,
+            "  63       55       47       39\n\
+             \x20 tttttttt tttttttt tttttttt tttttttt\n\
+             \x20 31       23       15       7\n\
+             \x20 tttttttt ttdddddw wwwwssss ssssssss\n"
+        );
+        assert!(plain(&draw(&Layout::FLAKEID, None, 20)).lines().all(|line| line.len() <= 19));
+    }
+
+    #[test]
+    fn colour_changes_with_the_field() {
+        let text = draw(&Layout::TWITTER, None, 80);
+        let row = text.lines().nth(1).unwrap_or_default();
+        assert_eq!(row.matches("\u{1b}[0m").count(), 5, "{row:?}");
+    }
+}

@@ -1,0 +1,70 @@
+//! An ID and its fields as JSON.
+
+use std::fmt::Display;
+
+use flakeid_core::{Error, Field, Id, Layout, TextForm};
+use serde::{Serialize, Serializer};
+
+/// The keys stand in this order. IDs are strings: a JSON number of 64 bits loses digits in
+/// JavaScript.
+#[derive(Serialize)]
+pub(crate) struct IdJson<'a> {
+    id: AsString<Id>,
+    layout: &'a str,
+    timestamp: AsString<flakeid_core::Rfc3339>,
+    unix_ms: i64,
+    tick: u64,
+    node: u64,
+    datacenter: Option<u64>,
+    worker: Option<u64>,
+    clock_sequence: Option<u64>,
+    sequence: u64,
+    hex: AsString<flakeid_core::Text>,
+    base32: AsString<flakeid_core::Text>,
+    base36: AsString<flakeid_core::Text>,
+    base58: AsString<flakeid_core::Text>,
+    base62: AsString<flakeid_core::Text>,
+}
+
+/// A string in JSON, without a copy of it.
+struct AsString<T>(T);
+
+impl<T: Display> Serialize for AsString<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'a> IdJson<'a> {
+    /// `name` is [`name_of`] the layout, made once for many IDs.
+    pub(crate) fn new(id: Id, layout: &Layout, name: &'a str) -> Result<Self, Error> {
+        let parts = layout.unpack(id)?;
+        let text = |form: TextForm| AsString(form.encode(id));
+        Ok(Self {
+            id: AsString(id),
+            layout: name,
+            timestamp: AsString(layout.timestamp(parts.unix_ms)),
+            unix_ms: parts.unix_ms,
+            tick: parts.tick,
+            node: parts.node,
+            datacenter: parts.datacenter,
+            worker: parts.worker,
+            clock_sequence: has(layout, Field::ClockSequence).then_some(parts.clock_sequence),
+            sequence: parts.sequence,
+            hex: text(TextForm::Hex),
+            base32: text(TextForm::Base32),
+            base36: text(TextForm::Base36),
+            base58: text(TextForm::Base58),
+            base62: text(TextForm::Base62),
+        })
+    }
+}
+
+/// The preset's name if the layout is one, else its descriptor. Every option that takes a layout reads both.
+pub(crate) fn name_of(layout: &Layout) -> String {
+    layout.preset_name().map_or_else(|| layout.to_string(), str::to_owned)
+}
+
+fn has(layout: &Layout, field: Field) -> bool {
+    layout.fields().any(|span| span.field == field)
+}

@@ -1,0 +1,25 @@
+//! Values as people type and read them, and as programs read them.
+
+use anstyle::Style;
+
+pub(crate) mod diagram;
+pub(crate) mod duration;
+pub(crate) mod id_json;
+pub(crate) mod instant;
+pub(crate) mod number;
+pub(crate) mod table;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// Text that others wrote, such as names in a store, as one short line without control characters:
+/// it must not command the terminal.
+pub(crate) fn sanitize(text: &str) -> String {
+    const MOST: usize = 40;
+    let shown = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let mut line: String = shown.clone().take(MOST).collect();
+    if shown.count() > MOST {
+        line.push('…');
+    }
+    line
+}
