@@ -13,8 +13,8 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
-/** The number of what makes single IDs, for as long as this is kept. */
-type Seat = ExternalObject<'seat'>;
+/** The place of a generator, a local handle or a ring, which is free once this is not kept any more. */
+type SlotHandle = ExternalObject<'slot'>;
 /** A ring over a generator. */
 type Ring = ExternalObject<'ring'>;
 `;

@@ -38,7 +38,7 @@ public:
 
     flakeid_status status() const noexcept { return status_; }
     const char *code() const noexcept { return flakeid_status_code(status_); }
-    // After how long the same call may succeed; none where waiting does not help.
+    // After how long the same call may succeed; empty where waiting does not help.
     std::optional<milliseconds> retry_after() const noexcept { return retry_after_; }
     // By how much the clock went back, for FLAKEID_CLOCK_ROLLBACK.
     std::optional<milliseconds> rollback() const noexcept { return rollback_; }
@@ -77,7 +77,7 @@ inline void check(flakeid_status status) {
     }
 }
 
-// Calls a function that ends in (buffer, size) with one that is large enough.
+// Calls a function whose last parameters are (buffer, size), with a buffer that is large enough.
 template <std::size_t Size, typename Function, typename... Inputs>
 std::string text(Function function, Inputs... inputs) {
     std::array<char, Size> buffer{};
@@ -85,7 +85,7 @@ std::string text(Function function, Inputs... inputs) {
     return buffer.data();
 }
 
-// Calls a function that ends in one output.
+// Calls a function whose last parameter is its output.
 template <typename Output, typename Function, typename... Inputs>
 Output value(Function function, Inputs... inputs) {
     Output output{};
@@ -93,7 +93,7 @@ Output value(Function function, Inputs... inputs) {
     return output;
 }
 
-// Negative durations are not what any option means: the caller's mistake, not a huge wait.
+// No option may be negative: converted to unsigned, it would become a huge wait.
 inline std::uint64_t count(milliseconds duration) {
     if (duration.count() < 0) {
         throw std::invalid_argument("flakeid: a duration must not be negative");

@@ -1,4 +1,4 @@
-// What makes IDs. Included by flakeid.hpp.
+// Generators, local handles and rings. Included by flakeid.hpp.
 #ifndef FLAKEID_GENERATOR_HPP
 #define FLAKEID_GENERATOR_HPP
 
@@ -26,7 +26,7 @@ public:
         handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_new, &config));
     }
     generator(generator &&) noexcept = default;
-    // The old handle first: until it is freed, the old observer is called.
+    // The old handle goes first: the old observer may be called until it is freed.
     generator &operator=(generator &&other) noexcept {
         handle_ = std::move(other.handle_);
         on_event_ = std::move(other.on_event_);
@@ -61,7 +61,7 @@ public:
         return ids;
     }
     void extend(std::uint64_t fence) const { detail::check(flakeid_generator_extend(get(), fence)); }
-    // The last tick in which an ID was issued, if any was.
+    // Returns the last tick in which an ID was issued, if any was.
     std::optional<std::uint64_t> retire() const {
         const auto tick = detail::value<std::uint64_t>(flakeid_generator_retire, get());
         return tick == FLAKEID_NO_TICK ? std::nullopt : std::optional(tick);
@@ -94,7 +94,7 @@ public:
     std::string layout() const {
         return detail::text<FLAKEID_DESCRIPTOR_SIZE>(flakeid_generator_layout, get());
     }
-    // How the lease stands; FLAKEID_INVALID_OPTION unless the node is leased.
+    // The state of the lease; FLAKEID_INVALID_OPTION unless the node is leased.
     flakeid_lease_status lease() const {
         flakeid_lease_status status = FLAKEID_LEASE_STATUS_INIT;
         detail::check(flakeid_generator_lease(get(), &status));
@@ -116,13 +116,14 @@ private:
         (*static_cast<lease_options::observer *>(observer))(*event);
     }
 
-    // Outlives the handle, until which it is called.
+    // Declared before the handle, so that it outlives it: it may be called until the handle is
+    // freed.
     std::unique_ptr<lease_options::observer> on_event_;
     detail::owned<flakeid_generator, flakeid_generator_free> handle_;
 };
 
 // One thread's share of a generator. Move-only; not for several threads at the same time. The
-// generator may end before it: it goes on, or is FLAKEID_CLOSED if the node was leased.
+// generator may end first: then the handle goes on, or is FLAKEID_CLOSED if the node was leased.
 class local_generator {
 public:
     explicit local_generator(const generator &generator)
@@ -156,7 +157,7 @@ public:
             detail::value<flakeid_cached *>(flakeid_cached_open, generator.get(), &config));
     }
     cached_generator(cached_generator &&) noexcept = default;
-    // The old handle first: until it is freed, the old observers are called.
+    // The old handle goes first: the old observers may be called until it is freed.
     cached_generator &operator=(cached_generator &&other) noexcept {
         handle_ = std::move(other.handle_);
         observers_ = std::move(other.observers_);
@@ -185,7 +186,8 @@ private:
         (static_cast<observers *>(user_data)->*Which)(error(status));
     }
 
-    // Outlives the handle, until which they are called.
+    // Declared before the handle, so that they outlive it: they may be called until the handle is
+    // freed.
     std::unique_ptr<observers> observers_;
     detail::owned<flakeid_cached, flakeid_cached_free> handle_;
 };

@@ -60,8 +60,8 @@ public:
     options &max_wait(milliseconds duration) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(duration));
     }
-    // The clock has to live until the generator is made, not longer. One that was moved from is none,
-    // and the system's clock in its place would be a surprise.
+    // The clock has to live until the generator is made, not longer. One that was moved from is
+    // refused: to take the system's clock instead would be a surprise.
     options &clock(const manual_clock &clock) {
         if (clock.get() == nullptr) {
             throw std::invalid_argument("flakeid: the clock was moved from");
@@ -77,7 +77,7 @@ public:
         config_.window_fence = fence;
         return set(FLAKEID_HAS_WINDOW, config_.window_start, start);
     }
-    // Several nodes instead of one: 1, 2, 4, 8 or another power of two.
+    // Several nodes instead of one; their number must be a power of two.
     options &nodes(std::vector<std::uint64_t> nodes) {
         nodes_ = std::move(nodes);
         return *this;
@@ -85,7 +85,8 @@ public:
 
     // For flakeid_generator_new(), while these options live and are not changed.
     flakeid_config config() const noexcept {
-        // What no nodes are an array of, so that they are refused and not the default.
+        // An empty vector must be refused like any wrong number of nodes, and a null pointer would
+        // mean the default.
         static constexpr std::uint64_t none = 0;
         flakeid_config config = config_;
         config.layout = layout_ ? layout_->c_str() : nullptr;

@@ -28,40 +28,40 @@ function load() {
 
 const addon = load();
 
-// Single IDs come through the first number, and whose they are to be is said in the second. The array
-// must stay private: a transfer would free its memory, which the add-on writes to.
-const register = new BigUint64Array(new ArrayBuffer(16));
-const asked = new Uint32Array(register.buffer, 8, 1);
+// The add-on writes single IDs into the first number; the second one says which generator is to make
+// them. The array must stay private: a transfer would free its memory, which the add-on writes to.
+const mailbox = new BigUint64Array(new ArrayBuffer(16));
+const slot = new Uint32Array(mailbox.buffer, 8, 1);
 
-let askForNextId;
+let nextId;
 let tryNextId;
 
 function setup(makeError) {
-  addon.setup(makeError, register);
-  [askForNextId, tryNextId] = addon.bindDesk();
+  addon.setup(makeError, mailbox);
+  [nextId, tryNextId] = addon.bindDispatch();
 }
 
-// What makes single IDs.
+// What single IDs come from.
 class Single {
-  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it keeps the number for as long.
-  #seat;
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it keeps the number from being given to another one.
+  #slot;
   #number;
 
-  constructor(seat) {
-    this.#seat = seat;
-    this.#number = addon.seatNumber(seat);
+  constructor(slotHandle) {
+    this.#slot = slotHandle;
+    this.#number = addon.slotNumber(slotHandle);
   }
 
   nextId() {
-    asked[0] = this.#number;
-    askForNextId();
-    return register[0];
+    slot[0] = this.#number;
+    nextId();
+    return mailbox[0];
   }
 
   tryNextId() {
-    asked[0] = this.#number;
+    slot[0] = this.#number;
     tryNextId();
-    return register[0];
+    return mailbox[0];
   }
 }
 
@@ -69,7 +69,7 @@ class NativeRing extends Single {
   #ring;
 
   constructor(ring) {
-    super(addon.seatOfRing(ring));
+    super(addon.slotOfRing(ring));
     this.#ring = ring;
     this.capacity = addon.ringCapacity(ring);
   }
@@ -90,7 +90,7 @@ class NativeHandle extends Single {
   #closing;
 
   constructor(owned, isLeased) {
-    super(addon.seatOf(owned));
+    super(addon.slotOf(owned));
     this.#owned = owned;
     this.isLeased = isLeased;
     this.fillSome = addon.bindFillSome(owned);
@@ -127,7 +127,7 @@ class NativeHandle extends Single {
   }
 
   local() {
-    return new Single(addon.seatOfLocal(this.#owned));
+    return new Single(addon.slotOfLocal(this.#owned));
   }
 
   ring(options, onRejectedPut) {

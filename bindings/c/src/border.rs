@@ -1,5 +1,5 @@
-//! Where pointers from C are followed. Each function says what the caller, which is C, promises;
-//! the header's conventions tell it so.
+//! Where pointers from C are dereferenced. Each function says what its caller, a C program, must
+//! promise; the header's conventions say so to C.
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
@@ -9,7 +9,7 @@ use flakeid_core::{Error, ErrorKind};
 
 use crate::fault::Fault;
 
-/// A handle or an input that must be there.
+/// A handle or an input that must not be NULL.
 #[inline]
 pub(crate) fn given<T>(value: Option<T>, argument: &'static str) -> Result<T, Fault> {
     value.ok_or(Fault::Null { argument })
@@ -54,10 +54,10 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     Ok(())
 }
 
-/// No array of integers is longer.
+/// The most integers that fit into memory.
 const MOST_NUMBERS: usize = isize::MAX.unsigned_abs() / size_of::<u64>();
 
-/// The integers that a call fills. No integers may be NULL.
+/// The integers that a call fills. `numbers` may be NULL if `n` is 0.
 ///
 /// # Safety
 /// `numbers` is NULL or has `n` writable, aligned integers that nothing else uses meanwhile.
@@ -149,8 +149,8 @@ unsafe fn told_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
     let size = *size as usize;
     if size < T::FIRST || !size.is_multiple_of(size_of::<u32>()) {
         let reason = format!(
-            "{size} is no size of this struct, which has at least {} bytes; initialise it with its \
-             _INIT macro",
+            "{size} is not a size of this struct, which has at least {} bytes; initialise it with \
+             its _INIT macro",
             T::FIRST
         );
         return Err(Error::invalid_option("struct_size", &reason).into());
@@ -158,8 +158,8 @@ unsafe fn told_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
     Ok(size)
 }
 
-/// Reads a struct of a program that may be older, and then lacks fields at the end, which are
-/// zero; or newer, and then may not have set fields that are unknown here.
+/// Reads a struct of a program. An older program's struct lacks fields at the end, which are read
+/// as zero; a newer program must not have set fields that are unknown here.
 ///
 /// # Safety
 /// `at` is NULL or has as many readable bytes as it says.
@@ -181,8 +181,8 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
-/// Writes as much of a struct as the program knows; what only the program knows becomes zero, and
-/// the size it told stays.
+/// Writes as much of a struct as the program knows. Fields that only the program knows become zero,
+/// and its `struct_size` is kept.
 ///
 /// # Safety
 /// `to` is NULL or has as many writable bytes as it says.

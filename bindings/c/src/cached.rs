@@ -3,11 +3,10 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Error, Id, RingOptions, RingStats as CoreStats};
-use flakeid_lease::LeasedCachedGenerator;
+use flakeid_core::{Error, RingOptions};
+use flakeid_lease::AnyCachedGenerator;
 
 use crate::border::{self, Sized32, given};
 use crate::config::{check_flags, flagged};
@@ -15,7 +14,6 @@ use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
 use crate::last_error;
-use crate::maker::Maker;
 use crate::status::Status;
 
 /// `has`: boost_power is given.
@@ -32,8 +30,8 @@ const KNOWN: u32 = FLAKEID_HAS_BOOST_POWER
     | FLAKEID_HAS_REFILL_INTERVAL
     | FLAKEID_HAS_MAX_AGE;
 
-/// A function that is told that IDs were refused, why, and user_data. flakeid_last_error() and its
-/// companions say more while it runs.
+/// A function that is called when IDs were refused, with the reason and user_data. While it runs,
+/// flakeid_last_error() and its companions say more.
 pub type RejectedCallback = Option<unsafe extern "C" fn(status: Status, user_data: *mut c_void)>;
 
 /// The options of a ring. Start from FLAKEID_RING_CONFIG_INIT, or from zero with struct_size set;
@@ -52,21 +50,22 @@ pub struct RingConfig {
     /// Refill when fewer than this many percent are left, 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
     /// otherwise 50).
     pub padding_factor: u32,
-    /// Also refill this often, at least 1, which keeps a ring fresh that nobody takes from
+    /// Also refill this often, at least 1: this keeps a ring fresh that is seldom used
     /// (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
     pub refill_interval_ms: u64,
     /// How long after the beginning of its tick an ID may be handed out, at least two ticks; what
     /// is older is dropped and counted (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever
     /// is longer).
     pub max_age_ms: u64,
-    /// Is called each time the generator refuses to fill the ring, except for a full tick, or NULL:
-    /// on threads of the library's, and must not block, free the ring, fork, or throw.
+    /// NULL, or a function that is called each time the generator refuses to fill the ring for
+    /// another reason than a full tick. It is called on threads of the library, and must not block,
+    /// free the ring, fork, or throw.
     pub on_rejected_put: RejectedCallback,
-    /// Is called each time a call is refused an ID, except for FLAKEID_CLOSED and FLAKEID_FORKED,
-    /// or NULL: on the caller's thread, so by several at the same time, and must not free the
-    /// ring, or throw.
+    /// NULL, or a function that is called each time a call gets no ID for another reason than
+    /// FLAKEID_CLOSED and FLAKEID_FORKED. It is called on the caller's thread, so possibly on
+    /// several at the same time, and must not free the ring or throw.
     pub on_rejected_take: RejectedCallback,
-    /// What both are called with. It must live until the ring is freed.
+    /// Passed to both functions. It must live until the ring is freed.
     pub user_data: *mut c_void,
 }
 
@@ -91,9 +90,9 @@ pub struct RingStats {
     pub taken: u64,
     /// IDs dropped because they were older than max_age_ms. They are never handed out.
     pub dropped_stale: u64,
-    /// Refills that the generator refused, other than because its tick was full.
+    /// Refills that the generator refused for another reason than a full tick.
     pub rejected_put: u64,
-    /// Calls that were refused an ID, other than by FLAKEID_CLOSED and FLAKEID_FORKED.
+    /// Calls that got no ID for another reason than FLAKEID_CLOSED and FLAKEID_FORKED.
     pub rejected_take: u64,
     /// Portions put into the ring after the first filling.
     pub refills: u64,
@@ -181,57 +180,20 @@ impl RingConfig {
     }
 }
 
-enum Cached {
-    Fixed(CachedGenerator),
-    Leased(LeasedCachedGenerator),
-}
-
-impl Cached {
-    fn over(maker: &Maker, options: RingOptions) -> Result<Self, Error> {
-        Ok(match maker {
-            Maker::Fixed(fixed) => Self::Fixed(CachedGenerator::with(Arc::clone(fixed), options)?),
-            Maker::Leased(leased) => {
-                Self::Leased(LeasedCachedGenerator::with(Arc::clone(leased.generator()), options)?)
-            }
-        })
-    }
-
-    #[inline]
-    fn take(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(ring) => ring.take(),
-            Self::Leased(ring) => ring.take(),
-        }
-    }
-
-    #[inline]
-    fn next_id(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(ring) => ring.next_id(),
-            Self::Leased(ring) => ring.next_id(),
-        }
-    }
-
-    fn stats(&self) -> (u64, CoreStats) {
-        match self {
-            Self::Fixed(ring) => (ring.capacity(), ring.stats()),
-            Self::Leased(ring) => (ring.capacity(), ring.stats()),
-        }
-    }
-}
-
-/// A ring of IDs that a thread of the library's makes beforehand, so that taking one is several
-/// times faster: unique, and strictly increasing across all threads that take from it, but not in
-/// order with IDs of the generator itself. Fast in bursts, or below the layout's rate: it never
-/// holds more than the generator may issue, and nothing older than max_age_ms is handed out. Every
-/// function but flakeid_cached_free() may be called by any number of threads at the same time. In
-/// a forked child it is as its generator there; nothing of the parent's ring is handed out.
-pub struct CachedHandle(Cached);
+/// A ring of IDs that a thread of the library makes in advance, so that taking one is several times
+/// faster. Its IDs are unique, and strictly increase across all threads that take from it, but are
+/// not in order with IDs of the generator itself. It is fast in bursts, or below the layout's rate:
+/// it never holds more than the generator may issue, and hands out nothing older than max_age_ms.
+/// Every function but flakeid_cached_free() may be called by any number of threads at the same
+/// time. In a forked child it works, or fails, as its generator does there, and hands out nothing
+/// of the parent's ring.
+pub struct CachedHandle(AnyCachedGenerator);
 
 /// Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
 /// needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
-/// frees it with flakeid_cached_free(). It keeps a reference of its own: the generator may be freed
-/// before it. The ring of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+/// frees it with flakeid_cached_free(). The ring keeps a reference of its own, so the generator may
+/// be freed before it: the ring of a leased generator is FLAKEID_CLOSED from then on, any other
+/// goes on. Any thread.
 ///
 /// FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a max_age_ms
 /// or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE, struct_size, ...),
@@ -250,13 +212,14 @@ pub unsafe extern "C" fn flakeid_cached_open(
             // SAFETY: C promises that `config` is as large as it says.
             unsafe { border::read_sized(config)? }
         };
-        cached.write(Box::new(CachedHandle(Cached::over(&generator.0, config.options()?)?)));
+        let ring = AnyCachedGenerator::with(&generator.generator, config.options()?)?;
+        cached.write(Box::new(CachedHandle(ring)));
         Ok(())
     })
 }
 
-/// The next ID of the ring, without waiting for a refill. Only that of a leased generator may
-/// wait, and only to begin anew with another node. Any thread.
+/// The next ID of the ring, without waiting for a refill. Only the ring of a leased generator may
+/// wait, and only to start again with another node. Any thread.
 ///
 /// FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (its IDs are too far ahead of the clock),
 /// FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; of a leased generator also those of
@@ -298,11 +261,12 @@ pub unsafe extern "C" fn flakeid_cached_stats(
     stats: *mut RingStats,
 ) -> Status {
     guard(|| {
-        let (capacity, now) = given(cached, "cached")?.0.stats();
+        let ring = &given(cached, "cached")?.0;
+        let now = ring.stats();
         let now = RingStats {
             struct_size: 0,
             reserved: 0,
-            capacity,
+            capacity: ring.capacity(),
             size: now.size,
             taken: now.taken,
             dropped_stale: now.dropped_stale,
@@ -315,9 +279,9 @@ pub unsafe extern "C" fn flakeid_cached_stats(
     })
 }
 
-/// Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends its
-/// thread and waits for it, and so for a call of on_rejected_put that is under way; there is none
-/// later. IDs that are left in the ring are never issued.
+/// Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends the
+/// ring's thread and waits for it, and so for a call of on_rejected_put that is under way; no call
+/// follows. IDs that are left in the ring are never issued.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_free(cached: Option<Box<CachedHandle>>) {
     let _ = guard(|| {

@@ -36,7 +36,8 @@ pub const FLAKEID_OVERFLOW_ERROR: i32 = 1;
 /// Only with a window.
 pub const FLAKEID_OVERFLOW_BORROW: i32 = 2;
 
-/// When the clock goes back, use up the tick, then wait at most max_wait_ms (the default).
+/// When the clock goes back, go on in the current tick until it is full, then wait at most
+/// max_wait_ms (the default).
 pub const FLAKEID_ROLLBACK_CONTINUE: i32 = 0;
 /// When the clock goes back, FLAKEID_CLOCK_ROLLBACK at once.
 pub const FLAKEID_ROLLBACK_ERROR: i32 = 1;
@@ -46,7 +47,7 @@ pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
 /// layouts with clock-sequence bits, and without a window.
 pub const FLAKEID_ROLLBACK_CLOCK_SEQUENCE: i32 = 3;
 
-// The numbers are places in the core's lists.
+// The numbers are indexes into the core's lists.
 const _: () = {
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_WAIT as usize], Overflow::Wait));
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_ERROR as usize], Overflow::Error));
@@ -85,7 +86,8 @@ pub struct Config {
     /// The largest sequence number to use, 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
     /// layout's max_sequence).
     pub sequence_mask: u64,
-    /// Begin each tick at a random sequence number below 2^sequence_start; 0 begins at 0.
+    /// Begin each tick at a random sequence number below 2^sequence_start; 0 means at sequence
+    /// number 0.
     pub sequence_start: u32,
     /// FLAKEID_OVERFLOW_...
     pub overflow: i32,
@@ -108,12 +110,13 @@ pub struct Config {
     /// late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker to
     /// read where the processor allows it. NULL is "system". Not with clock.
     pub clock_name: *const c_char,
-    /// Several nodes instead of one: node_count of them, all different, or NULL. The generator
-    /// issues so many times more IDs per tick, and they still rise. Not with a node, datacenter,
-    /// worker, sequence_mask, or layouts with clock sequences; and within a process a node is used
-    /// alone or always with the same others.
+    /// NULL, or several nodes instead of one: node_count of them, all different. The generator then
+    /// issues node_count times as many IDs per tick, and they still strictly increase. Cannot be
+    /// combined with node, datacenter, worker, sequence_mask, or layouts with clock sequences.
+    /// Within a process a node must be used either alone or always together with the same other
+    /// nodes.
     pub nodes: *const u64,
-    /// How many there are: 1, 2, 4, 8 or another power of two. 0 if nodes is NULL.
+    /// How many nodes there are, a power of two; 0 if nodes is NULL.
     pub node_count: usize,
 }
 
@@ -240,7 +243,7 @@ pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {
     Err(Error::invalid_option("has", &reason).into())
 }
 
-/// The behaviour with this number; the core says what is wrong with a number that has none.
+/// The behaviour with this number. If there is none, the error is the core's.
 pub(crate) fn choice<T: Copy + std::str::FromStr<Err = Error>>(
     all: &[T],
     number: i32,

@@ -17,7 +17,7 @@ pub const FLAKEID_LEASE_ACQUIRED: i32 = 1;
 pub const FLAKEID_LEASE_RENEWED: i32 = 2;
 /// Another process has the node from the fence on; another one is taken.
 pub const FLAKEID_LEASE_FENCED_OFF: i32 = 3;
-/// The store was asked and said no.
+/// The store refused a request.
 pub const FLAKEID_LEASE_REFUSED: i32 = 4;
 /// The store does not answer. IDs go on until the fence.
 pub const FLAKEID_LEASE_STORE_LOST: i32 = 5;
@@ -50,7 +50,7 @@ pub struct LeaseEvent {
     pub message: *const c_char,
 }
 
-/// A function that is called with each event, on the lease's own thread, and with user_data.
+/// A function that is called with each event and user_data, on the lease's own thread.
 pub type LeaseCallback =
     Option<unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void)>;
 
@@ -132,7 +132,7 @@ impl Listener {
         unsafe { (self.function)(&raw const event, self.user_data) };
     }
 
-    /// Returns once no call is under way; there will be no other.
+    /// Returns once no call is under way; no call follows.
     pub(crate) fn silence(&self) {
         self.is_silent.store(true, Ordering::SeqCst);
         while self.is_calling() {

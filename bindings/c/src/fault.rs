@@ -47,7 +47,7 @@ impl fmt::Display for Fault {
                  string)"
             ),
             Self::Panic { message } => {
-                write!(f, "a defect of flakeid, please report it: {message}")
+                write!(f, "internal error of flakeid, please report it: {message}")
             }
         }
     }

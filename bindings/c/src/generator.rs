@@ -4,16 +4,18 @@ use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 
-use flakeid_core::{Error, Id};
+use flakeid_core::{Error, Generator, Id};
+use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
+use crate::event::Listener;
 use crate::fault::Fault;
 use crate::guard::guard;
-use crate::maker::Maker;
 use crate::status::Status;
 
-/// What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
+/// What flakeid_generator_retire() returns for a generator that has issued no ID. No tick has this
+/// value.
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 
 /// Makes the IDs of one node, or several: unique, and strictly increasing across all threads.
@@ -21,7 +23,52 @@ pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 /// flakeid_generator_free() may be called by any number of threads at the same time. In a forked
 /// child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
 /// which lease a node of their own there; all may be freed there.
-pub struct GeneratorHandle(pub(crate) Maker);
+pub struct GeneratorHandle {
+    pub(crate) generator: AnyGenerator,
+    /// Who is told what happens to the lease.
+    listener: Option<Arc<Listener>>,
+}
+
+impl GeneratorHandle {
+    fn fixed(generator: Generator) -> Self {
+        Self { generator: generator.into(), listener: None }
+    }
+
+    /// Leases a node, and tells `listener` what happens to it.
+    pub(crate) fn leased(
+        mut builder: LeaseBuilder,
+        listener: Option<Listener>,
+    ) -> Result<Self, Error> {
+        let listener = listener.map(Arc::new);
+        if let Some(listener) = &listener {
+            let listener = Arc::clone(listener);
+            builder = builder.observer(move |event| listener.tell(event));
+        }
+        match builder.open() {
+            Ok(generator) => Ok(Self { generator: generator.into(), listener }),
+            Err(error) => {
+                silence(listener.as_deref());
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for GeneratorHandle {
+    fn drop(&mut self) {
+        if let AnyGenerator::Leased(leased) = &self.generator {
+            // Local handles and rings may keep it for longer.
+            leased.close();
+        }
+        silence(self.listener.as_deref());
+    }
+}
+
+fn silence(listener: Option<&Listener>) {
+    if let Some(listener) = listener {
+        listener.silence();
+    }
+}
 
 /// What happened to a generator besides issuing IDs. Start from FLAKEID_STATS_INIT.
 #[repr(C)]
@@ -31,7 +78,7 @@ pub struct Stats {
     pub struct_size: u32,
     /// 0.
     pub reserved: u32,
-    /// Calls, or stalls within a fill, that had to wait.
+    /// How many calls had to wait; a fill counts each time that it had to.
     pub waits: u64,
     /// Times the clock was seen to go back.
     pub rollbacks: u64,
@@ -59,17 +106,17 @@ pub unsafe extern "C" fn flakeid_generator_new(
         let generator = given(generator, "generator")?;
         // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
-        generator.write(Box::new(GeneratorHandle(Maker::Fixed(Arc::new(built)))));
+        generator.write(Box::new(GeneratorHandle::fixed(built)));
         Ok(())
     })
 }
 
 /// Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
 /// node's position is kept for the process's next generator of that node. A leased node is given
-/// back, unless another generator shares the lease, which takes at most a second; in a forked
-/// child, the child's own. Waits for a call of on_event that is under way; there is none later.
+/// back, unless another generator shares the lease, which takes at most a second; in a forked child
+/// it is the child's own node. Waits for a call of on_event that is under way; no call follows.
 /// Local handles and rings of a leased generator are FLAKEID_CLOSED from then on; those of any
-/// other go on.
+/// other generator go on.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     let _ = guard(|| {
@@ -91,7 +138,7 @@ pub extern "C" fn flakeid_generator_next(
 ) -> Status {
     guard(|| {
         let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
-        id.write(generator.0.next_id()?.to_u64());
+        id.write(generator.generator.next_id()?.to_u64());
         Ok(())
     })
 }
@@ -105,22 +152,22 @@ pub extern "C" fn flakeid_generator_try_next(
 ) -> Status {
     guard(|| {
         let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
-        id.write(generator.0.try_next_id()?.to_u64());
+        id.write(generator.generator.try_next_id()?.to_u64());
         Ok(())
     })
 }
 
-/// The part of `fill` and `try_fill` that is the same.
+/// What `fill` and `try_fill` have in common.
 #[inline]
 fn fill_by(
     generator: Option<&GeneratorHandle>,
     ids: Result<&mut [u64], Fault>,
     count: Option<&mut MaybeUninit<usize>>,
-    fill: impl FnOnce(&Maker, &mut [Id]) -> Result<usize, Error>,
+    fill: impl FnOnce(&AnyGenerator, &mut [Id]) -> Result<usize, Error>,
 ) -> Result<(), Fault> {
     let count = given(count, "count")?.write(0);
     let generator = given(generator, "generator")?;
-    *count = fill(&generator.0, Id::from_u64_slice_mut(ids?))?;
+    *count = fill(&generator.generator, Id::from_u64_slice_mut(ids?))?;
     Ok(())
 }
 
@@ -135,8 +182,11 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     n: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n, "ids") }, count, Maker::fill))
+    guard(|| {
+        // SAFETY: C promises that `ids` has `n` integers.
+        let ids = unsafe { border::numbers(ids, n, "ids") };
+        fill_by(generator, ids, count, AnyGenerator::fill)
+    })
 }
 
 /// As flakeid_generator_fill(), without ever waiting. Any thread.
@@ -147,8 +197,11 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     n: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
-    // SAFETY: C promises that `ids` has `n` integers.
-    guard(|| fill_by(generator, unsafe { border::numbers(ids, n, "ids") }, count, Maker::try_fill))
+    guard(|| {
+        // SAFETY: C promises that `ids` has `n` integers.
+        let ids = unsafe { border::numbers(ids, n, "ids") };
+        fill_by(generator, ids, count, AnyGenerator::try_fill)
+    })
 }
 
 /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
@@ -161,7 +214,7 @@ pub extern "C" fn flakeid_generator_extend(
     generator: Option<&GeneratorHandle>,
     fence: u64,
 ) -> Status {
-    guard(|| Ok(given(generator, "generator")?.0.extend(fence)?))
+    guard(|| Ok(given(generator, "generator")?.generator.extend(fence)?))
 }
 
 /// Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
@@ -177,7 +230,7 @@ pub extern "C" fn flakeid_generator_retire(
     guard(|| {
         let generator = given(generator, "generator")?;
         let last_tick = given(last_tick, "last_tick")?;
-        last_tick.write(generator.0.retire()?.unwrap_or(FLAKEID_NO_TICK));
+        last_tick.write(generator.generator.retire()?.unwrap_or(FLAKEID_NO_TICK));
         Ok(())
     })
 }
@@ -191,7 +244,7 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     stats: *mut Stats,
 ) -> Status {
     guard(|| {
-        let now = given(generator, "generator")?.0.stats();
+        let now = given(generator, "generator")?.generator.stats();
         let now = Stats {
             struct_size: 0,
             reserved: 0,
@@ -204,8 +257,8 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     })
 }
 
-/// The node in the IDs; of several, the first. That of a leased generator changes if another
-/// process takes it, and in a forked child with the first ID. Any thread.
+/// The node in the IDs, the smallest if there are several. A leased generator's node changes if
+/// another process takes it, and in a forked child at the first ID. Any thread.
 ///
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -215,7 +268,7 @@ pub extern "C" fn flakeid_generator_node(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        given(node, "node")?.write(generator.0.node());
+        given(node, "node")?.write(generator.generator.node());
         Ok(())
     })
 }
@@ -232,7 +285,7 @@ pub unsafe extern "C" fn flakeid_generator_nodes(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     guard(|| {
-        let now = given(generator, "generator")?.0.nodes();
+        let now = given(generator, "generator")?.generator.nodes();
         let count = given(count, "count")?;
         // SAFETY: C promises that `nodes` has `n` integers.
         let room = unsafe { border::numbers(nodes, n, "nodes")? };
@@ -257,7 +310,7 @@ pub unsafe extern "C" fn flakeid_generator_layout(
     size: usize,
 ) -> Status {
     guard(|| {
-        let layout = given(generator, "generator")?.0.layout().to_string();
+        let layout = given(generator, "generator")?.generator.layout().to_string();
         // SAFETY: C promises that `buffer` has `size` bytes.
         unsafe { border::write_text(&layout, buffer, size) }
     })

@@ -1,5 +1,5 @@
-//! What the calling thread's last failed call had to say. Errors are kept as they are and put into
-//! words only when asked, so a failing `try_next` in a loop formats and allocates nothing.
+//! The error of the calling thread's last failed call. It is kept as a value and formatted only on
+//! request, so a failing `try_next` in a loop formats and allocates nothing.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -25,7 +25,7 @@ impl LastError {
     }
 }
 
-/// A thread that is ending has no last error any more; there is nobody left to ask for it.
+/// A thread that is ending has no last error any more, and nothing can ask for it.
 fn replace(by: Option<LastError>) -> Option<LastError> {
     LAST.try_with(|last| last.replace(by)).ok().flatten()
 }
@@ -56,8 +56,8 @@ fn ms(what: impl FnOnce(&Error) -> Option<Duration>) -> i64 {
     duration.map_or(-1, |d| i64::try_from(d.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX))
 }
 
-/// What the last failed call of this thread had to say: a sentence for people, in English, that
-/// names the field, the value and the range. Empty if no call has failed yet.
+/// The message of this thread's last failed call: an English sentence that names the field, the
+/// value and the range. Empty if no call has failed yet.
 ///
 /// Like errno it means something only right after a call failed; calls that succeed leave it.
 /// The string belongs to the library and stays valid until a call of this thread fails, or the

@@ -1,5 +1,5 @@
-//! Which bits mean what. Layouts are strings here: a preset's name, a descriptor, or NULL for the
-//! default.
+//! Layouts: which bits mean what. Here they are strings: a preset's name, a descriptor, or NULL for
+//! the default.
 
 use std::ffi::{CString, c_char};
 use std::mem::{MaybeUninit, offset_of};

@@ -19,8 +19,6 @@ use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
 use crate::layout;
-use crate::leased::Leased;
-use crate::maker::Maker;
 use crate::status::{FLAKEID_OK, Status};
 
 /// `has`: first_node and last_node are given.
@@ -57,16 +55,16 @@ pub struct LeaseConfig {
     pub namespace_name: *const c_char,
     /// Prefer the node that this name had last, 1 to 128 bytes; NULL is no name.
     pub name: *const c_char,
-    /// Just this node, 0 to the layout's max_node, taken over even from a live holder, which is
-    /// safe (FLAKEID_HAS_NODE).
+    /// Lease exactly this node, 0 to the layout's max_node, and take it over even from a live
+    /// holder, which is safe (FLAKEID_HAS_NODE).
     pub node: u64,
     /// The high part of that node in layouts that split it (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
     /// The low part of that node in layouts that split it (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// Any node from this one (FLAKEID_HAS_NODES).
+    /// The lowest node that may be leased (FLAKEID_HAS_NODES).
     pub first_node: u64,
-    /// To this one, inclusive (FLAKEID_HAS_NODES).
+    /// The highest node that may be leased (FLAKEID_HAS_NODES).
     pub last_node: u64,
     /// Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
     pub epoch: i64,
@@ -78,27 +76,27 @@ pub struct LeaseConfig {
     pub overflow: i32,
     /// FLAKEID_ROLLBACK_..., but not FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
     pub rollback: i32,
-    /// 1 takes only nodes that were never leased; 0 any free one.
+    /// 1 leases only nodes that were never leased before; 0 leases any free node.
     pub never_reuse: i32,
     /// How long IDs go on while the store is away, at least two ticks (FLAKEID_HAS_WINDOW_MS;
     /// otherwise 10 s).
     pub window_ms: u64,
-    /// For how long the node is kept from others without a renewal (FLAKEID_HAS_TTL; otherwise
-    /// 60 s). Uniqueness does not depend on it.
+    /// How long other processes cannot have the node after its last renewal (FLAKEID_HAS_TTL;
+    /// otherwise 60 s). Uniqueness does not depend on it.
     pub ttl_ms: u64,
     /// How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
     /// ticks, whichever is longer).
     pub max_wait_ms: u64,
-    /// Is called with whatever happens to the lease, or NULL: on a thread of the library's, one
-    /// call at a time, should be quick, and must not free the generator, fork, or throw. A lease
-    /// with a function is not shared with other generators.
+    /// NULL, or a function that is called with everything that happens to the lease: on a thread of
+    /// the library, one call at a time. It should be quick, and must not free the generator, fork,
+    /// or throw. A lease with a function is not shared with other generators.
     pub on_event: LeaseCallback,
-    /// What on_event is called with. It must live until the generator is freed.
+    /// Passed to on_event. It must live until the generator is freed.
     pub user_data: *mut c_void,
     /// As in flakeid_config.
     pub clock_name: *const c_char,
-    /// Lease so many nodes for the one generator: 0 or 1 for one, or 2, 4, 8 or another power of
-    /// two. Not with a name, a node, or sequence_mask.
+    /// How many nodes to lease for this one generator: a power of two; 0 means 1. Cannot be
+    /// combined with a name, a node, or sequence_mask.
     pub node_count: u32,
     /// Must be 0.
     pub reserved: u32,
@@ -109,13 +107,13 @@ unsafe impl Sized32 for LeaseConfig {
     const FIRST: usize = offset_of!(LeaseConfig, user_data) + size_of::<*mut c_void>();
 }
 
-/// How a lease stands. Start from FLAKEID_LEASE_STATUS_INIT.
+/// The state of a lease. Start from FLAKEID_LEASE_STATUS_INIT.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseStatus {
     /// sizeof(flakeid_lease_status).
     pub struct_size: u32,
-    /// 1 if the node is another process's from the fence on.
+    /// 1 if the node belongs to another process from the fence on.
     pub fenced_off: i32,
     /// The first tick of the present grant.
     pub start: u64,
@@ -123,18 +121,18 @@ pub struct LeaseStatus {
     pub fence: u64,
     /// When that tick begins, in Unix milliseconds. IDs go on until then while the store is away.
     pub fence_unix_ms: i64,
-    /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+    /// Until when no other process can have the node, in Unix milliseconds of the store's clock.
     pub expires_unix_ms: i64,
-    /// How long that is from now by this host's clock, negative if it is over.
+    /// How far in the future that is by this host's clock, in milliseconds; negative if it is past.
     pub expires_in_ms: i64,
     /// How many renewals the store confirmed.
     pub renewals: u64,
     /// How many nodes were granted so far. 0 in a forked child that has issued no ID yet: the other
     /// fields are 0 then too.
     pub grants: u64,
-    /// How many attempts to acquire or renew had no success.
+    /// How many attempts to acquire or renew failed.
     pub failures: u64,
-    /// Why the latest attempt had none; FLAKEID_OK once one has succeeded.
+    /// Why the latest attempt failed; FLAKEID_OK if it succeeded.
     pub last_error: Status,
     /// 0.
     pub reserved: u32,
@@ -183,26 +181,11 @@ impl LeaseConfig {
         flagged(self.has, flag, name, value)
     }
 
-    fn identity(&self, layout: &Layout, name: Option<String>) -> Result<Identity, Fault> {
+    fn identity(&self, layout: &Layout, name: Option<&str>) -> Result<Identity, Fault> {
         let node = self.given(FLAKEID_HAS_NODE, "node", self.node)?;
         let high = self.given(FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
         let low = self.given(FLAKEID_HAS_WORKER, "worker", self.worker)?;
-        match (name, node, high, low) {
-            (None, None, None, None) => Ok(Identity::Any),
-            (Some(name), None, None, None) => Ok(Identity::Name(name)),
-            (None, Some(node), None, None) => Ok(Identity::Node(node)),
-            (None, None, Some(high), Some(low)) => Ok(Identity::Node(layout.join_node(high, low)?)),
-            (None, None, Some(_), None) => {
-                Err(Error::invalid_option("datacenter", "needs worker").into())
-            }
-            (None, None, None, Some(_)) => {
-                Err(Error::invalid_option("worker", "needs datacenter").into())
-            }
-            _ => {
-                let reason = "give only one of: name, node, datacenter with worker";
-                Err(Error::invalid_option("node", reason).into())
-            }
-        }
+        Ok(Identity::resolve(node, high, low, name, layout)?)
     }
 
     fn milliseconds(
@@ -233,7 +216,7 @@ impl LeaseConfig {
             None => LeaseBuilder::auto(layout)?,
         };
         let mut builder = builder
-            .identity(self.identity(&layout, name)?)
+            .identity(self.identity(&layout, name.as_deref())?)
             .sequence_start(self.sequence_start)
             .overflow(choice(&Overflow::ALL, self.overflow)?)
             .rollback(choice(&Rollback::ALL, self.rollback)?);
@@ -299,8 +282,8 @@ impl LeaseConfig {
 ///
 /// A thread of the library renews the lease. Generators of one process with the same options share
 /// one. In a forked child the generator leases a node of its own at its first ID there. The caller
-/// owns the generator, and flakeid_generator_free() gives the node back. What a process leaves
-/// behind that ends otherwise is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
+/// owns the generator, and flakeid_generator_free() gives the node back. If the process ends
+/// without that, the node is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
 ///
 /// FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, no such namespace, another
 /// layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW,
@@ -322,13 +305,12 @@ pub unsafe extern "C" fn flakeid_generator_open(
         };
         // SAFETY: C promises that strings end in NUL.
         let builder = unsafe { config.builder(url)? };
-        let leased = Leased::open(builder, config.listener()?)?;
-        generator.write(Box::new(GeneratorHandle(Maker::Leased(leased))));
+        generator.write(Box::new(GeneratorHandle::leased(builder, config.listener()?)?));
         Ok(())
     })
 }
 
-/// How the lease of a generator stands. Any thread.
+/// The state of a generator's lease. Any thread.
 ///
 /// FLAKEID_INVALID_OPTION (a generator of flakeid_generator_new(), struct_size),
 /// FLAKEID_NULL_ARGUMENT.
@@ -338,11 +320,10 @@ pub unsafe extern "C" fn flakeid_generator_lease(
     status: *mut LeaseStatus,
 ) -> Status {
     guard(|| {
-        let Maker::Leased(leased) = &given(generator, "generator")?.0 else {
-            let reason = "this generator has a fixed node, which no store knows of";
+        let Some(now) = given(generator, "generator")?.generator.lease() else {
+            let reason = "the node of this generator is fixed; flakeid_generator_open() leases one";
             return Err(Error::invalid_option("lease", reason).into());
         };
-        let now = leased.generator().lease();
         let status_now = LeaseStatus {
             struct_size: 0,
             fenced_off: now.fenced_off.into(),

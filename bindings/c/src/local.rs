@@ -1,53 +1,27 @@
 //! Making IDs in one thread.
 
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 
-use flakeid_core::{Error, Generator, Id, LocalGenerator};
-use flakeid_lease::{LeasedGenerator, LeasedLocalGenerator};
+use flakeid_lease::AnyLocalGenerator;
 
 use crate::border::given;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
-use crate::maker::Maker;
 use crate::status::Status;
 
-enum Local {
-    Fixed(LocalGenerator<Arc<Generator>>),
-    Leased(LeasedLocalGenerator<Arc<LeasedGenerator>>),
-}
-
-impl Local {
-    fn of(maker: &Maker) -> Self {
-        match maker {
-            Maker::Fixed(fixed) => Self::Fixed(LocalGenerator::new(Arc::clone(fixed))),
-            Maker::Leased(leased) => {
-                Self::Leased(LeasedLocalGenerator::new(Arc::clone(leased.generator())))
-            }
-        }
-    }
-
-    #[inline]
-    fn next_id(&mut self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(local) => local.next_id(),
-            Self::Leased(local) => local.next_id(),
-        }
-    }
-}
-
-/// One thread's share of a generator: several times faster, because it reserves IDs in blocks. Its
-/// own IDs strictly increase and are never another's; across threads there is no order. Their
-/// times are never ahead of the clock, and late by at most one tick of the kernel's coarse clock,
-/// a few milliseconds.
+/// One thread's share of a generator. It is several times faster, because it reserves IDs in
+/// blocks. Its own IDs strictly increase, and no ID is issued twice, here or elsewhere; across
+/// threads there is no order. Times in IDs are never ahead of the clock, and late by at most one
+/// tick of the kernel's coarse clock, a few milliseconds.
 ///
-/// Not for several threads at the same time: each has one of its own, or they take turns. In a
-/// forked child it is as its generator there.
-pub struct LocalHandle(Local);
+/// Only one thread may use it at a time: give each thread one of its own, or let them take turns.
+/// In a forked child it works, or fails, as its generator does there.
+pub struct LocalHandle(AnyLocalGenerator);
 
 /// Makes a local handle of a generator, fixed or leased. The caller owns it and frees it with
-/// flakeid_local_free(). It keeps a reference of its own: the generator may be freed before it. The
-/// handle of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+/// flakeid_local_free(). The handle keeps a reference of its own, so the generator may be freed
+/// before it: the handle of a leased generator is FLAKEID_CLOSED from then on, any other goes on.
+/// Any thread.
 ///
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -57,7 +31,7 @@ pub extern "C" fn flakeid_local_open(
 ) -> Status {
     guard(|| {
         let (generator, local) = (given(generator, "generator")?, given(local, "local")?);
-        local.write(Box::new(LocalHandle(Local::of(&generator.0))));
+        local.write(Box::new(LocalHandle(AnyLocalGenerator::new(&generator.generator))));
         Ok(())
     })
 }

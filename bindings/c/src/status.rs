@@ -111,7 +111,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
     (FLAKEID_PANIC, c"FLAKEID_PANIC", c"a defect of the library was caught"),
 ];
 
-// The core's numbers and codes are the truth; this table only gives them a final NUL.
+// The numbers and codes are the core's; this table only adds a final NUL.
 const _: () = {
     let mut index = 0;
     while index < ErrorKind::ALL.len() {
@@ -133,7 +133,7 @@ fn row(status: Status) -> Option<&'static (Status, &'static CStr, &'static CStr)
     ROWS.iter().find(|row| row.0 == status)
 }
 
-/// What a status means, as a sentence; "unknown status" for a number that is none. Never NULL.
+/// What a status means, as a sentence; "unknown status" for any other number. Never NULL.
 /// flakeid_last_error() says more about a particular failure. The string is static. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_status_message(status: Status) -> *const c_char {
@@ -141,8 +141,7 @@ pub extern "C" fn flakeid_status_message(status: Status) -> *const c_char {
 }
 
 /// The code of a status, "FLAKEID_...", which is the same in every language;
-/// "FLAKEID_UNKNOWN_STATUS" for a number that is none. Never NULL. The string is static. Any
-/// thread.
+/// "FLAKEID_UNKNOWN_STATUS" for any other number. Never NULL. The string is static. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_status_code(status: Status) -> *const c_char {
     row(status).map_or(c"FLAKEID_UNKNOWN_STATUS", |row| row.1).as_ptr()

@@ -22,12 +22,8 @@ mod guard;
 mod last_error;
 #[path = "../src/layout.rs"]
 mod layout;
-#[path = "../src/leased.rs"]
-mod leased;
 #[path = "../src/local.rs"]
 mod local;
-#[path = "../src/maker.rs"]
-mod maker;
 #[path = "../src/parts.rs"]
 mod parts;
 #[path = "../src/status.rs"]
@@ -93,7 +89,7 @@ use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 const NOW: i64 = 1_505_914_988_849;
 /// Where the clock is once a first ID was made: only those of the library begin at once.
 const LATER: i64 = NOW + 1;
-const MESSAGE: &str = "a defect of flakeid, please report it: the clock is broken";
+const MESSAGE: &str = "internal error of flakeid, please report it: the clock is broken";
 
 fn last_error() -> String {
     // SAFETY: the library's strings end in NUL.

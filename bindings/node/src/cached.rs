@@ -1,50 +1,40 @@
+//! A ring of IDs as JavaScript holds it.
+
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Error, ErrorKind, Id, RingOptions, RingStats};
-use flakeid_lease::LeasedCachedGenerator;
+use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
+use flakeid_lease::AnyCachedGenerator;
 
-use crate::desk::Maker;
-use crate::handle::{Handle, Leased};
+use crate::dispatch::NextId;
+use crate::handle::Handle;
 
 /// A ring over a generator. It stays in its environment's thread.
 pub(crate) struct Cached {
+    /// What happened in it, once it is closed.
     ring: RefCell<Result<Ring, RingStats>>,
     capacity: u64,
-    /// The longest wait on the event loop.
-    on_loop: Duration,
 }
 
-enum Ring {
-    Fixed(CachedGenerator),
-    /// And what says whether it was closed.
-    Leased(LeasedCachedGenerator, Arc<Leased>),
+struct Ring {
+    cached: AnyCachedGenerator,
+    /// Knows whether the generator was closed.
+    handle: Arc<Handle>,
 }
 
 impl Cached {
     /// Fills the ring. One ID is used up first, because it waits for the generator's first tick no
     /// longer than the event loop may.
-    pub(crate) fn open(handle: &Handle, options: RingOptions) -> Result<Self, Error> {
-        let (ring, capacity, on_loop) = match handle {
-            Handle::Fixed(fixed) => {
-                match fixed.on_loop {
-                    Some(_) => fixed.generator.next_id_within(fixed.on_ring)?,
-                    None => fixed.generator.next_id()?,
-                };
-                let cached = CachedGenerator::with(Arc::clone(&fixed.generator), options)?;
-                let capacity = cached.capacity();
-                (Ring::Fixed(cached), capacity, fixed.on_ring)
-            }
-            Handle::Leased(leased) => {
-                leased.lease.ask(|generator| generator.next_id_within(leased.on_ring))?;
-                let generator = Arc::clone(leased.lease.generator());
-                let cached = LeasedCachedGenerator::with(generator, options)?;
-                let capacity = cached.capacity();
-                (Ring::Leased(cached, Arc::clone(leased)), capacity, leased.on_ring)
-            }
+    pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
+        let generator = handle.generator()?;
+        match handle.on_loop() {
+            Some(_) => generator.next_id_within(handle.on_ring())?,
+            None => generator.next_id()?,
         };
-        Ok(Self { ring: RefCell::new(Ok(ring)), capacity, on_loop })
+        let cached = AnyCachedGenerator::with(generator, options)?;
+        let capacity = cached.capacity();
+        let ring = Ring { cached, handle: Arc::clone(handle) };
+        Ok(Self { ring: RefCell::new(Ok(ring)), capacity })
     }
 
     pub(crate) fn capacity(&self) -> u64 {
@@ -52,46 +42,38 @@ impl Cached {
     }
 
     pub(crate) fn stats(&self) -> RingStats {
-        self.ring.borrow().as_ref().map_or_else(|last| *last, Ring::stats)
+        self.ring.borrow().as_ref().map_or_else(|last| *last, |ring| ring.cached.stats())
     }
 
     /// Ends the ring, and waits for its thread: at most 10 ms, and until a handler has been told.
     pub(crate) fn close(&self) {
         let mut ring = self.ring.borrow_mut();
-        let Ok(stats) = ring.as_ref().map(Ring::stats) else { return };
+        let Ok(stats) = ring.as_ref().map(|ring| ring.cached.stats()) else { return };
         *ring = Err(stats);
     }
-}
 
-impl Ring {
-    fn stats(&self) -> RingStats {
-        match self {
-            Self::Fixed(cached) => cached.stats(),
-            Self::Leased(cached, _) => cached.stats(),
-        }
-    }
-}
-
-impl Maker for Cached {
     #[inline]
-    fn next_id(&self) -> Result<Id, Error> {
+    fn take_by(&self, take: impl FnOnce(&Ring) -> Result<Id, Error>) -> Result<Id, Error> {
         match &*self.ring.borrow() {
-            Ok(Ring::Fixed(cached)) => cached.next_id_within(self.on_loop),
-            Ok(Ring::Leased(cached, leased)) => {
-                leased.lease.ask(|_| cached.next_id_within(self.on_loop))
+            Ok(ring) => {
+                ring.handle.generator()?;
+                take(ring)
             }
             Err(_) => Err(closed()),
         }
+    }
+}
+
+impl NextId for Cached {
+    #[inline]
+    fn next_id(&self) -> Result<Id, Error> {
+        self.take_by(|ring| ring.cached.next_id_within(ring.handle.on_ring()))
     }
 
     /// What the ring has.
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
-        match &*self.ring.borrow() {
-            Ok(Ring::Fixed(cached)) => cached.take(),
-            Ok(Ring::Leased(cached, leased)) => leased.lease.ask(|_| cached.take()),
-            Err(_) => Err(closed()),
-        }
+        self.take_by(|ring| ring.cached.take())
     }
 }
 

@@ -12,19 +12,19 @@ pub(crate) fn create_clock(unix_ms: BigInt) -> External<ManualClock> {
     External::new(ManualClock::new(signed(&unix_ms)))
 }
 
-/// What it reads.
+/// What a manual clock reads.
 #[napi(catch_unwind)]
 pub(crate) fn read_clock(clock: &External<ManualClock>) -> BigInt {
     clock.unix_ms().into()
 }
 
-/// Sets it.
+/// Sets a manual clock.
 #[napi(catch_unwind)]
 pub(crate) fn set_clock(clock: &External<ManualClock>, unix_ms: BigInt) {
     clock.set(signed(&unix_ms));
 }
 
-/// Moves it forward.
+/// Moves a manual clock forward.
 #[napi(catch_unwind)]
 pub(crate) fn advance_clock(clock: &External<ManualClock>, ms: BigInt) {
     clock.advance(Duration::from_millis(bits(&ms)));

@@ -8,7 +8,7 @@ use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRe
 use napi::{Env, Status, Unknown};
 use napi_derive::napi;
 
-use crate::desk::Desk;
+use crate::dispatch::Dispatcher;
 use crate::leases::Leases;
 
 /// code, message, retryAfterMs, byMs, horizon, field.
@@ -17,7 +17,7 @@ pub(crate) type FailureArguments =
 
 pub(crate) struct Environment {
     make_error: FunctionRef<FailureArguments, Unknown<'static>>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) leases: Rc<Leases>,
 }
 
@@ -25,14 +25,14 @@ impl Environment {
     pub(crate) fn set_up(
         env: &Env,
         make_error: &Function<FailureArguments, Unknown<'static>>,
-        register: BigUint64Array,
+        mailbox: BigUint64Array,
     ) -> napi::Result<()> {
         let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
-        let desk = Desk::new(register).ok_or_else(short)?;
+        let dispatcher = Dispatcher::new(mailbox).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
         // Before finalizers drop the generators one after the other.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
-        let made = Self { make_error: make_error.create_ref()?, desk, leases };
+        let made = Self { make_error: make_error.create_ref()?, dispatcher, leases };
         env.set_instance_data(made, (), |_| {})
     }
 
@@ -59,7 +59,7 @@ impl Environment {
 }
 
 /// Takes the function that makes errors, and the array of two numbers through which the functions
-/// of `bindDesk` hand IDs over. The array must not be given to anybody else.
+/// of `bindDispatch` hand IDs over. The array must not be given to anybody else.
 #[napi(catch_unwind)]
 pub(crate) fn setup(
     env: Env,
@@ -67,9 +67,9 @@ pub(crate) fn setup(
         ts_arg_type = "(code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error"
     )]
     make_error: Function<FailureArguments, Unknown<'static>>,
-    register: BigUint64Array,
+    mailbox: BigUint64Array,
 ) -> napi::Result<()> {
-    Environment::set_up(&env, &make_error, register)
+    Environment::set_up(&env, &make_error, mailbox)
 }
 
 /// An error of the core as something to return from a function, which then throws it.

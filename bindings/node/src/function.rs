@@ -14,54 +14,39 @@ use napi::bindgen_prelude::{FromNapiValue, Function};
 use napi::{Env, JsValue, Result, check_status, sys};
 
 use crate::environment::Environment;
-
-/// What fills arrays for the functions bound to it.
-pub(crate) trait Filler: 'static {
-    fn fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
-    fn try_fill(&self, ids: &mut [Id]) -> std::result::Result<usize, Error>;
-
-    /// As many as there are now; waits only if there is none, and only for one.
-    fn fill_some(&self, ids: &mut [Id]) -> std::result::Result<usize, Error> {
-        if let Ok(count) = self.try_fill(ids) {
-            return Ok(count);
-        }
-        let Some((first, rest)) = ids.split_first_mut() else { return Ok(0) };
-        self.fill(slice::from_mut(first))?;
-        // What stands in the way of the rest is met again by the next call.
-        Ok(1 + self.try_fill(rest).unwrap_or_default())
-    }
-}
+use crate::handle::Handle;
 
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
-/// Makes a function whose data pointer is the maker, which it keeps alive.
-pub(crate) fn bind<'env, M: 'static>(
+/// Makes a function whose data pointer is `target`, which it keeps alive.
+pub(crate) fn bind<'env, T: 'static>(
     env: &'env Env,
     name: &CStr,
     callback: Callback,
-    maker: &Arc<M>,
+    target: &Arc<T>,
 ) -> Result<Function<'env, (), ()>> {
-    let maker: *mut c_void = Arc::into_raw(Arc::clone(maker)).cast_mut().cast();
+    let target: *mut c_void = Arc::into_raw(Arc::clone(target)).cast_mut().cast();
     let (raw, mut function) = (env.raw(), ptr::null_mut());
     let length = name.count_bytes().cast_signed();
     // SAFETY: the environment is the one of this call, and the out pointer is a local. When the
-    // finalizer was accepted, it is what drops the maker; otherwise it leaks, which is sound.
+    // finalizer was accepted, it drops the target; otherwise the target leaks, which is sound.
     unsafe {
         let (name, callback) = (name.as_ptr(), Some(callback));
-        let made = sys::napi_create_function(raw, name, length, callback, maker, &raw mut function);
+        let made =
+            sys::napi_create_function(raw, name, length, callback, target, &raw mut function);
         check_status!(made)?;
-        let (free, none) = (Some(free::<M> as Finalize), ptr::null_mut());
-        check_status!(sys::napi_add_finalizer(raw, function, maker, free, none, ptr::null_mut()))?;
+        let (free, none) = (Some(free::<T> as Finalize), ptr::null_mut());
+        check_status!(sys::napi_add_finalizer(raw, function, target, free, none, ptr::null_mut()))?;
         Function::from_napi_value(raw, function)
     }
 }
 
 type Finalize = unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void);
 
-unsafe extern "C" fn free<M>(_env: sys::napi_env, maker: *mut c_void, _hint: *mut c_void) {
+unsafe extern "C" fn free<T>(_env: sys::napi_env, target: *mut c_void, _hint: *mut c_void) {
     // SAFETY: `bind` made it with `Arc::into_raw`, and a finalizer runs once, after the function.
-    drop(unsafe { Arc::from_raw(maker.cast::<M>()) });
+    drop(unsafe { Arc::from_raw(target.cast::<T>()) });
 }
 
 /// What the function of a call is bound to.
@@ -69,16 +54,16 @@ unsafe extern "C" fn free<M>(_env: sys::napi_env, maker: *mut c_void, _hint: *mu
 /// # Safety
 /// `info` is that of a call under way of a function made by [`bind`] for this type.
 #[inline]
-pub(crate) unsafe fn bound<'call, M>(
+pub(crate) unsafe fn bound<'call, T>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
-) -> &'call M {
+) -> &'call T {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: as promised by the caller; the call keeps its function, and so the data, alive.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
-        &*data.cast::<M>()
+        &*data.cast::<T>()
     }
 }
 
@@ -90,44 +75,44 @@ pub(crate) fn caught(env: sys::napi_env, call: impl FnOnce()) {
     }
 }
 
-pub(crate) unsafe extern "C" fn fill<M: Filler>(
+pub(crate) unsafe extern "C" fn fill(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { fill_by(env, info, M::fill) }
+    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    unsafe { fill_by(env, info, Handle::fill) }
 }
 
-pub(crate) unsafe extern "C" fn try_fill<M: Filler>(
+pub(crate) unsafe extern "C" fn try_fill(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { fill_by(env, info, M::try_fill) }
+    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    unsafe { fill_by(env, info, Handle::try_fill) }
 }
 
-pub(crate) unsafe extern "C" fn fill_some<M: Filler>(
+pub(crate) unsafe extern "C" fn fill_some(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: this is called by the runtime, as a function made by `bind`.
-    unsafe { fill_by(env, info, M::fill_some) }
+    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    unsafe { fill_by(env, info, Handle::fill_some) }
 }
 
 /// # Safety
-/// As [`bound`].
-unsafe fn fill_by<M: Filler>(
+/// As [`bound`], of a function bound to a handle.
+unsafe fn fill_by(
     env: sys::napi_env,
     info: sys::napi_callback_info,
-    make: impl FnOnce(&M, &mut [Id]) -> std::result::Result<usize, Error>,
+    make: impl FnOnce(&Handle, &mut [Id]) -> std::result::Result<usize, Error>,
 ) -> sys::napi_value {
     let (mut data, mut array, mut count) = (ptr::null_mut(), ptr::null_mut(), 1);
     let this = ptr::null_mut();
     let (count, values) = (&raw mut count, &raw mut array);
     // SAFETY: as promised by the caller; there is room for the one argument that is asked for.
-    let maker = unsafe {
+    let handle = unsafe {
         sys::napi_get_cb_info(env, info, count, values, this, &raw mut data);
-        &*data.cast::<M>()
+        &*data.cast::<Handle>()
     };
     // SAFETY: the argument is of this call, during which no JavaScript runs.
     let Some(numbers) = (unsafe { numbers_of(env, array) }) else {
@@ -141,7 +126,7 @@ unsafe fn fill_by<M: Filler>(
     };
     let ids = Id::from_u64_slice_mut(numbers);
     let mut result = ptr::null_mut();
-    match catch_unwind(AssertUnwindSafe(|| make(maker, ids))) {
+    match catch_unwind(AssertUnwindSafe(|| make(handle, ids))) {
         // SAFETY: the environment is the one of this call.
         Ok(Ok(count)) => unsafe {
             sys::napi_create_double(env, count as f64, &raw mut result);
@@ -204,10 +189,10 @@ pub(crate) fn fail(env: sys::napi_env, error: &Error) {
     }
 }
 
-/// What the program can do after a panic is the same as for any bug; the panic has been printed.
+/// Thrown after a panic, which has been printed.
 pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
 
-/// Throws what says so.
+/// Throws [`DEFECT`].
 #[cold]
 pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));

@@ -1,3 +1,5 @@
+//! The functions of generators that JavaScript calls.
+
 use std::sync::Arc;
 
 use flakeid_core::{Error, Id, ManualClock};
@@ -5,16 +7,16 @@ use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Functio
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
-use crate::desk::{Maker, Seat};
+use crate::dispatch::SlotHandle;
 use crate::environment::{Environment, thrown};
 use crate::function;
-use crate::handle::{Fixed, Handle, Leased, OffLoop};
+use crate::handle::{Handle, OffLoop};
 use crate::number::field;
-use crate::once::Once;
 use crate::options::OptionTexts;
+use crate::task::TaskInput;
 
-/// A generator in its own right. Its seat and functions bound to it keep it alive too.
-pub(crate) type Owned = External<Handle>;
+/// A generator. Its slot and the functions bound to it keep it alive too.
+pub(crate) type Owned = External<Arc<Handle>>;
 
 /// Builds a generator.
 #[napi(catch_unwind)]
@@ -27,50 +29,35 @@ pub(crate) fn open(
     handle.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
-/// A generator's seat.
+/// The slot of a generator.
 #[napi(catch_unwind)]
-pub(crate) fn seat_of(env: Env, owned: &Owned) -> Result<Seat> {
-    let maker: Arc<dyn Maker> = match &**owned {
-        Handle::Fixed(fixed) => Arc::clone(fixed) as _,
-        Handle::Leased(leased) => Arc::clone(leased) as _,
-    };
-    Ok(Environment::of(&env)?.desk.seat(maker))
+pub(crate) fn slot_of(env: Env, owned: &Owned) -> Result<SlotHandle> {
+    let handle = Arc::clone(owned);
+    Ok(Environment::of(&env)?.dispatcher.register(handle))
 }
 
 /// A function of a generator that fills an array and returns how many IDs it wrote.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    let name = c"fill";
-    match &**owned {
-        Handle::Fixed(fixed) => function::bind(env, name, function::fill::<Fixed>, fixed),
-        Handle::Leased(leased) => function::bind(env, name, function::fill::<Leased>, leased),
-    }
+    function::bind(env, c"fill", function::fill, owned)
 }
 
-/// The same without waiting.
+/// As `bindFill`, without ever waiting.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
-    let name = c"tryFill";
-    match &**owned {
-        Handle::Fixed(fixed) => function::bind(env, name, function::try_fill::<Fixed>, fixed),
-        Handle::Leased(leased) => function::bind(env, name, function::try_fill::<Leased>, leased),
-    }
+    function::bind(env, c"tryFill", function::try_fill, owned)
 }
 
-/// The same, waiting only if there is none to begin with, and only for one.
+/// As `bindFill`, but waits only if there is no ID at all, and only for one.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill_some<'env>(
     env: &'env Env,
     owned: &Owned,
 ) -> Result<Function<'env, (), ()>> {
-    let name = c"fillSome";
-    match &**owned {
-        Handle::Fixed(fixed) => function::bind(env, name, function::fill_some::<Fixed>, fixed),
-        Handle::Leased(leased) => function::bind(env, name, function::fill_some::<Leased>, leased),
-    }
+    function::bind(env, c"fillSome", function::fill_some, owned)
 }
 
-/// How many IDs a buffer is to hold, checked.
+/// Checks how many IDs a buffer is to hold.
 #[napi(catch_unwind)]
 pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
     let most = 1 << 16;
@@ -90,7 +77,7 @@ fn array(ids: Vec<Id>) -> BigUint64Array {
 }
 
 /// One ID, made in a thread of the pool.
-pub(crate) struct NextId(Once<OffLoop>);
+pub(crate) struct NextId(TaskInput<OffLoop>);
 
 impl Task for NextId {
     type Output = std::result::Result<Id, Error>;
@@ -106,7 +93,7 @@ impl Task for NextId {
 }
 
 /// Many IDs, made in a thread of the pool.
-pub(crate) struct NextIds(Once<OffLoop>, usize);
+pub(crate) struct NextIds(TaskInput<OffLoop>, usize);
 
 impl Task for NextIds {
     type Output = std::result::Result<Vec<Id>, Error>;
@@ -126,14 +113,14 @@ impl Task for NextIds {
 #[napi(catch_unwind, ts_return_type = "Promise<bigint>")]
 pub(crate) fn next_id_async(env: Env, owned: &Owned) -> Result<AsyncTask<NextId>> {
     let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
-    Ok(AsyncTask::new(NextId(Once::new(generator))))
+    Ok(AsyncTask::new(NextId(TaskInput::new(generator))))
 }
 
 /// The next IDs, made off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<BigUint64Array>")]
 pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTask<NextIds>> {
     let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
-    Ok(AsyncTask::new(NextIds(Once::new(generator), n as usize)))
+    Ok(AsyncTask::new(NextIds(TaskInput::new(generator), n as usize)))
 }
 
 /// Raises the end of the window.
@@ -150,20 +137,20 @@ pub(crate) fn retire(env: Env, owned: &Owned) -> Result<Option<BigInt>> {
     Ok(last.map(BigInt::from))
 }
 
-/// waits, rollbacks, largest ahead.
+/// What happened to a generator: waits, rollbacks, largest ahead.
 #[napi(catch_unwind)]
 pub(crate) fn stats(owned: &Owned) -> BigUint64Array {
     let stats = owned.stats();
     BigUint64Array::new(vec![stats.waits, stats.rollbacks, stats.largest_ahead])
 }
 
-/// The canonical descriptor of its layout.
+/// The canonical descriptor of a generator's layout.
 #[napi(catch_unwind)]
 pub(crate) fn layout_of(owned: &Owned) -> String {
     owned.layout().to_string()
 }
 
-/// Its nodes, the smallest first.
+/// The nodes of a generator, the smallest first.
 #[napi(catch_unwind)]
 pub(crate) fn nodes_of(owned: &Owned) -> BigUint64Array {
     BigUint64Array::new(owned.nodes())

@@ -1,13 +1,14 @@
+//! A generator as JavaScript holds it.
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Error, Generator, Id, Layout, ManualClock, NamedClock, Stats};
-use flakeid_lease::LeasedGenerator;
+use flakeid_lease::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 
-use crate::desk::Maker;
-use crate::function::Filler;
-use crate::lease::{Lease, Tenant};
+use crate::dispatch::NextId;
+use crate::lease::{Lease, LeaseUse, PendingClose};
 use crate::leases::Leases;
 use crate::options::OptionTexts;
 
@@ -15,31 +16,21 @@ use crate::options::OptionTexts;
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
 /// A generator, and what the JavaScript around it needs. It stays in its environment's thread.
-pub(crate) enum Handle {
-    Fixed(Arc<Fixed>),
-    Leased(Arc<Leased>),
-}
-
-/// A generator of a fixed node.
-pub(crate) struct Fixed {
-    pub(crate) generator: Arc<Generator>,
-    /// The longest wait on the event loop. None for manual clocks, where waiting takes no time.
-    pub(crate) on_loop: Option<Duration>,
+pub(crate) struct Handle {
+    generator: AnyGenerator,
+    /// `None` if the node is fixed.
+    lease: Option<Lease>,
+    /// The longest wait on the event loop. `None` for manual clocks, where waiting takes no time.
+    on_loop: Option<Duration>,
     /// The same for a ring, which may have to wait for several ticks.
-    pub(crate) on_ring: Duration,
-}
-
-/// A generator of a leased node.
-pub(crate) struct Leased {
-    pub(crate) lease: Lease,
-    /// The longest wait on the event loop.
-    pub(crate) on_loop: Duration,
-    /// The same for a ring, which may have to wait for several ticks.
-    pub(crate) on_ring: Duration,
+    on_ring: Duration,
 }
 
 impl Handle {
-    pub(crate) fn open(options: &OptionTexts, clock: Option<&ManualClock>) -> Result<Self, Error> {
+    pub(crate) fn open(
+        options: &OptionTexts,
+        clock: Option<&ManualClock>,
+    ) -> Result<Arc<Self>, Error> {
         let layout = options.layout()?;
         let mut builder = options.builder(layout)?;
         let max_wait = options.max_wait()?;
@@ -50,140 +41,141 @@ impl Handle {
         } else if let Some(name) = &options.clock {
             builder = builder.clock(name.parse::<NamedClock>()?);
         }
-        let generator = Arc::new(builder.build()?);
-        let on_ring = longest_on_ring(max_wait);
-        Ok(Self::Fixed(Arc::new(Fixed { generator, on_loop, on_ring })))
+        let generator: Generator = builder.build()?;
+        Ok(Self::new(generator.into(), None, on_loop, max_wait))
     }
 
     pub(crate) fn leased(
         generator: LeasedGenerator,
         max_wait: Option<Duration>,
         leases: &Rc<Leases>,
-    ) -> Self {
-        let on_loop = longest_on_loop(generator.layout(), max_wait);
-        let lease = Lease::new(generator, Rc::clone(leases));
-        #[expect(
-            clippy::arc_with_non_send_sync,
-            reason = "functions are bound to both kinds alike"
-        )]
-        let made = Arc::new(Leased { lease, on_loop, on_ring: longest_on_ring(max_wait) });
-        leases.add(&made);
-        Self::Leased(made)
+    ) -> Arc<Self> {
+        let on_loop = Some(longest_on_loop(generator.layout(), max_wait));
+        let generator = Arc::new(generator);
+        let lease = Lease::new(Arc::clone(&generator), Rc::clone(leases));
+        let handle = Self::new(AnyGenerator::Leased(generator), Some(lease), on_loop, max_wait);
+        leases.add(&handle);
+        handle
+    }
+
+    #[expect(clippy::arc_with_non_send_sync, reason = "it is shared by functions of one thread")]
+    fn new(
+        generator: AnyGenerator,
+        lease: Option<Lease>,
+        on_loop: Option<Duration>,
+        max_wait: Option<Duration>,
+    ) -> Arc<Self> {
+        Arc::new(Self { generator, lease, on_loop, on_ring: longest_on_ring(max_wait) })
+    }
+
+    /// The generator, unless its lease was closed. The generator itself is closed later, off the
+    /// event loop.
+    #[inline]
+    pub(crate) fn generator(&self) -> Result<&AnyGenerator, Error> {
+        match &self.lease {
+            Some(lease) if lease.is_closed() => Err(Lease::closed()),
+            _ => Ok(&self.generator),
+        }
+    }
+
+    /// The longest wait on the event loop; `None` where waiting takes no time.
+    #[inline]
+    pub(crate) fn on_loop(&self) -> Option<Duration> {
+        self.on_loop
+    }
+
+    /// The longest wait on the event loop for a ring.
+    pub(crate) fn on_ring(&self) -> Duration {
+        self.on_ring
+    }
+
+    pub(crate) fn local(&self) -> AnyLocalGenerator {
+        AnyLocalGenerator::new(&self.generator)
     }
 
     pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
-        match self {
-            Self::Fixed(fixed) => match fixed.on_loop {
-                Some(longest) => fixed.generator.next_ids_within(n, longest),
-                None => fixed.generator.next_ids(n),
-            },
-            Self::Leased(leased) => {
-                leased.lease.ask(|generator| generator.next_ids_within(n, leased.on_loop))
-            }
+        let generator = self.generator()?;
+        match self.on_loop {
+            Some(longest) => generator.next_ids_within(n, longest),
+            None => generator.next_ids(n),
         }
+    }
+
+    pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        let generator = self.generator()?;
+        match self.on_loop {
+            Some(longest) => generator.fill_within(ids, longest),
+            None => generator.fill(ids),
+        }
+    }
+
+    pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.generator()?.try_fill(ids)
+    }
+
+    /// As many as there are now; waits only if there is none, and only for one.
+    pub(crate) fn fill_some(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        if let Ok(count) = self.try_fill(ids) {
+            return Ok(count);
+        }
+        let Some((first, rest)) = ids.split_first_mut() else { return Ok(0) };
+        self.fill(std::slice::from_mut(first))?;
+        // If something prevents the rest, the next call reports it.
+        Ok(1 + self.try_fill(rest).unwrap_or_default())
     }
 
     /// The same generator for a thread of the pool.
     pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
-        match self {
-            Self::Fixed(fixed) => Ok(OffLoop::Fixed(Arc::clone(fixed))),
-            Self::Leased(leased) => leased.lease.tenant().map(OffLoop::Leased),
-        }
+        let lease_use = self.lease.as_ref().map(Lease::begin_use).transpose()?;
+        Ok(OffLoop { generator: self.generator.clone(), _lease_use: lease_use })
     }
 
     pub(crate) fn extend(&self, fence: u64) -> Result<(), Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.extend(fence),
-            Self::Leased(_) => Err(Error::invalid_option("extend", "a lease is renewed by itself")),
-        }
+        self.generator.extend(fence)
     }
 
     pub(crate) fn retire(&self) -> Result<Option<u64>, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.retire(),
-            Self::Leased(_) => {
-                Err(Error::invalid_option("retire", "a leased node is given back by close"))
-            }
-        }
+        self.generator.retire()
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.stats(),
-            Self::Leased(leased) => leased.lease.stats(),
-        }
+        let lease = self.lease.as_ref();
+        lease.map_or_else(|| self.generator.stats(), Lease::stats)
     }
 
     pub(crate) fn layout(&self) -> &Layout {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.layout(),
-            Self::Leased(leased) => leased.lease.layout(),
-        }
+        self.generator.layout()
     }
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.nodes().to_vec(),
-            Self::Leased(leased) => leased.lease.nodes(),
-        }
+        let lease = self.lease.as_ref();
+        lease.map_or_else(|| self.generator.nodes().into_owned(), Lease::nodes)
     }
 
-    /// The lease, if there is one.
-    pub(crate) fn lease(&self) -> Option<&Lease> {
-        match self {
-            Self::Fixed(_) => None,
-            Self::Leased(leased) => Some(&leased.lease),
-        }
+    /// How the lease stands, or stood when it was closed; `None` if the node is fixed.
+    pub(crate) fn lease_status(&self) -> Option<LeaseStatus> {
+        self.lease.as_ref().map(Lease::status)
+    }
+
+    /// Makes no more IDs. `None` if the node is fixed, or the lease was closed before.
+    pub(crate) fn close_lease(&self) -> Option<PendingClose> {
+        self.lease.as_ref()?.close()
     }
 }
 
-impl Maker for Fixed {
+impl NextId for Handle {
     #[inline]
     fn next_id(&self) -> Result<Id, Error> {
+        let generator = self.generator()?;
         match self.on_loop {
-            Some(longest) => self.generator.next_id_within(longest),
-            None => self.generator.next_id(),
+            Some(longest) => generator.next_id_within(longest),
+            None => generator.next_id(),
         }
     }
 
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
-        self.generator.try_next_id()
-    }
-}
-
-impl Filler for Fixed {
-    fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self.on_loop {
-            Some(longest) => self.generator.fill_within(ids, longest),
-            None => self.generator.fill(ids),
-        }
-    }
-
-    fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.generator.try_fill(ids)
-    }
-}
-
-impl Maker for Leased {
-    #[inline]
-    fn next_id(&self) -> Result<Id, Error> {
-        self.lease.ask(|generator| generator.next_id_within(self.on_loop))
-    }
-
-    #[inline]
-    fn try_next_id(&self) -> Result<Id, Error> {
-        self.lease.ask(|generator| generator.try_next_id())
-    }
-}
-
-impl Filler for Leased {
-    fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.lease.ask(|generator| generator.fill_within(ids, self.on_loop))
-    }
-
-    fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.lease.ask(|generator| generator.try_fill(ids))
+        self.generator()?.try_next_id()
     }
 }
 
@@ -195,25 +187,20 @@ fn longest_on_ring(max_wait: Option<Duration>) -> Duration {
     max_wait.map_or(LONGEST_ON_LOOP, |max_wait| max_wait.min(LONGEST_ON_LOOP))
 }
 
-/// A generator in a thread of the pool, where it may wait for as long as its options say. Used up
-/// there too: the last to use a lease gives it back, which takes time.
-pub(crate) enum OffLoop {
-    Fixed(Arc<Fixed>),
-    Leased(Tenant),
+/// A generator in a thread of the pool, where it may wait for as long as its options say. It is
+/// dropped there too, because the last user of a lease gives the node back, which takes time.
+pub(crate) struct OffLoop {
+    generator: AnyGenerator,
+    /// After the generator, so that it is dropped last.
+    _lease_use: Option<LeaseUse>,
 }
 
 impl OffLoop {
     pub(crate) fn next_id(self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.next_id(),
-            Self::Leased(tenant) => tenant.generator.next_id(),
-        }
+        self.generator.next_id()
     }
 
     pub(crate) fn next_ids(self, n: usize) -> Result<Vec<Id>, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.generator.next_ids(n),
-            Self::Leased(tenant) => tenant.generator.next_ids(n),
-        }
+        self.generator.next_ids(n)
     }
 }

@@ -6,7 +6,7 @@ use napi_derive::napi;
 use crate::environment::thrown;
 use crate::number::{bits, instant, optional, signed};
 
-/// What follows from a layout.
+/// The properties of a layout.
 #[napi(object, object_from_js = false)]
 pub struct Figures {
     /// The canonical descriptor.
@@ -15,7 +15,7 @@ pub struct Figures {
     pub preset_name: Option<String>,
     /// How many of the 64 bits it uses.
     pub width: u32,
-    /// Whether the node is datacenter and worker.
+    /// Whether the node is split into datacenter and worker.
     pub is_split: bool,
     /// Whether every ID is exact as a number.
     pub fits_f64: bool,
@@ -28,7 +28,7 @@ pub struct Figures {
     pub numbers: BigUint64Array,
 }
 
-/// The parts of an ID to be, as decimal text.
+/// The parts of an ID that is to be packed, as decimal text.
 #[napi(object, object_to_js = false)]
 pub struct PartTexts {
     /// The tick; without one, that of `unixMs`.

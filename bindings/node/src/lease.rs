@@ -1,17 +1,18 @@
+//! The lease of a generator that JavaScript holds: who uses it, and how it ends.
+
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use flakeid_core::{Error, ErrorKind, Layout, Stats};
+use flakeid_core::{Error, ErrorKind, Stats};
 use flakeid_lease::{LeaseStatus, LeasedGenerator};
 
 use crate::leases::Leases;
 
-/// A leased generator for a call that waits off the event loop. The node is not given back before
-/// the call is over.
-pub(crate) struct Tenant {
-    pub(crate) generator: Arc<LeasedGenerator>,
+/// Held by a call that waits off the event loop: the node is not given back before the call is
+/// over.
+pub(crate) struct LeaseUse {
     _in_use: Sender<()>,
 }
 
@@ -31,7 +32,7 @@ struct Calls {
     over: Receiver<()>,
 }
 
-/// How things stood when the lease was closed.
+/// What was known when the lease was closed.
 struct Last {
     nodes: Vec<u64>,
     status: LeaseStatus,
@@ -39,37 +40,27 @@ struct Last {
 }
 
 impl Lease {
-    pub(crate) fn new(generator: LeasedGenerator, leases: Rc<Leases>) -> Self {
+    pub(crate) fn new(generator: Arc<LeasedGenerator>, leases: Rc<Leases>) -> Self {
         let (in_use, over) = mpsc::channel();
         let calls = RefCell::new(Some(Calls { in_use, over }));
-        Self { generator: Arc::new(generator), calls, last: OnceCell::new(), leases }
-    }
-
-    /// The generator, in whatever state, for handles that [`ask`](Self::ask) before they use it.
-    pub(crate) fn generator(&self) -> &Arc<LeasedGenerator> {
-        &self.generator
+        Self { generator, calls, last: OnceCell::new(), leases }
     }
 
     #[inline]
-    pub(crate) fn ask<T>(
-        &self,
-        question: impl FnOnce(&Arc<LeasedGenerator>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        // The generator itself is closed later, off the event loop.
-        if self.last.get().is_some() {
-            return Err(closed());
-        }
-        question(&self.generator)
+    pub(crate) fn is_closed(&self) -> bool {
+        self.last.get().is_some()
     }
 
-    pub(crate) fn tenant(&self) -> Result<Tenant, Error> {
+    /// What calls fail with once it is closed.
+    #[cold]
+    pub(crate) fn closed() -> Error {
+        Error::new(ErrorKind::Closed, "the generator was closed, and its lease with it", None)
+    }
+
+    pub(crate) fn begin_use(&self) -> Result<LeaseUse, Error> {
         let calls = self.calls.borrow();
-        let in_use = calls.as_ref().ok_or_else(closed)?.in_use.clone();
-        Ok(Tenant { generator: Arc::clone(&self.generator), _in_use: in_use })
-    }
-
-    pub(crate) fn layout(&self) -> &Layout {
-        self.generator.layout()
+        let in_use = calls.as_ref().ok_or_else(Self::closed)?.in_use.clone();
+        Ok(LeaseUse { _in_use: in_use })
     }
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
@@ -85,7 +76,7 @@ impl Lease {
     }
 
     /// Makes no more IDs. `None` if it was closed before.
-    pub(crate) fn close(&self) -> Option<Ending> {
+    pub(crate) fn close(&self) -> Option<PendingClose> {
         let Calls { in_use, over } = self.calls.borrow_mut().take()?;
         drop(in_use);
         self.last.get_or_init(|| Last {
@@ -93,41 +84,36 @@ impl Lease {
             status: self.generator.lease(),
             stats: self.generator.stats(),
         });
-        Some(Ending { generator: Arc::clone(&self.generator), calls: over })
+        Some(PendingClose { generator: Arc::clone(&self.generator), calls: over })
     }
 }
 
-/// A generator that was never closed, and that nobody can reach any more.
+/// The program has lost a generator without closing it.
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(ending) = self.close() {
-            self.leases.end(ending);
+        if let Some(pending) = self.close() {
+            self.leases.end(pending);
         }
     }
 }
 
-#[cold]
-fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "the generator was closed, and its lease with it", None)
-}
-
 /// What is left to do when a lease is closed, off the event loop.
-pub(crate) struct Ending {
+pub(crate) struct PendingClose {
     generator: Arc<LeasedGenerator>,
     /// Is disconnected when the calls that were under way are over.
     calls: Receiver<()>,
 }
 
-impl Ending {
+impl PendingClose {
     /// Gives the node back, once the calls that are under way are over.
     pub(crate) fn finish(self) {
-        // Nothing is ever sent: it ends when there is no sender left.
+        // Nothing is ever sent: this returns when there is no sender left.
         let _ = self.calls.recv();
     }
 }
 
-/// Other handles may still have the generator, so it is closed, whoever holds it.
-impl Drop for Ending {
+/// Other handles may keep the generator alive, so it is closed explicitly.
+impl Drop for PendingClose {
     fn drop(&mut self) {
         self.generator.close();
     }

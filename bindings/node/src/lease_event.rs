@@ -25,7 +25,7 @@ pub(crate) fn observer(
         .callee_handled::<false>()
         .build_callback(|call| arguments(&call.env, &call.value))?;
     Ok(move |event: &LeaseEvent| {
-        // After the end of the environment there is nobody to tell.
+        // After the end of the environment no listener is left.
         let _ = listener.call(event.clone(), ThreadsafeFunctionCallMode::NonBlocking);
     })
 }
@@ -50,7 +50,7 @@ fn arguments(env: &Env, event: &LeaseEvent) -> Result<EventArguments> {
         LeaseEvent::StoreFound => plain("store-found", None, None, None),
         LeaseEvent::ClockSkew { error } => failed("clock-skew", None, error),
         LeaseEvent::Released { node } => plain("released", Some(*node), None, None),
-        // A newer core's: told by what it says of itself.
+        // A kind that only a newer core knows: its text describes it.
         _ => plain("other", None, None, None),
     }
 }

@@ -1,3 +1,5 @@
+//! The options of a lease.
+
 use std::time::Duration;
 
 use flakeid_core::{Error, Layout, NamedClock, Overflow, Rollback};
@@ -12,13 +14,14 @@ use crate::options::{self, milliseconds, sequence_start, small};
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct LeaseTexts {
-    /// Where the store is; without it the environment says so, or the store is this host's own.
+    /// Where the store is. Without it, `FLAKEID_STORE` says so, or it is this host's embedded
+    /// store.
     pub url: Option<String>,
     /// The namespace in the store.
     pub namespace: Option<String>,
     /// The name that keeps its node.
     pub name: Option<String>,
-    /// The one node to lease.
+    /// Lease exactly this node.
     pub node: Option<String>,
     /// The high part of the node.
     pub datacenter: Option<String>,
@@ -28,17 +31,17 @@ pub struct LeaseTexts {
     pub nodes_from: Option<String>,
     /// The last of them.
     pub nodes_to: Option<String>,
-    /// How many nodes to lease.
+    /// How many nodes to lease: a power of two.
     pub node_count: Option<String>,
     /// A descriptor or a preset's name.
     pub layout: Option<String>,
     /// Unix milliseconds of tick 0.
     pub epoch: Option<String>,
-    /// For how long the node is kept without a renewal.
+    /// How long other processes cannot have the node after its last renewal.
     pub ttl_ms: Option<String>,
-    /// How far a renewal reaches.
+    /// How long IDs go on without a renewal.
     pub window_ms: Option<String>,
-    /// How long to wait without progress.
+    /// How long a call waits without issuing an ID.
     pub max_wait_ms: Option<String>,
     /// What to do when a tick is full.
     pub overflow: Option<String>,
@@ -69,9 +72,7 @@ impl LeaseTexts {
         if let Some(namespace) = &self.namespace {
             builder = builder.namespace(namespace);
         }
-        if let Some(identity) = self.identity(&layout)? {
-            builder = builder.identity(identity);
-        }
+        builder = builder.identity(self.identity(&layout)?);
         let max_node = layout.max_node();
         let from = optional("nodes from", self.nodes_from.as_ref(), max_node)?;
         let to = optional("nodes to", self.nodes_to.as_ref(), max_node)?;
@@ -120,22 +121,11 @@ impl LeaseTexts {
         Ok(builder)
     }
 
-    fn identity(&self, layout: &Layout) -> Result<Option<Identity>, Error> {
+    fn identity(&self, layout: &Layout) -> Result<Identity, Error> {
         let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
         let node = optional("node", self.node.as_ref(), layout.max_node())?;
         let datacenter = optional("datacenter", self.datacenter.as_ref(), most_datacenter)?;
         let worker = optional("worker", self.worker.as_ref(), most_worker)?;
-        match (&self.name, node, datacenter, worker) {
-            (None, None, None, None) => Ok(None),
-            (Some(name), None, None, None) => Ok(Some(Identity::Name(name.clone()))),
-            (None, Some(node), None, None) => Ok(Some(Identity::Node(node))),
-            (None, None, Some(datacenter), Some(worker)) => {
-                layout.join_node(datacenter, worker).map(|node| Some(Identity::Node(node)))
-            }
-            _ => Err(Error::invalid_option(
-                "node",
-                "give at most one of name, node, and datacenter with worker",
-            )),
-        }
+        Identity::resolve(node, datacenter, worker, self.name.as_deref(), layout)
     }
 }

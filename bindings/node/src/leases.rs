@@ -1,68 +1,72 @@
+//! The leases of one environment, which end with it.
+
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::handle::Leased;
-use crate::lease::Ending;
+use crate::handle::Handle;
+use crate::lease::PendingClose;
 
-/// How long the end of an environment waits until its nodes are given back. What was not expires.
+/// How long the end of an environment waits until its nodes are given back. The leases of those
+/// that were not expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// The leases of an environment, which end with it.
 #[derive(Default)]
 pub(crate) struct Leases {
-    open: RefCell<Vec<Weak<Leased>>>,
-    /// Each is disconnected when a node was given back.
-    ending: RefCell<Vec<Receiver<()>>>,
+    open: RefCell<Vec<Weak<Handle>>>,
+    /// Each is disconnected once its node was given back.
+    closing: RefCell<Vec<Receiver<()>>>,
     is_over: Cell<bool>,
 }
 
 impl Leases {
-    pub(crate) fn add(&self, lease: &Arc<Leased>) {
+    pub(crate) fn add(&self, handle: &Arc<Handle>) {
         let mut open = self.open.borrow_mut();
-        open.retain(|lease| lease.strong_count() > 0);
-        open.push(Arc::downgrade(lease));
+        open.retain(|handle| handle.strong_count() > 0);
+        open.push(Arc::downgrade(handle));
     }
 
     /// Gives a node back without keeping the event loop waiting.
-    pub(crate) fn end(&self, ending: Ending) {
+    pub(crate) fn end(&self, pending: PendingClose) {
         if self.is_over.get() {
-            // Nobody would wait for a thread any more.
-            drop(ending);
+            // Nothing would wait for a thread any more: dropping it gives the node back here.
+            drop(pending);
             return;
         }
         let (given, given_back) = mpsc::channel::<()>();
         let finish = move || {
-            ending.finish();
+            pending.finish();
             drop(given);
         };
-        // Without a thread `finish` is dropped here and now, which gives the node back as well.
+        // If no thread can be started, `finish` is dropped at once, which gives the node back as
+        // well.
         if thread::Builder::new().name("flakeid-close".into()).spawn(finish).is_ok() {
-            let mut ending = self.ending.borrow_mut();
-            ending.retain(|ended| ended.try_recv() == Err(TryRecvError::Empty));
-            ending.push(given_back);
+            let mut closing = self.closing.borrow_mut();
+            closing.retain(|closed| closed.try_recv() == Err(TryRecvError::Empty));
+            closing.push(given_back);
         }
     }
 
-    /// Closes all, side by side, and waits for that, but not for long.
+    /// Closes all of them at the same time, and waits at most a second for that.
     pub(crate) fn end_all(&self) {
-        for lease in self.open.take() {
-            if let Some(ending) = lease.upgrade().and_then(|leased| leased.lease.close()) {
-                self.end(ending);
+        for handle in self.open.take() {
+            if let Some(pending) = handle.upgrade().and_then(|handle| handle.close_lease()) {
+                self.end(pending);
             }
         }
         let deadline = Instant::now() + LONGEST_END;
-        for ended in self.ending.take() {
+        for closed in self.closing.take() {
             let left = deadline.saturating_duration_since(Instant::now());
-            if ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            if closed.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
                 return;
             }
         }
     }
 
-    /// The same at the very end.
+    /// As `end_all`, when the environment ends.
     pub(crate) fn end_for_good(&self) {
         self.end_all();
         self.is_over.set(true);

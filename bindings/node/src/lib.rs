@@ -10,7 +10,7 @@
 
 mod cached;
 mod clock;
-mod desk;
+mod dispatch;
 mod environment;
 mod function;
 mod generator;
@@ -19,12 +19,12 @@ mod layout;
 mod lease;
 mod lease_event;
 mod lease_options;
+mod lease_tasks;
 mod leases;
 mod local;
 mod number;
-mod once;
-mod opening;
 mod options;
 mod ring;
+mod task;
 mod text;
 mod version;

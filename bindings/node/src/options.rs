@@ -15,7 +15,7 @@ pub struct OptionTexts {
     pub epoch: Option<String>,
     /// The whole machine field.
     pub node: Option<String>,
-    /// Several nodes instead of one.
+    /// Several nodes instead of one: a power of two of them.
     pub nodes: Option<Vec<String>>,
     /// The high part of the node.
     pub datacenter: Option<String>,
@@ -33,7 +33,7 @@ pub struct OptionTexts {
     pub clock: Option<String>,
     /// How far ahead of the clock a window may be used.
     pub max_ahead_ms: Option<String>,
-    /// How long to wait without progress.
+    /// How long a call waits without issuing an ID.
     pub max_wait_ms: Option<String>,
     /// The first tick of the window.
     pub window_start: Option<String>,
@@ -58,7 +58,7 @@ impl OptionTexts {
         Window::new(start, field("window fence", fence, u64::MAX)?).map(Some)
     }
 
-    /// Everything but the clock, which is named here or handed over.
+    /// Everything but the clock, which is named here or passed as an object.
     pub(crate) fn builder(&self, layout: Layout) -> Result<GeneratorBuilder, Error> {
         let mut builder = layout_builder(layout, self)?;
         if let Some(mask) =

@@ -1,3 +1,5 @@
+//! The functions of rings that JavaScript calls.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,12 +10,12 @@ use napi::{Env, Result, Unknown};
 use napi_derive::napi;
 
 use crate::cached::Cached;
-use crate::desk::Seat;
+use crate::dispatch::SlotHandle;
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::options::{milliseconds, small};
 
-/// A ring. Its seat keeps it alive too.
+/// A ring. Its slot keeps it alive too.
 pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
@@ -21,7 +23,7 @@ type ErrorArguments = FnArgs<(Unknown<'static>,)>;
 /// The options of a ring, as text: numbers in decimal, whatever their size.
 #[napi(object, object_to_js = false)]
 pub struct RingTexts {
-    /// It holds the IDs of 2^this full ticks.
+    /// The ring holds the IDs of 2 to the power of this many full ticks.
     pub boost_power: Option<String>,
     /// Refill when fewer than this many percent are left.
     pub padding_factor: Option<String>,
@@ -69,7 +71,7 @@ pub(crate) fn open_ring(
         options = options.on_rejected_put(handler(&listener)?);
     }
     let cached = Cached::open(owned, options).map_err(refused)?;
-    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are seated alike")]
+    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are registered alike")]
     Ok(External::new(Arc::new(cached)))
 }
 
@@ -92,20 +94,21 @@ fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
     Ok((Environment::error(env, error)?,).into())
 }
 
-/// A ring's seat.
+/// The slot of a ring.
 #[napi(catch_unwind)]
-pub(crate) fn seat_of_ring(env: Env, ring: &Ring) -> Result<Seat> {
+pub(crate) fn slot_of_ring(env: Env, ring: &Ring) -> Result<SlotHandle> {
     let cached = Arc::clone(ring);
-    Ok(Environment::of(&env)?.desk.seat(cached))
+    Ok(Environment::of(&env)?.dispatcher.register(cached))
 }
 
-/// How many IDs it can hold.
+/// How many IDs a ring can hold.
 #[napi(catch_unwind)]
 pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
     ring.capacity() as f64
 }
 
-/// size, taken, dropped because stale, rejected puts, rejected takes, refills.
+/// What happened in a ring: size, taken, dropped because stale, rejected puts, rejected takes,
+/// refills.
 #[napi(catch_unwind)]
 pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     let stats = ring.stats();
@@ -119,7 +122,7 @@ pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     ])
 }
 
-/// Ends it, and waits for its thread.
+/// Ends a ring, and waits for its thread.
 #[napi(catch_unwind)]
 pub(crate) fn close_ring(ring: &Ring) {
     ring.close();

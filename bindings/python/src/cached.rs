@@ -5,10 +5,8 @@ use std::ffi::CStr;
 use std::mem;
 use std::sync::Arc;
 
-use flakeid_core::{
-    CachedGenerator as FixedRing, Error, ErrorKind, Id, RingOptions, RingStats as CoreStats,
-};
-use flakeid_lease::LeasedCachedGenerator;
+use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
+use flakeid_lease::AnyCachedGenerator;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -19,24 +17,23 @@ use crate::error::{exception, raise};
 use crate::generator::Generator;
 use crate::guarded::Guarded;
 use crate::integer::{small, wrong_type};
-use crate::maker::Maker;
 use crate::ring_stats::RingStats;
 
 /// A ring of IDs that a thread makes beforehand from a Generator, for any number of takers.
 ///
 /// IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
-/// Afterwards, and when the generator was closed, calls are ClosedError. In a forked child the ring
-/// of a leased generator begins anew, and that of another is ForkedError. Close it, or use it in a
-/// with block: the thread ends then, and handlers that refer to the ring keep it until then.
-/// Durations are seconds (int or float) or timedeltas.
+/// Once the ring or its generator is closed, calls raise ClosedError. In a forked child the ring of
+/// a leased generator starts again empty, and any other ring raises ForkedError. Close the ring, or
+/// use it in a with block, to end its thread; until then handlers that refer to the ring keep it
+/// alive. Durations are seconds (int or float) or timedeltas.
 ///
 /// boost_power: the ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs and at
 /// most 2**20. padding_factor: refill when fewer than this many percent are left, 1 to 99.
 /// refill_interval: also refill this often, at least 1 ms. max_age: how long after the beginning of
-/// its tick an ID may be handed out, at least two ticks; 1 s or two ticks, whichever is longer,
-/// unless given; older ones are dropped. on_rejected_put: called with the FlakeIdError, on the
-/// ring's thread, each time the generator refuses to fill the ring, other than because its tick is
-/// full. on_rejected_take: called with the FlakeIdError, on the caller's thread, each time a call is
+/// its tick an ID may be handed out, at least two ticks (default: 1 s or two ticks, whichever is
+/// longer); older IDs are dropped. on_rejected_put: called with the FlakeIdError, on the ring's
+/// thread, each time the generator refuses to fill the ring, other than because its tick is full.
+/// on_rejected_take: called with the FlakeIdError, on the caller's thread, each time a call is
 /// refused an ID, other than because the generator was closed.
 #[pyclass(frozen, module = "flakeid", name = "CachedGenerator")]
 pub(crate) struct CachedGenerator {
@@ -47,14 +44,14 @@ pub(crate) struct CachedGenerator {
 }
 
 enum State {
-    Open(Arc<Ring>),
+    Open(Arc<AnyCachedGenerator>),
     Closed(CoreStats),
 }
 
 impl State {
     /// The ring, if it was open. The caller drops it without the GIL, because that waits for the
     /// thread, which may be waiting for the GIL to call a handler.
-    fn close(&mut self) -> Option<Arc<Ring>> {
+    fn close(&mut self) -> Option<Arc<AnyCachedGenerator>> {
         let stats = match self {
             Self::Open(ring) => ring.stats(),
             Self::Closed(_) => return None,
@@ -62,58 +59,6 @@ impl State {
         match mem::replace(self, Self::Closed(stats)) {
             Self::Open(ring) => Some(ring),
             Self::Closed(_) => None,
-        }
-    }
-}
-
-enum Ring {
-    Fixed(FixedRing),
-    Leased(LeasedCachedGenerator),
-}
-
-impl Ring {
-    fn over(maker: &Maker, options: RingOptions) -> Result<Self, Error> {
-        match maker {
-            Maker::Fixed(fixed) => FixedRing::with(Arc::clone(fixed), options).map(Self::Fixed),
-            Maker::Leased(leased) => {
-                LeasedCachedGenerator::with(Arc::clone(leased.shared()), options).map(Self::Leased)
-            }
-        }
-    }
-
-    #[inline]
-    fn poll(&self) -> Option<Id> {
-        match self {
-            Self::Fixed(ring) => ring.poll(),
-            Self::Leased(ring) => ring.poll(),
-        }
-    }
-
-    fn take(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(ring) => ring.take(),
-            Self::Leased(ring) => ring.take(),
-        }
-    }
-
-    fn next_id(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(ring) => ring.next_id(),
-            Self::Leased(ring) => ring.next_id(),
-        }
-    }
-
-    fn capacity(&self) -> u64 {
-        match self {
-            Self::Fixed(ring) => ring.capacity(),
-            Self::Leased(ring) => ring.capacity(),
-        }
-    }
-
-    fn stats(&self) -> CoreStats {
-        match self {
-            Self::Fixed(ring) => ring.stats(),
-            Self::Leased(ring) => ring.stats(),
         }
     }
 }
@@ -134,7 +79,7 @@ impl DirectMethod for Take {
     }
 
     fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
-        CachedGenerator::call(this, Ring::take)
+        CachedGenerator::call(this, AnyCachedGenerator::take)
     }
 }
 
@@ -153,7 +98,7 @@ impl DirectMethod for NextId {
     }
 
     fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
-        CachedGenerator::call(this, Ring::next_id)
+        CachedGenerator::call(this, AnyCachedGenerator::next_id)
     }
 }
 
@@ -201,8 +146,8 @@ impl CachedGenerator {
         if let Some(handler) = on_rejected_take {
             options = options.on_rejected_take(handler_of("on_rejected_take", handler)?);
         }
-        let maker = &generator.get().0;
-        let ring = py.detach(|| Ring::over(maker, options)).map_err(raise)?;
+        let core = &generator.get().0;
+        let ring = py.detach(|| AnyCachedGenerator::with(core, options)).map_err(raise)?;
         Ok(Self {
             capacity: ring.capacity(),
             state: Guarded::new(State::Open(Arc::new(ring))),
@@ -210,14 +155,14 @@ impl CachedGenerator {
         })
     }
 
-    /// End the ring and its thread; nothing the second time. The generator goes on.
+    /// End the ring and its thread; does nothing the second time. The generator goes on.
     fn close(this: &Bound<'_, Self>) {
         // SAFETY: this object owns the state, and no ring is dropped in there.
         let ring = unsafe { this.get().state.with(this, State::close) };
         this.py().detach(|| drop(ring));
     }
 
-    /// What happened so far, or, after close(), until then.
+    /// What happened in the ring so far, or until close().
     fn stats(this: &Bound<'_, Self>) -> RingStats {
         // SAFETY: this object owns the state, and the counts are atomics.
         let stats = unsafe {
@@ -235,8 +180,8 @@ impl CachedGenerator {
         self.capacity
     }
 
-    /// The generator whose IDs these are. Those taken from it directly are distinct from the ring's,
-    /// but not in order with them.
+    /// The generator that makes the IDs. IDs taken from it directly differ from the ring's, but are
+    /// not in order with them.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<Generator> {
         self.generator.clone_ref(py)
@@ -249,7 +194,7 @@ impl CachedGenerator {
     fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
         match Self::poll(this) {
             Some(id) => Ok(id.to_u64()),
-            None => Self::call(this, Ring::next_id),
+            None => Self::call(this, AnyCachedGenerator::next_id),
         }
     }
 
@@ -283,7 +228,10 @@ impl CachedGenerator {
     /// Calls without the GIL. If the ring is closed meanwhile, it ends with the call.
     #[cold]
     #[inline(never)]
-    fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
+    fn call(
+        this: &Bound<'_, Self>,
+        call: fn(&AnyCachedGenerator) -> Result<Id, Error>,
+    ) -> PyResult<u64> {
         // SAFETY: this object owns the state, and a count is raised.
         let ring = unsafe {
             this.get().state.with(this, |state| match state {

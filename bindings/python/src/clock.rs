@@ -48,7 +48,7 @@ fn reading(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     unix_ms("unix_ms", value)
 }
 
-/// The argument `clock` of what has no use for other clocks than the system's.
+/// The argument `clock` of a function that takes only clocks of the system.
 pub(crate) fn named(value: &Bound<'_, PyAny>) -> PyResult<NamedClock> {
     string("clock", value)?.parse().map_err(raise)
 }

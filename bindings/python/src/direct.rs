@@ -21,10 +21,11 @@ pub(crate) trait DirectMethod: Sized {
     /// The docstring, after a line `name($self, /)` and a line `--`, as the interpreter wants it.
     const DOC: &'static CStr;
 
-    /// The next ID, if that takes no time. Makes or drops no Python object, and does not detach.
+    /// The next ID, if that takes no time. This makes and drops no Python object, and does not
+    /// detach.
     fn at_hand(this: &Bound<'_, Self::Class>) -> Option<u64>;
 
-    /// What is to be done when there was none.
+    /// What to do if there was none.
     ///
     /// # Errors
     /// What the method raises.

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use crate::callback;
 
-/// Only attached threads lock it, and nothing waits meanwhile. So with the GIL it is never
-/// contended, and no `os.fork` finds it locked.
+/// Only attached threads lock it, and they wait for nothing while they hold the lock. So with the
+/// GIL it is never contended, and no `os.fork` finds it locked.
 static OPEN: Mutex<Vec<Weak<LeasedGenerator>>> = Mutex::new(Vec::new());
 
 fn open() -> MutexGuard<'static, Vec<Weak<LeasedGenerator>>> {
@@ -35,7 +35,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
         thread::scope(|scope| {
             for leased in &leases {
                 if thread::Builder::new().spawn_scoped(scope, move || leased.close()).is_err() {
-                    // There is no thread to be had.
+                    // The system has no thread left.
                     leased.close();
                 }
             }

@@ -1,9 +1,9 @@
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
 use std::ffi::CStr;
-use std::sync::Arc;
 
-use flakeid_core::{Error, Generator as Core, Id, Window};
+use flakeid_core::{Error, ErrorKind, Generator as Core, Id, Window};
+use flakeid_lease::AnyGenerator;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySequence, PyTuple};
@@ -16,12 +16,12 @@ use crate::error::raise;
 use crate::integer::{count, field, wrong_type};
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
-use crate::maker::Maker;
 use crate::policy;
 use crate::stats::Stats;
 use crate::status::Lease;
 
-/// IDs that are made before other Python threads get a turn: some tens of microseconds.
+/// How many IDs are made before other Python threads get a turn: this takes some tens of
+/// microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
 
 /// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
@@ -32,18 +32,28 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// own there. flakeid.lease and flakeid.auto return Generators that need no node and may be used in
 /// a forked child. Durations are seconds (int or float) or timedeltas.
 ///
-/// nodes: 1, 2, 4, 8 or so on instead of one node, with as many times the IDs a second; not with
-/// sequence_mask or clock sequences. layout: a Layout, a preset's name or a descriptor. epoch: Unix
-/// milliseconds, instead of the layout's. overflow: 'wait', 'error', or 'borrow' (with a window).
-/// rollback: 'continue', 'error', 'wait' or 'clock-sequence'. sequence_mask: the largest sequence
-/// number, 2**k - 1. sequence_start: begin ticks at a random number of that many bits. max_ahead:
-/// how far ahead of the clock a window may be used, 20 s unless given. max_wait: how long a call
-/// waits without issuing an ID; 1 s or two ticks, whichever is longer, unless given. clock:
-/// 'system', which is exact; 'coarse', which is faster and a few milliseconds late; 'gated', which
-/// is exact, and cheaper where the processor allows it; or a ManualClock. window: (start, fence),
-/// the ticks that may be used.
+/// nodes: several nodes instead of one, for as many times the IDs per second; their number must be
+/// a power of two. Cannot be combined with sequence_mask or clock sequences. layout: a Layout, a
+/// preset's name or a descriptor. epoch: Unix milliseconds, instead of the layout's. overflow:
+/// 'wait', 'error', or 'borrow' (with a window). rollback: 'continue', 'error', 'wait' or
+/// 'clock-sequence'. sequence_mask: the largest sequence number, 2**k - 1. sequence_start: begin
+/// each tick at a random sequence number of that many bits. max_ahead: how far ahead of the clock a
+/// window may be used (default: 20 s). max_wait: how long a call waits without issuing an ID
+/// (default: 1 s or two ticks, whichever is longer). clock: 'system', which is exact; 'coarse',
+/// which is faster and a few milliseconds late; 'gated', which is exact, and faster to read where
+/// the processor allows it; or a ManualClock. window: (start, fence), the ticks that may be used.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
-pub(crate) struct Generator(pub(crate) Maker);
+pub(crate) struct Generator(pub(crate) AnyGenerator);
+
+impl Drop for Generator {
+    /// Giving a node back takes up to a second and may call Python, so it is done without the GIL.
+    fn drop(&mut self) {
+        if let AnyGenerator::Leased(leased) = &self.0 {
+            // An interpreter that is gone has no observers that could wait for the GIL.
+            let _ = Python::try_attach(|py| py.detach(|| leased.close()));
+        }
+    }
+}
 
 pub(crate) struct NextId;
 
@@ -155,7 +165,7 @@ impl Generator {
         if let Some(window) = window {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
-        builder.build().map(Arc::new).map(Maker::Fixed).map(Self).map_err(raise)
+        builder.build().map(AnyGenerator::from).map(Self).map_err(raise)
     }
 
     /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
@@ -189,34 +199,35 @@ impl Generator {
         let mut target = Target::of(buffer)?;
         let ids = target.ids();
         if ids.len() > MOST_AT_ONCE {
-            self.0.try_fill_detached(py, ids).map_err(raise)
+            py.detach(|| self.0.try_fill(ids)).map_err(raise)
         } else {
             self.0.try_fill(ids).map_err(raise)
         }
     }
 
-    /// Raise the end of the window to the tick `fence`, exclusive. Only after the store that hands
-    /// out windows has confirmed it. A leased generator does this itself: InvalidOptionError.
+    /// Raise the end of the window to the tick `fence`, exclusive. Call this only after the store
+    /// that hands out windows has confirmed the fence. A leased generator renews its window by
+    /// itself, so this is InvalidOptionError there.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
     /// End this generator: every later call is ClosedError. Returns the last tick in which it
-    /// issued an ID, or None if it issued none. For leased generators there is close() instead:
-    /// InvalidOptionError.
+    /// issued an ID, or None if it issued none. A leased generator cannot be retired
+    /// (InvalidOptionError): close it instead.
     fn retire(&self) -> PyResult<Option<u64>> {
         self.0.retire().map_err(raise)
     }
 
-    /// Retire the generator; nothing if it was retired already, or in a forked child. A leased one
-    /// gives its node back, if no other shares the lease, and waits at most 1 s for that, without
-    /// the GIL; in a forked child, the child's own node.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.close(py).map_err(raise)
+    /// Retire the generator. Does nothing if it was retired already, or in a forked child. A leased
+    /// generator gives its node back, unless another one shares the lease, and waits at most 1 s
+    /// for that, without the GIL; in a forked child it gives back the child's own node.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.0.close());
     }
 
-    /// This generator for one thread at a time: a LocalGenerator, which is faster, in exchange for
-    /// order across threads and for times that may be a few milliseconds late.
+    /// A LocalGenerator of this generator, for one thread at a time: it is faster, but its IDs are
+    /// not in order with those of other threads, and their times may be a few milliseconds late.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
         LocalGenerator::of(this)
     }
@@ -232,8 +243,8 @@ impl Generator {
         Layout(*self.0.layout())
     }
 
-    /// The node in the IDs, the smallest of several. That of a leased generator changes if another process takes it, and in
-    /// a forked child with the first ID.
+    /// The node in the IDs, the smallest if there are several. A leased generator's node changes if
+    /// another process takes it, and in a forked child at the first ID.
     #[getter]
     fn node(&self) -> u64 {
         self.0.node()
@@ -242,16 +253,13 @@ impl Generator {
     /// All nodes in the IDs, in rising order: one unless nodes or node_count asked for more.
     #[getter]
     fn nodes(&self) -> Vec<u64> {
-        self.0.nodes()
+        self.0.nodes().into_owned()
     }
 
-    /// How the lease stands, or, after close(), stood; None if the node is not leased.
+    /// The state of the lease, or its last state after close(); None if the node is not leased.
     #[getter]
     fn lease(&self) -> Option<Lease> {
-        match &self.0 {
-            Maker::Fixed(_) => None,
-            Maker::Leased(leased) => Some(Lease::of(leased.lease())),
-        }
+        self.0.lease().map(Lease::of)
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -270,8 +278,8 @@ impl Generator {
     }
 
     #[pyo3(signature = (*exception))]
-    fn __exit__(&self, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(exception.py())
+    fn __exit__(&self, exception: &Bound<'_, PyTuple>) {
+        self.close(exception.py());
     }
 
     #[expect(clippy::unused_self, reason = "Python passes it")]
@@ -285,36 +293,47 @@ impl Generator {
     pub(crate) fn __repr__(&self) -> String {
         let (node, layout) = (self.0.node(), self.layout().short_name());
         match self.0 {
-            Maker::Fixed(_) => format!("<Generator node={node} layout={layout}>"),
-            Maker::Leased(_) => format!("<Generator node={node} layout={layout} leased>"),
+            AnyGenerator::Fixed(_) => format!("<Generator node={node} layout={layout}>"),
+            AnyGenerator::Leased(_) => format!("<Generator node={node} layout={layout} leased>"),
         }
     }
 }
 
 impl Generator {
-    /// What stopped `try_next_id` may pass, and the core knows how long to wait for it.
+    /// What stopped `try_next_id` may be over soon, and the core knows how long to wait for that.
     #[cold]
     fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
-        if !self.0.passes(&error) {
+        if !self.may_pass(&error) {
             return Err(raise(error));
         }
-        self.0.next_id(py).map(Id::to_u64).map_err(raise)
+        py.detach(|| self.0.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Fills with the GIL as far as that takes no time, and goes on without it; between pieces,
-    /// Python handles its signals, so that Ctrl-C ends a fill of an hour.
+    /// Whether a waiting call may get past what stopped one that does not wait.
+    pub(crate) fn may_pass(&self, error: &Error) -> bool {
+        match &self.0 {
+            AnyGenerator::Fixed(_) => {
+                matches!(error.kind(), ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
+            }
+            // The store may answer meanwhile.
+            AnyGenerator::Leased(_) => error.kind().is_retryable(),
+        }
+    }
+
+    /// Fills with the GIL held as long as that takes no time, and then without it. Python handles
+    /// its signals between pieces, so that Ctrl-C can end a fill that takes an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
             match self.0.try_fill(ids) {
                 Ok(filled) if filled == ids.len() => return Ok(filled),
                 Ok(filled) => have = filled,
-                Err(error) if self.0.passes(&error) => {}
+                Err(error) if self.may_pass(&error) => {}
                 Err(error) => return Err(raise(error)),
             }
         }
         for piece in ids[have..].chunks_mut(MOST_AT_ONCE) {
-            match self.0.fill(py, piece) {
+            match py.detach(|| self.0.fill(piece)) {
                 Ok(filled) => {
                     have += filled;
                     if filled < piece.len() {
@@ -343,7 +362,7 @@ fn nodes_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<Vec<u64>> {
     let list =
         nodes.cast::<PySequence>().map_err(|_| wrong_type("nodes", "a list of ints", nodes))?;
     let most = max_node.saturating_add(1);
-    // Before they are looked at: a range may have billions.
+    // Checked before its elements are read: a range may have billions of them.
     if list.len()? as u64 > most {
         let reason = format!("{} are more than the layout has: {most}", list.len()?);
         return Err(raise(Error::invalid_option("nodes", &reason)));

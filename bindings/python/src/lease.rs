@@ -1,10 +1,10 @@
 //! Opening leased generators.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use flakeid_core::{Error, Layout as CoreLayout, NamedClock};
+use flakeid_core::{Layout as CoreLayout, NamedClock};
 use flakeid_lease::protocol::Identity;
-use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+use flakeid_lease::{AnyGenerator, LeaseBuilder, LeasedGenerator};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
@@ -17,31 +17,30 @@ use crate::exit;
 use crate::generator::Generator;
 use crate::integer::{field, small, wrong_type};
 use crate::layout::{Chosen, Layout};
-use crate::leased::Leased;
-use crate::maker::Maker;
 use crate::policy;
 use crate::string::string;
 
 /// Lease a node from a store and make its IDs: unique among all processes that lease from this
 /// namespace, whatever their clocks, forks and restarts do.
 ///
-/// Returns a Generator, whose close(), or the end of a with block, gives the node back; so does the
-/// end of the interpreter. A thread renews the lease. Generators of one process with the same
-/// options share one. A forked child leases a node of its own at its first ID. Durations are
-/// seconds (int or float) or timedeltas. Takes at most max_wait plus 2 s, without the GIL.
+/// Returns a Generator. Its close(), the end of its with block or the end of the interpreter gives
+/// the node back. A thread renews the lease. Generators of one process with the same options share
+/// one. A forked child leases a node of its own at its first ID. Durations are seconds (int or
+/// float) or timedeltas. Takes at most max_wait plus 2 s, without the GIL.
 ///
-/// url: the store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://…. namespace: 1 to
-/// 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own. name: prefer the node that this
-/// name had last; 1 to 128 bytes. node, or datacenter and worker: just this node, taken over even
-/// from a live holder, which is safe. nodes: (from, to), both inclusive, to choose from. layout: a
-/// Layout, a preset's name or a descriptor. epoch: Unix milliseconds, instead of the layout's. ttl:
-/// for how long the node is kept from others without a renewal, 60 s unless given. window: how long
-/// IDs go on while the store is away, 10 s unless given, at least two ticks. max_wait: how long a
-/// call waits without issuing an ID; 1 s or two ticks, whichever is longer, unless given. overflow,
-/// rollback, sequence_mask, sequence_start: as in Generator. reuse: False takes only nodes that were
-/// never leased. node_count: so many nodes, 1, 2, 4, 8 or so on, with as many times the IDs a
-/// second. clock: 'system' or a faster one, as in Generator. on_event: called with a LeaseEvent for
-/// whatever happens, on the lease's thread; such a lease is not shared.
+/// url: the store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://…. namespace: 1
+/// to 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own. name: prefer the node that
+/// this name had last; 1 to 128 bytes. node, or datacenter and worker: lease exactly this node, and
+/// take it over even from a live holder, which is safe. nodes: (from, to), the range of nodes to
+/// choose from, both inclusive. layout: a Layout, a preset's name or a descriptor. epoch: Unix
+/// milliseconds, instead of the layout's. ttl: how long other processes cannot have the node after
+/// its last renewal (default: 60 s). window: how long IDs go on while the store is away, at least
+/// two ticks (default: 10 s). max_wait: how long a call waits without issuing an ID (default: 1 s
+/// or two ticks, whichever is longer). overflow, rollback, sequence_mask, sequence_start: as in
+/// Generator. reuse: False leases only nodes that were never leased before. node_count: how many
+/// nodes to lease, a power of two, for as many times the IDs per second (default: 1). clock:
+/// 'system' or a faster one, as in Generator. on_event: called with a LeaseEvent for everything
+/// that happens to the lease, on the lease's thread; a lease with on_event is not shared.
 ///
 /// StoreUnavailableError, StoreRejectedError (a wrong password, no such namespace, another layout),
 /// NoFreeNodeError, ClockSkewError, FenceInFutureError, InvalidLayoutError, FieldOutOfRangeError,
@@ -129,19 +128,20 @@ pub(crate) fn lease(
     if let Some(on_event) = on_event {
         builder = builder.observer(observer(Callback::of("on_event", on_event)?));
     }
-    open(py, builder).map(|leased| Generator(Maker::Leased(leased)))
+    open(py, builder).map(generator_of)
 }
 
 /// The leases of `auto`, which last as long as the process.
-static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Leased)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<LeasedGenerator>)>> = Mutex::new(Vec::new());
 
-/// A Generator with no configuration: all that this returns for one layout and clock in one process
-/// share one lease, which lasts until the interpreter ends.
+/// A Generator that needs no configuration. All generators that this returns in one process for one
+/// layout and clock share one lease, which lasts until the interpreter ends.
 ///
-/// The environment's FLAKEID_STORE names the store and FLAKEID_NAMESPACE the namespace; without
-/// them it is the embedded store, a file for this user on this host (for the whole host if
-/// /var/lib/flakeid can be written). In a container, where such a file neither lasts nor is shared,
-/// that is an error which names the three ways out. Otherwise as lease.
+/// The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
+/// Without FLAKEID_STORE it is the embedded store, a file for this user on this host (for the whole
+/// host if /var/lib/flakeid can be written). In a container such a file neither lasts nor is
+/// shared, so there this is an error, which names three ways to proceed. In everything else this is
+/// like lease.
 #[pyfunction]
 #[pyo3(
     signature = (layout = None, *, clock = None),
@@ -155,12 +155,16 @@ pub(crate) fn auto(
     let Layout(layout) = Layout::of(layout);
     let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
     let open = || open(py, LeaseBuilder::auto(layout).map_err(raise)?.clock(clock));
-    let leased = open()?;
+    let generator = open().map(generator_of)?;
     if !is_kept(&layout, clock) {
         let kept = open()?;
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, clock, kept));
     }
-    Ok(Generator(Maker::Leased(leased)))
+    Ok(generator)
+}
+
+fn generator_of(leased: Arc<LeasedGenerator>) -> Generator {
+    Generator(AnyGenerator::Leased(leased))
 }
 
 fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
@@ -168,9 +172,9 @@ fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
     kept.iter().any(|(of, by, _)| of == layout && *by == clock)
 }
 
-fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Leased> {
-    let leased = Leased::new(py.detach(|| builder.open()).map_err(raise)?);
-    exit::note(leased.shared());
+fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<LeasedGenerator>> {
+    let leased = Arc::new(py.detach(|| builder.open()).map_err(raise)?);
+    exit::note(&leased);
     Ok(leased)
 }
 
@@ -182,28 +186,12 @@ fn identity(
     worker: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Identity> {
     let (most_datacenter, most_worker) = Layout::split_limits(layout);
-    match (name, node, datacenter, worker) {
-        (None, None, None, None) => Ok(Identity::Any),
-        (Some(name), None, None, None) => Ok(Identity::Name(string("name", name)?)),
-        (None, Some(node), None, None) => {
-            Ok(Identity::Node(field("node", node, layout.max_node())?))
-        }
-        (None, None, Some(high), Some(low)) => {
-            let high = field("datacenter", high, most_datacenter)?;
-            let low = field("worker", low, most_worker)?;
-            layout.join_node(high, low).map(Identity::Node).map_err(raise)
-        }
-        (None, None, Some(_), None) => {
-            Err(raise(Error::invalid_option("datacenter", "needs worker")))
-        }
-        (None, None, None, Some(_)) => {
-            Err(raise(Error::invalid_option("worker", "needs datacenter")))
-        }
-        _ => Err(raise(Error::invalid_option(
-            "node",
-            "give only one of: name, node, datacenter with worker",
-        ))),
-    }
+    let node = node.map(|node| field("node", node, layout.max_node())).transpose()?;
+    let datacenter =
+        datacenter.map(|high| field("datacenter", high, most_datacenter)).transpose()?;
+    let worker = worker.map(|low| field("worker", low, most_worker)).transpose()?;
+    let name = name.map(|name| string("name", name)).transpose()?;
+    Identity::resolve(node, datacenter, worker, name.as_deref(), layout).map_err(raise)
 }
 
 fn range_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<(u64, u64)> {

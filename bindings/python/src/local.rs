@@ -2,10 +2,9 @@
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
 use std::ffi::CStr;
-use std::sync::Arc;
 
-use flakeid_core::{Error, Generator as Fixed, Id, LocalGenerator as FixedLocal};
-use flakeid_lease::{LeasedGenerator, LeasedLocalGenerator};
+use flakeid_core::Id;
+use flakeid_lease::AnyLocalGenerator;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -13,56 +12,27 @@ use crate::direct::DirectMethod;
 use crate::error::raise;
 use crate::generator::Generator;
 use crate::guarded::Guarded;
-use crate::maker::Maker;
 
 /// The fastest way to make IDs, one by one, for one thread at a time: what Generator.local returns.
 ///
-/// Reserves blocks of the generator's IDs. Its own IDs strictly rise, and no ID is issued twice,
-/// here or elsewhere; but IDs of other threads may be smaller though they were made later. Times in
-/// IDs are never ahead of the clock, and late by up to one tick of the system's coarse clock, a few
-/// milliseconds. Close the generator to end it. A call while another thread waits in one is
-/// RuntimeError: give each thread a LocalGenerator of its own.
+/// Reserves blocks of the generator's IDs. Its own IDs strictly increase, and no ID is issued
+/// twice, here or elsewhere; but an ID of another thread may be smaller although it was made later.
+/// Times in IDs are never ahead of the clock, and late by up to one tick of the system's coarse
+/// clock, a few milliseconds. It ends when its generator is closed. A call while another thread
+/// waits in a call raises RuntimeError: give each thread a LocalGenerator of its own.
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
-    /// None while a thread waits with it.
-    share: Guarded<Option<Share>>,
-    /// After the share, so that it is dropped last: that closes a lease without the GIL.
+    /// `None` while a thread waits in a call and has taken it.
+    share: Guarded<Option<AnyLocalGenerator>>,
+    /// Declared after the share, so that it is dropped last: it closes a lease without the GIL.
     generator: Py<Generator>,
 }
 
-enum Share {
-    Fixed(FixedLocal<Arc<Fixed>>),
-    Leased(LeasedLocalGenerator<Arc<LeasedGenerator>>),
-}
-
-impl Share {
-    #[inline(always)]
-    fn poll(&mut self) -> Option<Id> {
-        match self {
-            Self::Fixed(fixed) => fixed.poll(),
-            Self::Leased(leased) => leased.poll(),
-        }
-    }
-
-    fn try_next_id(&mut self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.try_next_id(),
-            Self::Leased(leased) => leased.try_next_id(),
-        }
-    }
-
-    fn next_id(&mut self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id(),
-            Self::Leased(leased) => leased.next_id(),
-        }
-    }
-}
-
-/// A share while its thread waits with it. It goes back even if that ends in a panic.
+/// A share that a thread has taken to wait in a call. Dropping this puts the share back, even after
+/// a panic.
 struct Lent<'a, 'py> {
     owner: &'a Bound<'py, LocalGenerator>,
-    share: Option<Share>,
+    share: Option<AnyLocalGenerator>,
 }
 
 impl<'a, 'py> Lent<'a, 'py> {
@@ -76,7 +46,8 @@ impl<'a, 'py> Lent<'a, 'py> {
 impl Drop for Lent<'_, '_> {
     fn drop(&mut self) {
         if let Some(share) = self.share.take() {
-            // SAFETY: as above; there is none to be dropped, for this is it.
+            // SAFETY: as above; the value that is overwritten is `None`, because this took the
+            // share.
             unsafe { self.owner.get().share.with(self.owner, |place| *place = Some(share)) };
         }
     }
@@ -84,12 +55,7 @@ impl Drop for Lent<'_, '_> {
 
 impl LocalGenerator {
     pub(crate) fn of(generator: &Bound<'_, Generator>) -> Self {
-        let share = match &generator.get().0 {
-            Maker::Fixed(fixed) => Share::Fixed(FixedLocal::new(Arc::clone(fixed))),
-            Maker::Leased(leased) => {
-                Share::Leased(LeasedLocalGenerator::new(Arc::clone(leased.shared())))
-            }
-        };
+        let share = AnyLocalGenerator::new(&generator.get().0);
         Self { share: Guarded::new(Some(share)), generator: generator.clone().unbind() }
     }
 
@@ -99,17 +65,18 @@ impl LocalGenerator {
         unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) }
     }
 
-    /// There is no ID at hand. What stops `try_next_id` may pass, and the core knows how long to
-    /// wait for it.
+    /// There is no ID at hand. What stops `try_next_id` may be over soon, and the core knows how
+    /// long to wait for that.
     #[cold]
     #[inline(never)]
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
         // SAFETY: this object owns the share, and making an ID is arithmetic, atomics and a clock.
-        let tried =
-            unsafe { this.get().share.with(this, |share| share.as_mut().map(Share::try_next_id)) };
+        let tried = unsafe {
+            this.get().share.with(this, |share| share.as_mut().map(AnyLocalGenerator::try_next_id))
+        };
         match tried {
             Some(Ok(id)) => return Ok(id.to_u64()),
-            Some(Err(error)) if !this.get().generator.get().0.passes(&error) => {
+            Some(Err(error)) if !this.get().generator.get().may_pass(&error) => {
                 return Err(raise(error));
             }
             Some(Err(_)) | None => {}
@@ -144,7 +111,7 @@ impl DirectMethod for NextId {
 
 #[pymethods]
 impl LocalGenerator {
-    /// The generator whose IDs these are.
+    /// The generator that makes the IDs.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<Generator> {
         self.generator.clone_ref(py)

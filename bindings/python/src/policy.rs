@@ -1,4 +1,4 @@
-//! Options that fixed and leased generators have in common, for builders that name them alike.
+//! Options that fixed and leased generators have in common.
 
 use flakeid_core::{Field, Layout, Overflow, Rollback};
 use pyo3::prelude::*;

@@ -9,7 +9,7 @@ pub(crate) struct Stats(pub(crate) Core);
 
 #[pymethods]
 impl Stats {
-    /// Calls, or stalls within a fill, that had to wait.
+    /// How many calls had to wait; a fill counts each time that it had to.
     #[getter]
     fn waits(&self) -> u64 {
         self.0.waits

@@ -50,7 +50,7 @@ impl Lease {
         if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
     }
 
-    /// Until when nobody else gets the node, by the store's clock.
+    /// Until when no other process can have the node, by the store's clock.
     #[getter]
     fn expires<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
@@ -94,7 +94,7 @@ impl Lease {
         self.status.fenced_off
     }
 
-    /// The FlakeIdError of the latest attempt; None once one has succeeded.
+    /// The FlakeIdError of the latest attempt, or None if it succeeded.
     #[getter]
     fn last_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.status.last_error.as_ref().map(|error| exception(py, error)).transpose()

@@ -19,6 +19,7 @@
 //! the embedded one of this host. [`store`] says what each kind of store is and must keep,
 //! [`protocol`] is the rule itself, without input or output.
 
+mod any;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod embedded;
@@ -32,6 +33,7 @@ pub mod protocol;
 mod random;
 pub mod store;
 
+pub use any::{AnyCachedGenerator, AnyGenerator, AnyLocalGenerator};
 pub use embedded::embedded_url;
 pub use generator::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
 pub use keeper::{LeaseEvent, LeaseStatus};

@@ -46,8 +46,8 @@ test('arguments that the classes would not let through do not crash it', () => {
     () => addon.open({ node: 1 }),
     () => addon.decodeText('base64', '1'),
     () => addon.unpack('twitter', 1),
-    () => addon.seatOf(),
-    () => addon.seatNumber(owned),
+    () => addon.slotOf(),
+    () => addon.slotNumber(owned),
   ]) {
     assert.throws(call, Error);
   }

@@ -9,7 +9,7 @@ import flakeid from '../subject.mjs';
 import { failure } from '../vectors.mjs';
 import { assertUnique, storeDirectory, urlOf } from './store.mjs';
 
-const { FlakeIdError, Generator, decode } = flakeid;
+const { CachedGenerator, FlakeIdError, Generator, decode } = flakeid;
 const url = urlOf(storeDirectory());
 
 // How a lease is refused.
@@ -139,6 +139,30 @@ test('a closed generator', async () => {
   last[Symbol.dispose ?? 'close']();
   assert.throws(() => last.nextId(), { code: 'FLAKEID_CLOSED' });
   await last.close();
+});
+
+test('a close ends local handles and rings, though another generator shares the lease', async () => {
+  const options = { namespace: 'handles', node: 6 };
+  const closed = await Generator.lease(url, options);
+  const other = await Generator.lease(url, options);
+  assert.equal(closed.lease.start, other.lease.start, 'one lease');
+  const local = closed.local();
+  const ring = new CachedGenerator(closed);
+  local.nextId();
+  ring.nextId();
+  const closing = closed.close();
+  const refused = () => {
+    for (const call of [() => local.nextId(), () => local.tryNextId(), () => ring.nextId(), () => ring.take(), () => closed.nextId()]) {
+      assert.throws(call, { code: 'FLAKEID_CLOSED' });
+    }
+  };
+  refused();
+  other.nextId();
+  await closing;
+  refused();
+  other.nextId();
+  ring.close();
+  await other.close();
 });
 
 test('a lease has its own ends', async () => {

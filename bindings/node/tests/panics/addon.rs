@@ -12,8 +12,8 @@ extern crate self as flakeid_core;
 mod cached;
 #[path = "../../src/clock.rs"]
 mod clock;
-#[path = "../../src/desk.rs"]
-mod desk;
+#[path = "../../src/dispatch.rs"]
+mod dispatch;
 #[path = "../../src/environment.rs"]
 mod environment;
 #[path = "../../src/function.rs"]
@@ -30,20 +30,20 @@ mod lease;
 mod lease_event;
 #[path = "../../src/lease_options.rs"]
 mod lease_options;
+#[path = "../../src/lease_tasks.rs"]
+mod lease_tasks;
 #[path = "../../src/leases.rs"]
 mod leases;
 #[path = "../../src/local.rs"]
 mod local;
 #[path = "../../src/number.rs"]
 mod number;
-#[path = "../../src/once.rs"]
-mod once;
-#[path = "../../src/opening.rs"]
-mod opening;
 #[path = "../../src/options.rs"]
 mod options;
 #[path = "../../src/ring.rs"]
 mod ring;
+#[path = "../../src/task.rs"]
+mod task;
 #[path = "../../src/text.rs"]
 mod text;
 #[path = "../../src/version.rs"]

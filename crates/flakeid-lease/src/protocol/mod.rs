@@ -6,6 +6,7 @@
 //! store hands out overlapping windows; uniqueness follows from that alone.
 
 mod holder;
+mod identity;
 mod namespace;
 mod refusal;
 mod request;
@@ -14,8 +15,9 @@ pub mod rules;
 mod token;
 
 pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions};
+pub use identity::Identity;
 pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;
-pub use request::{Acquire, Grant, Identity, Release, Renew, Renewed};
+pub use request::{Acquire, Grant, Release, Renew, Renewed};
 pub use row::{Owner, Record, Row, State};
 pub use token::Token;

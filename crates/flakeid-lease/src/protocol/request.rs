@@ -1,19 +1,6 @@
 use flakeid_core::Layout;
 
-use super::{Owner, Token};
-
-/// Which node a process wants.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Identity {
-    /// Any free one. The default.
-    #[default]
-    Any,
-    /// Preferably the one that a process of this name had last; else any.
-    Name(String),
-    /// Just this one, taken over even from a live holder, which is safe: the old holder stays
-    /// below its fence and the new one starts there.
-    Node(u64),
-}
+use super::{Identity, Owner, Token};
 
 /// A request for a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

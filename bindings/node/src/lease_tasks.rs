@@ -1,3 +1,6 @@
+//! What a lease does in a thread of the pool: it is opened and closed there.
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::Error;
@@ -9,20 +12,20 @@ use napi_derive::napi;
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::handle::Handle;
-use crate::lease::{Ending, Lease};
+use crate::lease::PendingClose;
 use crate::lease_event::{EventArguments, observer};
 use crate::lease_options::LeaseTexts;
-use crate::once::Once;
+use crate::task::TaskInput;
 
 /// Leasing a node, in a thread of the pool.
 pub(crate) struct Opening {
-    builder: Once<LeaseBuilder>,
+    builder: TaskInput<LeaseBuilder>,
     max_wait: Option<Duration>,
 }
 
 impl Task for Opening {
     type Output = std::result::Result<LeasedGenerator, Error>;
-    type JsValue = ExternalRef<Handle>;
+    type JsValue = ExternalRef<Arc<Handle>>;
 
     fn compute(&mut self) -> Result<Self::Output> {
         self.builder.caught(LeaseBuilder::open)
@@ -52,29 +55,29 @@ pub(crate) fn open_lease(
     if let Some(listener) = listener {
         builder = builder.observer(observer(&listener)?);
     }
-    Ok(AsyncTask::new(Opening { builder: Once::new(builder), max_wait }))
+    Ok(AsyncTask::new(Opening { builder: TaskInput::new(builder), max_wait }))
 }
 
-/// How a lease stands.
+/// The state of a lease.
 #[napi(object, object_from_js = false)]
 pub struct LeaseFigures {
     /// start, fence, renewals, grants, failures.
     pub numbers: BigUint64Array,
-    /// When the fence is, in Unix milliseconds.
+    /// When the tick of the fence begins, in Unix milliseconds.
     pub fence_unix_ms: f64,
-    /// Until when nobody else gets the node, in Unix milliseconds.
+    /// Until when no other process can have the node, in Unix milliseconds.
     pub expires_unix_ms: f64,
-    /// Whether the node is another's from the fence on.
+    /// Whether the node belongs to another process from the fence on.
     pub fenced_off: bool,
-    /// Why the latest attempt had no success.
+    /// Why the latest attempt failed; absent if it succeeded.
     #[napi(ts_type = "Error")]
     pub last_error: Option<Unknown<'static>>,
 }
 
-/// How a generator's lease stands, if it has one.
+/// The state of a generator's lease, if it has one.
 #[napi(catch_unwind)]
 pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> {
-    let Some(status) = owned.lease().map(Lease::status) else { return Ok(None) };
+    let Some(status) = owned.lease_status() else { return Ok(None) };
     let last_error = status.last_error.as_ref().map(|error| Environment::error(&env, error));
     Ok(Some(LeaseFigures {
         numbers: BigUint64Array::new(vec![
@@ -92,14 +95,14 @@ pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> 
 }
 
 /// Giving a node back, in a thread of the pool.
-pub(crate) struct Closing(Once<Option<Ending>>);
+pub(crate) struct Closing(TaskInput<Option<PendingClose>>);
 
 impl Task for Closing {
     type Output = ();
     type JsValue = ();
 
     fn compute(&mut self) -> Result<()> {
-        self.0.caught(|ending| ending.map_or((), Ending::finish))
+        self.0.caught(|pending| pending.map_or((), PendingClose::finish))
     }
 
     fn resolve(&mut self, _env: Env, (): ()) -> Result<()> {
@@ -111,7 +114,7 @@ impl Task for Closing {
 /// the node was given back.
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
-    AsyncTask::new(Closing(Once::new(owned.lease().and_then(Lease::close))))
+    AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
 }
 
 /// Ends all leases of this environment, and waits for that at most a second.

@@ -1,0 +1,156 @@
+//! [`AnyCachedGenerator`]: a ring of IDs made beforehand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{CachedGenerator, Error, Id, RingOptions, RingStats};
+
+use super::AnyGenerator;
+use crate::LeasedCachedGenerator;
+
+/// A ring over an [`AnyGenerator`], which it keeps alive.
+// The usual kind comes first here and in every match.
+#[derive(Debug)]
+pub enum AnyCachedGenerator {
+    /// Over a generator of a fixed node.
+    Fixed(CachedGenerator),
+    /// Over a generator of a leased node.
+    Leased(LeasedCachedGenerator),
+}
+
+impl AnyCachedGenerator {
+    /// A ring over `generator`, filled. Waits for the first IDs as [`AnyGenerator::fill`].
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::with`] or [`LeasedCachedGenerator::with`].
+    pub fn with(generator: &AnyGenerator, options: RingOptions) -> Result<Self, Error> {
+        match generator {
+            AnyGenerator::Fixed(fixed) => {
+                CachedGenerator::with(Arc::clone(fixed), options).map(Self::Fixed)
+            }
+            AnyGenerator::Leased(leased) => {
+                LeasedCachedGenerator::with(Arc::clone(leased), options).map(Self::Leased)
+            }
+        }
+    }
+
+    /// The next ID of the ring. Never waits, except to begin a new ring when a leased node has
+    /// changed.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::take`] or [`LeasedCachedGenerator::take`].
+    #[inline]
+    pub fn take(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.take(),
+            Self::Leased(leased) => leased.take(),
+        }
+    }
+
+    /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
+    #[inline]
+    #[must_use]
+    pub fn poll(&self) -> Option<Id> {
+        match self {
+            Self::Fixed(fixed) => fixed.poll(),
+            Self::Leased(leased) => leased.poll(),
+        }
+    }
+
+    /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::next_id`] or [`LeasedCachedGenerator::next_id`].
+    #[inline]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.next_id(),
+            Self::Leased(leased) => leased.next_id(),
+        }
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self {
+            Self::Fixed(fixed) => fixed.next_id_within(max_wait),
+            Self::Leased(leased) => leased.next_id_within(max_wait),
+        }
+    }
+
+    /// How many IDs the ring can hold.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Fixed(fixed) => fixed.capacity(),
+            Self::Leased(leased) => leased.capacity(),
+        }
+    }
+
+    /// What happened so far; over a leased node, in all rings since the first.
+    #[must_use]
+    pub fn stats(&self) -> RingStats {
+        match self {
+            Self::Fixed(fixed) => fixed.stats(),
+            Self::Leased(leased) => leased.stats(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::generator::tests::both;
+    use super::*;
+    use flakeid_core::ErrorKind;
+
+    #[test]
+    fn every_call_reaches_either_kind() {
+        for generator in both() {
+            let ring = AnyCachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            let mut ids = vec![ring.next_id().unwrap()];
+            ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
+            // The ring may be empty if its thread got no turn.
+            ids.extend(ring.take().ok());
+            ids.extend(ring.poll());
+            assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");
+            assert!(ring.capacity() >= 2);
+            assert_eq!(ring.stats().taken, ids.len() as u64);
+        }
+    }
+
+    #[test]
+    fn options_are_checked_for_either_kind() {
+        for generator in both() {
+            let options = RingOptions::new().boost_power(21);
+            let refused = AnyCachedGenerator::with(&generator, options).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::FieldOutOfRange);
+        }
+    }
+
+    #[test]
+    fn it_ends_with_its_generator() {
+        for generator in both() {
+            let ring = AnyCachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            ring.next_id().unwrap();
+            generator.close();
+            let within = ring.next_id_within(Duration::from_secs(1));
+            for refused in [ring.next_id(), ring.take(), within] {
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
+            }
+            assert_eq!(ring.poll(), None);
+        }
+    }
+
+    #[test]
+    fn it_keeps_its_generator() {
+        for generator in both() {
+            let ring = AnyCachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            drop(generator);
+            ring.next_id().unwrap();
+        }
+    }
+}

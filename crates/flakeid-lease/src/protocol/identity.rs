@@ -1,0 +1,119 @@
+//! Which node a process asks for.
+
+use flakeid_core::{Error, Layout};
+
+/// Which node a process wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// Any free one. The default.
+    #[default]
+    Any,
+    /// Preferably the one that a process of this name had last; else any.
+    Name(String),
+    /// Just this one, taken over even from a live holder, which is safe: the old holder stays
+    /// below its fence and the new one starts there.
+    Node(u64),
+}
+
+impl Identity {
+    /// The identity that a program's options ask for, of which it gives at most one: a `node`, a
+    /// `datacenter` together with a `worker`, or a `name`; none of them is [`Any`](Self::Any).
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for more than one, for a datacenter
+    /// without a worker or the reverse, and for both in a layout that does not split its node;
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for a number that the layout
+    /// has no room for.
+    pub fn resolve(
+        node: Option<u64>,
+        datacenter: Option<u64>,
+        worker: Option<u64>,
+        name: Option<&str>,
+        layout: &Layout,
+    ) -> Result<Self, Error> {
+        match (node, datacenter, worker, name) {
+            (None, None, None, None) => Ok(Self::Any),
+            (None, None, None, Some(name)) => Ok(Self::Name(name.to_owned())),
+            (Some(node), None, None, None) if node <= layout.max_node() => Ok(Self::Node(node)),
+            (Some(node), None, None, None) => {
+                Err(Error::field_out_of_range("node", &node, 0, layout.max_node()))
+            }
+            (None, Some(datacenter), Some(worker), None) => {
+                layout.join_node(datacenter, worker).map(Self::Node)
+            }
+            (None, Some(_), None, None) => {
+                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
+            }
+            (None, None, Some(_), None) => Err(Error::invalid_option(
+                "datacenter",
+                "missing: datacenter and worker go together",
+            )),
+            _ => Err(Error::invalid_option(
+                "node",
+                "give only one of these: a node, a datacenter with a worker, or a name",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use flakeid_core::ErrorKind;
+
+    type Given<'a> = (Option<u64>, Option<u64>, Option<u64>, Option<&'a str>);
+
+    fn resolve(
+        (node, datacenter, worker, name): Given<'_>,
+        layout: &Layout,
+    ) -> Result<Identity, Error> {
+        Identity::resolve(node, datacenter, worker, name, layout)
+    }
+
+    #[test]
+    fn one_way_to_say_it() {
+        for (given, expected) in [
+            ((None, None, None, None), Identity::Any),
+            ((Some(1023), None, None, None), Identity::Node(1023)),
+            ((None, Some(17), Some(25), None), Identity::Node(569)),
+            ((None, None, None, Some("orders")), Identity::Name("orders".into())),
+        ] {
+            assert_eq!(resolve(given, &Layout::TWITTER).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn parts_go_together_and_ways_do_not() {
+        let one_of = "give only one of these";
+        for (given, option, reason) in [
+            ((None, Some(1), None, None), "worker", "go together"),
+            ((None, None, Some(1), None), "datacenter", "go together"),
+            ((Some(1), Some(1), Some(1), None), "node", one_of),
+            ((Some(1), Some(1), None, None), "node", one_of),
+            ((Some(1), None, None, Some("a")), "node", one_of),
+            ((None, Some(1), Some(1), Some("a")), "node", one_of),
+            ((None, None, Some(1), Some("a")), "node", one_of),
+        ] {
+            let error = resolve(given, &Layout::TWITTER).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidOption);
+            let text = error.to_string();
+            assert!(text.contains(option) && text.contains(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_layout_has_room() {
+        for (given, field) in [
+            ((Some(1024), None, None, None), "node"),
+            ((None, Some(32), Some(0), None), "datacenter"),
+            ((None, Some(0), Some(32), None), "worker"),
+        ] {
+            let error = resolve(given, &Layout::TWITTER).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::FieldOutOfRange);
+            assert_eq!(error.field(), Some(field));
+        }
+        let unsplit = resolve((None, Some(0), Some(0), None), &Layout::PLAIN).unwrap_err();
+        assert!(unsplit.to_string().contains("does not split its node"), "{unsplit}");
+    }
+}
