@@ -15,12 +15,13 @@ use crate::{c, packages};
 use stores::Stores;
 
 /// What runs the commands and the programs, besides what the other tests need as well.
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 6] = [
     ("timeout", "coreutils"),
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
     ("go", "golang-go"),
     ("java", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
 ];
 
 /// Where everything is built and run.
