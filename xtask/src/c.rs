@@ -10,4 +10,5 @@ mod programs;
 
 pub(crate) use archive::build;
 pub(crate) use cost::bench;
-pub(crate) use programs::test;
+pub(crate) use languages::jars;
+pub(crate) use programs::{Place, installed, test};

@@ -147,6 +147,25 @@ impl Step {
         Ok(())
     }
 
+    /// Starts it, and leaves it to the caller.
+    pub(crate) fn spawn(self, input: Stdio, others: Stdio) -> Result<Child, Failed> {
+        println!("\n$ {}", self.shown());
+        let mut command = self.command();
+        command.stdin(input).stdout(others);
+        command.spawn().map_err(|error| self.not_started(&error))
+    }
+
+    /// Runs it and returns what it wrote to standard error.
+    pub(crate) fn complaints(self) -> Result<String, Failed> {
+        println!("\n$ {}", self.shown());
+        let output = self.command().output().map_err(|error| self.not_started(&error))?;
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(Failed(format!("failed ({}): {}\n{errors}", output.status, self.shown())));
+        }
+        Ok(errors)
+    }
+
     /// Runs it and returns what it wrote to standard output; errors and progress are shown.
     pub(crate) fn printed(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());

@@ -4,6 +4,7 @@ mod bench;
 mod c;
 mod campaign;
 mod command;
+mod docs;
 mod files;
 mod header;
 mod lint;
@@ -126,6 +127,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build the guide (docs), run its commands, and start the examples that it quotes.
+    Docs,
     /// Start a private server of every kind of store and keep it until Ctrl-C.
     Stores,
 }
@@ -160,6 +163,7 @@ fn run(task: Task) -> Outcome {
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
+        Task::Docs => docs::check(),
         Task::Stores => campaign::stores(),
     }
 }

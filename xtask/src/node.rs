@@ -68,6 +68,16 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     Ok(Step::new("node", &["bench.mjs"]).within(project).env("FLAKEID_FLOOR", &addon))
 }
 
+/// Makes a project of files from a folder, and installs what its lock file says and the tarballs.
+pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
+    let here = Target::new(None)?;
+    pack(&here)?;
+    for file in names {
+        files::copy(format!("{from}/{file}"), format!("{project}/{file}"))?;
+    }
+    install(project, &here, None)
+}
+
 /// What the project's own lock file says, and the tarballs.
 fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outcome {
     let tarballs = [tarball("flakeid-core")?, tarball(&platform_package(&target.platform))?];

@@ -84,6 +84,17 @@ pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
     clean.program("python")
 }
 
+/// Builds the wheel, and installs it and what a file asks for into the environment of that name,
+/// which lasts.
+pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Failed> {
+    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    let venv = Venv::lasting(name)?;
+    venv.pip(&["install", "-q", "-r", requirements])?;
+    let wheel = artefact("whl")?;
+    venv.pip(&["install", "-q", "--no-deps", "--no-index", "--force-reinstall", &wheel])?;
+    Ok(venv)
+}
+
 /// What measures the wheel next to the packages it competes with, and next to the floor.
 pub(crate) fn bench() -> Result<Step, Failed> {
     build(&Wheel { target: Target::new(None)?, free_threaded: None })?;

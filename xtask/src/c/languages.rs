@@ -37,7 +37,7 @@ pub(super) fn java(place: &Place) -> Outcome {
 
 /// The jars that `pom.xml` names. Maven is asked once for each version of that file, so that later
 /// runs need no network.
-fn jars(place: &Place) -> Result<String, Failed> {
+pub(crate) fn jars(place: &Place) -> Result<String, Failed> {
     let wanted = files::text("tests/java/pom.xml")?;
     let jars = place.work.join("jars");
     let fetched = jars.join("pom.xml");

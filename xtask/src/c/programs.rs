@@ -33,13 +33,13 @@ const NEEDED: [(&str, &str); 12] = [
 ];
 
 /// An unpacked archive, and a folder for what is built against it.
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) prefix: PathBuf,
     pub(super) work: PathBuf,
 }
 
 impl Place {
-    pub(super) fn lib(&self) -> PathBuf {
+    pub(crate) fn lib(&self) -> PathBuf {
         self.prefix.join("lib")
     }
 
@@ -49,6 +49,13 @@ impl Place {
             .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))
             .env("LD_LIBRARY_PATH", self.lib())
     }
+}
+
+/// Builds the archive and unpacks it into a folder.
+pub(crate) fn installed(target: &Target, folder: &str) -> Result<Place, Failed> {
+    archive::build(target)?;
+    let prefix = archive::install(target, &root().join(folder))?;
+    Ok(Place { prefix, work: root().join("target/c") })
 }
 
 pub(crate) fn test(target: &Target) -> Outcome {

@@ -1,0 +1,90 @@
+//! Orders whose primary keys are flakeid's, with leases in the application's own PostgreSQL.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use flakeid_core::Layout;
+use flakeid_lease::LeasedGenerator;
+use serde::{Deserialize, Serialize};
+use sqlx::PgPool;
+
+#[derive(Clone)]
+struct App {
+    ids: Arc<LeasedGenerator>,
+    database: PgPool,
+}
+
+#[derive(Deserialize)]
+struct NewOrder {
+    item: String,
+}
+
+#[derive(Serialize)]
+struct Order {
+    /// As text: JavaScript does not keep 64-bit numbers exact.
+    id: String,
+    item: String,
+}
+
+type Failure = (StatusCode, String);
+
+fn failed(error: impl Error) -> Failure {
+    (StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+}
+
+async fn create(
+    State(app): State<App>,
+    Json(new): Json<NewOrder>,
+) -> Result<(StatusCode, Json<Order>), Failure> {
+    let id = next_id(&app.ids).await?;
+    sqlx::query("INSERT INTO orders (id, item) VALUES ($1, $2)")
+        .bind(id)
+        .bind(&new.item)
+        .execute(&app.database)
+        .await
+        .map_err(failed)?;
+    Ok((StatusCode::CREATED, Json(Order { id: id.to_string(), item: new.item })))
+}
+
+/// At once if there is an ID to be had, and otherwise on a thread that may wait.
+async fn next_id(ids: &Arc<LeasedGenerator>) -> Result<i64, Failure> {
+    if let Ok(id) = ids.try_next_id() {
+        return Ok(id.to_i64());
+    }
+    let ids = Arc::clone(ids);
+    let waiting = tokio::task::spawn_blocking(move || ids.next_id());
+    Ok(waiting.await.map_err(failed)?.map_err(failed)?.to_i64())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let url = std::env::var("DATABASE_URL")?;
+    let database = PgPool::connect(&url).await?;
+    sqlx::query("CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, item text NOT NULL)")
+        .execute(&database)
+        .await?;
+    // Made once by `flakeid leases init --store URL --namespace orders`. Opening a lease waits for
+    // the store, which is no work for a thread of the runtime.
+    let builder = LeasedGenerator::builder(&url, Layout::TWITTER)?.namespace("orders");
+    let ids = Arc::new(tokio::task::spawn_blocking(move || builder.open()).await??);
+
+    let app = App { ids: Arc::clone(&ids), database };
+    let router = Router::new().route("/orders", post(create)).with_state(app);
+    let port = std::env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
+    let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
+    axum::serve(listener, router).with_graceful_shutdown(end()).await?;
+    tokio::task::spawn_blocking(move || ids.close()).await?; // gives the node back
+    Ok(())
+}
+
+/// Kubernetes and systemd say SIGTERM.
+async fn end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+        terminated.recv().await;
+    }
+}

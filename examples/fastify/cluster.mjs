@@ -1,0 +1,14 @@
+// Two processes that share a port. Each leases a node of its own: nothing has to be handed out.
+
+import cluster from 'node:cluster';
+
+if (cluster.isPrimary) {
+  for (let count = 0; count < 2; count++) cluster.fork();
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
+    });
+  }
+} else {
+  await import('./server.mjs');
+}

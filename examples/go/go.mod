@@ -1,0 +1,3 @@
+module flakeid.example
+
+go 1.19

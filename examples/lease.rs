@@ -1,0 +1,17 @@
+//! Five IDs of a leased node: however many copies run at once, no ID comes twice.
+
+use flakeid_core::{Error, Layout};
+use flakeid_lease::LeasedGenerator;
+
+fn main() -> Result<(), Error> {
+    let url = std::env::var("FLAKEID_STORE").unwrap_or_else(|_| "sqlite://flakeid.db".to_owned());
+    let generator = LeasedGenerator::builder(&url, Layout::TWITTER)?
+        .namespace("orders")
+        .observer(|event| eprintln!("{event:?}")) // for your log and metrics
+        .open()?;
+    for _ in 0..5 {
+        println!("{}", generator.next_id()?);
+    }
+    generator.close(); // gives the node back; so does dropping it
+    Ok(())
+}

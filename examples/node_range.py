@@ -1,0 +1,15 @@
+"""Beside an older library that goes on using nodes 0 to 511: lease from the others only."""
+
+import os
+
+import flakeid
+
+url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
+
+# Twitter's bits with an epoch of your own, as the older library has it.
+layout = flakeid.Layout.parse("t41.n10.s12@2020-01-01T00:00:00Z/1ms")
+
+with flakeid.lease(url, namespace="moved", layout=layout, nodes=(512, 1023)) as generator:
+    id = generator.next_id()
+    assert flakeid.decode(id, layout).node >= 512
+    print(id, layout.descriptor)
