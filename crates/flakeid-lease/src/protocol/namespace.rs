@@ -41,6 +41,16 @@ impl Bounds {
         Ok(())
     }
 
+    /// The larger of each: what holds with either holds with these.
+    #[must_use]
+    pub fn widest(self, other: Self) -> Self {
+        Self {
+            max_window_ms: self.max_window_ms.max(other.max_window_ms),
+            max_ahead_ms: self.max_ahead_ms.max(other.max_ahead_ms),
+            max_skew_ms: self.max_skew_ms.max(other.max_skew_ms),
+        }
+    }
+
     /// A day: what is beyond is a mistake of units.
     const MOST_MS: u64 = 86_400_000;
 }

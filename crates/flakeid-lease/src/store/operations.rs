@@ -136,8 +136,14 @@ fn make(store: &mut dyn Store, wanted: &Namespace, existed: bool) -> Result<Name
 /// what that one can have granted.
 fn created(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fault> {
     let incarnation = ledger.incarnation()?;
-    let new = match ledger.forgot_at()? {
-        Some(then) => rules::restored(wanted, incarnation, then),
+    let new = match ledger.forgotten()? {
+        Some(lost) => {
+            // Its windows may have been longer than those of the one that takes its place.
+            let bounds = wanted.bounds.widest(lost.bounds);
+            let widest = Namespace { bounds, ..wanted.clone() };
+            let floor = rules::restored(&widest, String::new(), lost.at).floor;
+            Namespace { floor, incarnation, ..wanted.clone() }
+        }
         None => Namespace { incarnation, ..wanted.clone() },
     };
     ledger.put_namespace(&new)?;

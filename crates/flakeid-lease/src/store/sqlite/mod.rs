@@ -10,11 +10,15 @@
 //! knows less than it is an older copy. The host's clock is the store's.
 
 #[cfg(unix)]
+mod file_id;
+#[cfg(unix)]
 mod ledger;
 #[cfg(unix)]
 mod names;
 #[cfg(unix)]
 mod page;
+#[cfg(unix)]
+mod past;
 #[cfg(unix)]
 mod place;
 #[cfg(unix)]
