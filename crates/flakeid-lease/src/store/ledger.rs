@@ -1,5 +1,5 @@
 use super::Fault;
-use crate::protocol::{Namespace, Record, Row};
+use crate::protocol::{Bounds, Namespace, Record, Row};
 
 /// Which rows may be granted: not quarantined, expired, and with a fence that is near enough.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,16 @@ pub enum Continuity {
     Foreign,
 }
 
+/// What a store knows about namespaces that it lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// A namespace that is missing may have existed, and granted, until then: Unix milliseconds of
+    /// the store's clock.
+    pub at: i64,
+    /// No namespace that the store ever held had wider bounds, as far as it knows.
+    pub bounds: Bounds,
+}
+
 /// A namespace inside one transaction. Reads see one state; writes are applied together, or not
 /// at all; a row that was read stays as it is until then, or the transaction is a
 /// [`Conflict`](Fault::Conflict).
@@ -61,13 +71,12 @@ pub trait Ledger {
     /// The store's fault.
     fn incarnation(&mut self) -> Result<String, Fault>;
 
-    /// When the store lost what it held, in Unix milliseconds of its clock: a namespace that is
-    /// missing may have existed until then. `None` if nothing was lost, or where namespaces are
-    /// made only by operators, who know.
+    /// What the store lost. `None` if it lost nothing, or where namespaces are made only by
+    /// operators, who know.
     ///
     /// # Errors
     /// The store's fault.
-    fn forgot_at(&mut self) -> Result<Option<i64>, Fault> {
+    fn forgotten(&mut self) -> Result<Option<Forgotten>, Fault> {
         Ok(None)
     }
 

@@ -33,7 +33,7 @@ mod sql;
 pub mod sqlite;
 
 pub use fault::Fault;
-pub use ledger::{Candidates, Continuity, Ledger, Store};
+pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};
 pub(crate) use location::CONNECT_TIMEOUT;
 pub use location::Location;
 pub use memory::MemoryStore;

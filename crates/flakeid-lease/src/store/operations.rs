@@ -173,8 +173,11 @@ fn make(
 /// what that one can have granted.
 fn created(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fault> {
     let incarnation = ledger.incarnation()?;
-    let new = match ledger.forgot_at()? {
-        Some(then) => rules::restored(wanted, incarnation, then),
+    let new = match ledger.forgotten()? {
+        // Its windows may have been longer than those of the one that takes its place.
+        Some(lost) => {
+            Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) }
+        }
         None => Namespace { incarnation, ..wanted.clone() },
     };
     ledger.put_namespace(&new)?;

@@ -10,6 +10,7 @@
     reason = "tests only"
 )]
 
+mod bounds;
 mod files;
 mod lessee;
 #[cfg(target_os = "linux")]
@@ -22,13 +23,25 @@ mod mounts;
 mod names;
 mod restorations;
 mod subject;
+mod versions;
 
 use flakeid_lease::conformance;
 use subject::Sqlite;
 
+/// What puts older copies back has a store of its own: a namespace that is made in the same one
+/// afterwards may be one that was lost, and waits for the longest windows that any had.
 #[test]
 fn conformance() {
-    conformance::run(&Sqlite::new());
+    let store = Sqlite::new();
+    for (name, test) in conformance::TESTS {
+        println!("conformance {name} ...");
+        if name.starts_with("restorations::") {
+            test(&Sqlite::new());
+        } else {
+            test(&store);
+        }
+        println!("conformance {name} ... ok");
+    }
 }
 
 /// Does nothing unless it is a child that is to be killed in mid-transaction.

@@ -1,6 +1,9 @@
 //! "The database was replaced by an older copy", in every way an operator may do it.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flakeid_core::Layout;
@@ -10,7 +13,7 @@ use flakeid_lease::protocol::{
 };
 use flakeid_lease::store::{Continuity, Fault, operations};
 
-use crate::subject::{Sqlite, Victim, copy};
+use crate::subject::{Sqlite, Victim, copy, persist};
 
 pub const SPACE: &str = "space";
 
@@ -42,7 +45,7 @@ pub fn request(node: u64) -> Acquire {
 }
 
 fn acquire(store: &Sqlite, node: u64) -> Result<Grant, Fault> {
-    operations::acquire(&mut *store.connect(), SPACE, &request(node))
+    persist(|| operations::acquire(&mut *store.connect(), SPACE, &request(node)))
 }
 
 fn prepared() -> (Sqlite, Grant) {
@@ -186,6 +189,60 @@ fn namespace_lost() {
     store.restore(older);
     let again = operations::acquire(&mut *store.connect(), "later", &request(1));
     assert!(matches!(again, Err(Fault::Refused(Refusal::FenceInFuture { .. }))), "{again:?}");
+}
+
+/// With the owners and times of all files, and their serial number.
+fn copy_directory(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-Rp").args([from, to]).status().unwrap();
+    assert!(copied.success());
+}
+
+/// Nobody runs, the directory is deleted and a cold copy of it, `-serial` and all, takes its place.
+/// ext4 gives the same inodes out again.
+#[test]
+fn directory_put_back() {
+    let store = Sqlite::new();
+    let acquire = || {
+        let request = || Acquire { window_ms: 20_000, ..request(1) };
+        persist(|| operations::acquire(&mut *store.connect(), SPACE, &request()))
+    };
+    let held = acquire().unwrap();
+    let directory = store.file().parent().unwrap().to_owned();
+    let backup = tempfile::tempdir().unwrap();
+    let backup = backup.path().join("copy");
+    copy_directory(&directory, &backup);
+    let after = acquire().unwrap();
+    let inode = fs::metadata(store.file()).unwrap().ino();
+    let put_back = || {
+        fs::remove_dir_all(&directory).unwrap();
+        copy_directory(&backup, &directory);
+        fs::metadata(store.file()).unwrap().ino()
+    };
+    let same_inode = (0..20).any(|_| put_back() == inode);
+    if let Ok(again) = acquire() {
+        panic!(
+            "granted to one, then to another process (in the same inode: {same_inode}): \
+             {after:?}, {again:?}"
+        );
+    }
+    // Noticed once, and every time that it is done.
+    put_back();
+    check_noticed(&store, &held, after.fence);
+}
+
+/// Nothing is left to compare with, so even the first transaction of all counts as old.
+#[test]
+fn serial_deleted_after_the_first_transaction() {
+    let store = Sqlite::new();
+    acquire(&store, 1).unwrap();
+    let older = store.backup();
+    let highest = acquire(&store, 1).unwrap().fence;
+    store.restore(older);
+    fs::remove_file(store.beside("-serial")).unwrap();
+    if let Ok(again) = acquire(&store, 1) {
+        panic!("granted to one, then to another process: up to {highest}, {again:?}");
+    }
+    check_floor(&store, highest);
 }
 
 #[test]

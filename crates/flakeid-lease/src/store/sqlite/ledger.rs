@@ -4,7 +4,7 @@ use super::page::{Page, row_cells};
 use crate::machine;
 use crate::protocol::{Namespace, Record, Row};
 use crate::store::sql::{NamespaceCells, RecordCells, RowCells, whole};
-use crate::store::{Candidates, Continuity, Fault, Ledger, gaps};
+use crate::store::{Candidates, Continuity, Fault, Forgotten, Ledger, gaps};
 
 impl Ledger for Page<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
@@ -26,8 +26,8 @@ impl Ledger for Page<'_> {
         Ok(self.incarnation.clone())
     }
 
-    fn forgot_at(&mut self) -> Result<Option<i64>, Fault> {
-        Ok(self.forgot_at)
+    fn forgotten(&mut self) -> Result<Option<Forgotten>, Fault> {
+        Ok(self.forgot_at.map(|at| Forgotten { at, bounds: *self.bounds }))
     }
 
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
@@ -74,6 +74,7 @@ impl Ledger for Page<'_> {
             );
             self.write(&sql, values)?;
         }
+        *self.bounds = self.bounds.fieldwise_max(&namespace.bounds);
         Ok(())
     }
 

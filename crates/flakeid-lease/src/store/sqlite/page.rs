@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Params, Row as Found};
 
 use super::trouble::trouble;
-use crate::protocol::Row;
+use crate::protocol::{Bounds, Row};
 use crate::store::Fault;
 use crate::store::gaps::Taken;
 use crate::store::sql::{RowCells, whole};
@@ -19,6 +19,8 @@ pub(super) struct Page<'s> {
     /// Machine, inode and run.
     pub(super) incarnation: String,
     pub(super) forgot_at: Option<i64>,
+    /// The widest of any namespace that was ever here.
+    pub(super) bounds: &'s mut Bounds,
     pub(super) changed: &'s mut bool,
 }
 

@@ -88,7 +88,7 @@ impl Place {
     }
 
     /// Opens one of the files. If it is not there and may be made, it is: for its user only.
-    pub(super) fn open(path: &Path, creates: bool) -> Result<File, Fault> {
+    pub(super) fn open(path: &Path, creates: bool) -> Result<(File, Metadata), Fault> {
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
@@ -101,7 +101,7 @@ impl Place {
         let file = opened.map_err(|error| failed(path, &error))?;
         let found = file.metadata().map_err(|error| failed(path, &error))?;
         check_found(path, &found)?;
-        Ok(file)
+        Ok((file, found))
     }
 }
 

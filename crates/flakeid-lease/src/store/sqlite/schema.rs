@@ -1,5 +1,6 @@
-/// The tables' version; also in `flakeid_meta`.
-pub(super) const VERSION: i64 = 1;
+/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`. Its tables are the
+/// same and are taken over by the next transaction; builds that know only 1 refuse them from then on.
+pub(super) const VERSION: i64 = 2;
 
 /// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
 /// rows stay, fences fall only in a release, floors and layouts never.

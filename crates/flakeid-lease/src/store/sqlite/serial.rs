@@ -5,6 +5,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::place::{Place, failed, rejected};
+use crate::protocol::Bounds;
 use crate::store::Fault;
 
 /// The file beside the database that remembers how far the database has been. A database that
@@ -12,9 +13,18 @@ use crate::store::Fault;
 pub(super) struct Serial<'a> {
     place: &'a Place,
     file: File,
-    /// What it says; all zeros if nothing was ever confirmed.
-    pub(super) noted: Noted,
+    /// What it says; `None` if it is empty.
+    pub(super) noted: Option<Noted>,
+    /// The widest bounds of any namespace that was ever in the database: one that gets lost may have
+    /// had them. `None` if the file is empty, or of a build that did not write them.
+    pub(super) bounds: Option<Bounds>,
 }
+
+/// More than any text that is sound.
+const LONGEST: usize = 128;
+
+/// Of a database without a namespace.
+pub(super) const NO_BOUNDS: Bounds = Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0 };
 
 /// How far a database has been.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,58 +40,40 @@ impl<'a> Serial<'a> {
     pub(super) fn lock(place: &'a Place) -> Result<Option<Self>, Fault> {
         place.check_presence()?;
         let path = &place.serial;
-        let mut file = Place::open(path, true)?;
+        let (mut file, _) = Place::open(path, true)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
             Err(error) => return Err(failed(path, &error.into())),
         }
-        let mut text = String::new();
-        let read = Read::by_ref(&mut file).take(64).read_to_string(&mut text);
+        let mut text = String::with_capacity(LONGEST);
+        let read = Read::by_ref(&mut file).take(LONGEST as u64).read_to_string(&mut text);
         read.map_err(|error| failed(path, &error))?;
-        let noted = Noted::parse(&text).ok_or_else(|| {
+        let (noted, bounds) = parse(&text).ok_or_else(|| {
             rejected(&format!(
                 "{} was edited or damaged: delete it, and the store counts as restored",
                 path.display()
             ))
         })?;
-        Ok(Some(Self { place, file, noted }))
+        Ok(Some(Self { place, file, noted, bounds }))
     }
 
     /// Notes, durably.
-    pub(super) fn note(&mut self, noted: Noted) -> Result<(), Fault> {
+    pub(super) fn note(&mut self, noted: Noted, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
             .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.write_all(noted.to_text().as_bytes()))
+            .and_then(|_| self.file.write_all(text(noted, bounds).as_bytes()))
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| {
             Fault::Unavailable(format!("{}: {error}", self.place.serial.display()))
         })?;
-        self.noted = noted;
+        (self.noted, self.bounds) = (Some(noted), Some(bounds));
         Ok(())
     }
 }
 
 impl Noted {
-    /// Always of the same length, so that it is written within one block.
-    fn to_text(self) -> String {
-        format!("{:016x} {:08x}\n", self.serial, self.in_file)
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        if text.is_empty() {
-            return Some(Self::default());
-        }
-        let (serial, in_file) = text.strip_suffix('\n')?.split_once(' ')?;
-        let plain = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
-        if serial.len() != 16 || in_file.len() != 8 || !plain(serial) || !plain(in_file) {
-            return None;
-        }
-        let serial = u64::from_str_radix(serial, 16).ok()?;
-        Some(Self { serial, in_file: u32::from_str_radix(in_file, 16).ok()? })
-    }
-
     /// Whether a database may have been this far and be as it was left: at the serial noted, or
     /// one further if its writer was killed before it could note that (and told nobody).
     pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
@@ -91,18 +83,67 @@ impl Noted {
     }
 }
 
+/// Always of the same length, so that it is written within one block.
+fn text(noted: Noted, bounds: Bounds) -> String {
+    let Noted { serial, in_file } = noted;
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms } = bounds;
+    format!(
+        "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x}\n"
+    )
+}
+
+/// What builds before bounds were noted wrote is read as well: the first two numbers alone.
+fn parse(text: &str) -> Option<(Option<Noted>, Option<Bounds>)> {
+    if text.is_empty() {
+        return Some((None, None));
+    }
+    let mut words = text.strip_suffix('\n')?.split(' ');
+    let mut number = |digits: usize| {
+        let word = words.next()?;
+        let plain = word.len() == digits && word.bytes().all(|b| b.is_ascii_hexdigit());
+        plain.then(|| u64::from_str_radix(word, 16).ok())?
+    };
+    let noted = Noted { serial: number(16)?, in_file: number(8)? as u32 };
+    let bounds = match text.len() {
+        26 => None,
+        _ => Some(Bounds {
+            max_window_ms: number(16)?,
+            max_ahead_ms: number(16)?,
+            max_skew_ms: number(16)?,
+        }),
+    };
+    words.next().is_none().then_some((Some(noted), bounds))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Noted;
+    use super::{Bounds, NO_BOUNDS, Noted, parse, text};
 
     #[test]
     fn texts_are_read_back_and_nothing_else_is() {
-        for noted in [Noted::default(), Noted { serial: u64::MAX, in_file: u32::MAX }] {
-            assert_eq!(Noted::parse(&noted.to_text()), Some(noted));
+        let most = Noted { serial: u64::MAX, in_file: u32::MAX };
+        let day = Bounds { max_window_ms: 86_400_000, max_ahead_ms: u64::MAX, max_skew_ms: 1 };
+        for (noted, bounds) in [(Noted::default(), NO_BOUNDS), (most, day)] {
+            let text = text(noted, bounds);
+            assert_eq!(text.len(), 77);
+            assert_eq!(parse(&text), Some((Some(noted), Some(bounds))));
+            let earlier = format!("{}\n", &text[..25]);
+            assert_eq!(parse(&earlier), Some((Some(noted), None)));
         }
-        assert_eq!(Noted::parse(""), Some(Noted::default()));
-        for text in ["1 1\n", "0000000000000001 00000001", "+000000000000001 00000001\n", "\0"] {
-            assert_eq!(Noted::parse(text), None, "{text:?}");
+        assert_eq!(parse(""), Some((None, None)));
+        let whole = text(most, day);
+        for text in [
+            "1 1\n",
+            "0000000000000001 00000001",
+            "+000000000000001 00000001\n",
+            "0000000000000001 00000001 \n",
+            "\0",
+            &whole[..76],
+            &whole[..60],
+            &format!("{whole}0"),
+            &format!("{} 0\n", &whole[..76]),
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
         }
     }
 
@@ -123,7 +164,7 @@ mod tests {
         }
         let noted = Noted { serial: (1 << 32) + 1, in_file: u32::MAX };
         assert!(noted.explains((1 << 32) + 1, 1));
-        // Its notes were lost.
+        // Nothing was confirmed yet.
         assert!(!Noted::default().explains(2, 0));
         assert!(Noted::default().explains(1, 0));
     }

@@ -1,17 +1,17 @@
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::file_id::FileId;
 use super::page::Page;
+use super::past::{self, Past};
 use super::place::{Place, failed, rejected};
-use super::schema;
-use super::serial::{Noted, Serial};
+use super::serial::{NO_BOUNDS, Noted, Serial};
 use super::trouble::{is_busy, trouble};
 use crate::machine;
-use crate::random;
+use crate::protocol::Bounds;
 use crate::store::Fault;
 
 /// How often the log is merged into the file, in transactions.
@@ -28,24 +28,18 @@ pub(super) struct Session<'a> {
     place: &'a Place,
     in_file: u32,
     past: Past,
+    /// The widest of any namespace that was ever here.
+    bounds: Bounds,
     now: i64,
     /// Whether there is anything to commit.
     changed: bool,
-}
-
-/// What the database says about itself.
-struct Past {
-    serial: u64,
-    run: String,
-    inode: u64,
-    forgot_at: Option<i64>,
 }
 
 impl<'a> Session<'a> {
     /// Opens the file and begins. `None` while another process has it.
     pub(super) fn begin(place: &'a Place, now: i64) -> Result<Option<Self>, Fault> {
         let Some(mut serial) = Serial::lock(place)? else { return Ok(None) };
-        let (inode, in_file) = glance(place)?;
+        let (file, in_file) = glance(place)?;
         let fault = |error: rusqlite::Error| trouble(&place.file, &error);
         let connection = open(place)?;
         match connection.execute_batch("BEGIN IMMEDIATE") {
@@ -53,49 +47,58 @@ impl<'a> Session<'a> {
             Err(error) if is_busy(&error) => return Ok(None),
             Err(error) => return Err(fault(error)),
         }
-        let found = read_past(&connection, place)?;
+        let found = Past::read(&connection, place)?;
         let created = found.is_none();
-        let past = match found {
-            Some(past) if past.inode == inode && serial.noted.explains(past.serial, in_file) => {
+        if created {
+            if !place.creates {
+                return Err(place.missing());
+            }
+            Past::create(&connection).map_err(fault)?;
+            // With nothing noted at all the first transaction would pass for an older copy if its
+            // writer was killed before it could note that.
+            if serial.noted.is_none() {
+                serial.note(Noted::default(), NO_BOUNDS)?;
+            }
+        }
+        let reached = serial.noted.map_or(0, |noted| noted.serial);
+        let note_is_late = found.as_ref().is_some_and(|past| past.serial > reached);
+        // The file, if it is the one that was noted, as it was left.
+        let known = found.as_ref().and_then(|past| {
+            let explained = serial.noted?.explains(past.serial, in_file);
+            past.file?.merged(file).filter(|_| explained)
+        });
+        let bounds = match serial.bounds {
+            Some(bounds) if created || (known.is_some() && !note_is_late) => bounds,
+            noted => past::bounds(&connection, place)?.fieldwise_max(&noted.unwrap_or(NO_BOUNDS)),
+        };
+        let past = match (found, known) {
+            (Some(past), Some(file)) => {
                 // Its writer was killed before it could note that.
-                if past.serial > serial.noted.serial {
-                    serial.note(Noted { serial: past.serial, in_file })?;
+                if note_is_late {
+                    serial.note(Noted { serial: past.serial, in_file }, bounds)?;
                 }
-                past
+                Past { file: Some(file), ..past }
             }
             // An older copy, or a copy: nobody knows what it lacks.
-            Some(past) => Past {
-                serial: past.serial.max(serial.noted.serial),
-                forgot_at: Some(now),
-                ..new_past(inode)
-            },
-            None if !place.creates => return Err(place.missing()),
-            None => {
-                connection.execute_batch(schema::CREATE).map_err(fault)?;
-                let noted = serial.noted.serial;
-                let forgot_at = (noted > 0).then_some(now);
-                Past { serial: noted, forgot_at, ..new_past(inode) }
-            }
+            (Some(past), None) => Past::new(past.serial.max(reached), Some(now), file),
+            (None, _) => Past::new(reached, (reached > 0).then_some(now), file),
         };
-        if created {
-            let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
-                           VALUES (1, ?1, 0, '', '', NULL)";
-            connection.execute(columns, [schema::VERSION]).map_err(fault)?;
-        }
         let changed = created;
-        Ok(Some(Self { connection, serial, place, in_file, past, now, changed }))
+        Ok(Some(Self { connection, serial, place, in_file, past, bounds, now, changed }))
     }
 
     pub(super) fn ledger<'s>(&'s mut self, namespace: &'s str) -> Page<'s> {
         let machine = machine::name();
+        let inode = self.past.file.map_or(0, |file| file.inode);
         Page {
             connection: &self.connection,
             file: &self.place.file,
             namespace,
             now: self.now,
-            incarnation: format!("{machine}/{}/{}", self.past.inode, self.past.run),
+            incarnation: format!("{machine}/{inode}/{}", self.past.run),
             machine,
             forgot_at: self.past.forgot_at,
+            bounds: &mut self.bounds,
             changed: &mut self.changed,
         }
     }
@@ -115,25 +118,17 @@ impl<'a> Session<'a> {
         if !self.changed {
             return Ok(());
         }
-        let serial = self.past.serial + 1;
-        let low = serial as u32;
-        self.write_past(serial).map_err(|error| trouble(&self.place.file, &error))?;
+        self.past.serial += 1;
+        let serial = self.past.serial;
+        self.past
+            .write(&self.connection)
+            .and_then(|()| self.connection.execute_batch("COMMIT"))
+            .map_err(|error| trouble(&self.place.file, &error))?;
         let mut in_file = self.in_file;
         if serial.is_multiple_of(CHECKPOINT_EVERY) && self.checkpoint() {
-            in_file = low;
+            in_file = serial as u32;
         }
-        self.serial.note(Noted { serial, in_file })
-    }
-
-    fn write_past(&self, serial: u64) -> rusqlite::Result<()> {
-        let Past { run, inode, forgot_at, .. } = &self.past;
-        self.connection.execute(
-            "UPDATE flakeid_meta SET serial = ?1, run = ?2, inode = ?3, forgot_at = ?4",
-            (serial.cast_signed(), run, inode.to_string(), forgot_at),
-        )?;
-        // Also in the file's first page, where it can be read without the log.
-        self.connection.pragma_update(None, "user_version", (serial as u32).cast_signed())?;
-        self.connection.execute_batch("COMMIT")
+        self.serial.note(Noted { serial, in_file }, self.bounds)
     }
 
     /// Merges the log into the file. It can wait: a reader may be in the way, or a disk be full.
@@ -145,20 +140,15 @@ impl<'a> Session<'a> {
     }
 }
 
-fn new_past(inode: u64) -> Past {
-    Past { serial: 0, run: random::token().to_text(), inode, forgot_at: None }
-}
-
-/// The file's inode, and the low bits of the serial in its first page (`user_version`). Made if it
+/// Which file it is, and the low bits of the serial in its first page (`user_version`). Made if it
 /// may be and is not there. Only while `SQLite` has it not open: closing it would drop `SQLite`'s locks.
-fn glance(place: &Place) -> Result<(u64, u32), Fault> {
-    let fault = |error: std::io::Error| failed(&place.file, &error);
-    let file = Place::open(&place.file, place.creates)?;
-    let inode = file.metadata().map_err(fault)?.ino();
+fn glance(place: &Place) -> Result<(FileId, u32), Fault> {
+    let (file, found) = Place::open(&place.file, place.creates)?;
     let mut head = Vec::with_capacity(64);
-    file.take(64).read_to_end(&mut head).map_err(fault)?;
+    let read = file.take(64).read_to_end(&mut head);
+    read.map_err(|error| failed(&place.file, &error))?;
     let field = head.get(60..64).and_then(|bytes| bytes.try_into().ok());
-    Ok((inode, field.map_or(0, u32::from_be_bytes)))
+    Ok((FileId::of(&found), field.map_or(0, u32::from_be_bytes)))
 }
 
 fn open(place: &Place) -> Result<Connection, Fault> {
@@ -205,47 +195,4 @@ fn open(place: &Place) -> Result<Connection, Fault> {
         }
     }
     Ok(connection)
-}
-
-/// `None` in an empty database.
-fn read_past(connection: &Connection, place: &Place) -> Result<Option<Past>, Fault> {
-    let fault = |error: rusqlite::Error| trouble(&place.file, &error);
-    let tables: (i64, i64) = connection
-        .query_row(
-            "SELECT count(*), count(*) FILTER (WHERE name = 'flakeid_meta') FROM sqlite_schema",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .map_err(fault)?;
-    match tables {
-        (0, _) => return Ok(None),
-        (_, 0) => {
-            let text = format!("{} is another program's database", place.file.display());
-            return Err(Fault::Rejected(text));
-        }
-        _ => {}
-    }
-    let version: i64 = connection
-        .query_row("SELECT version FROM flakeid_meta", [], |row| row.get(0))
-        .map_err(fault)?;
-    if version != schema::VERSION {
-        return Err(rejected(&format!(
-            "{} has tables of version {version}, this build knows {}: use the flakeid that made \
-             them, or a newer one",
-            place.file.display(),
-            schema::VERSION
-        )));
-    }
-    let past =
-        connection.query_row("SELECT serial, run, inode, forgot_at FROM flakeid_meta", [], |row| {
-            let inode: String = row.get(2)?;
-            Ok(Past {
-                serial: row.get::<_, i64>(0)?.cast_unsigned(),
-                run: row.get(1)?,
-                // What is no number is no file's.
-                inode: inode.parse().unwrap_or(u64::MAX),
-                forgot_at: row.get(3)?,
-            })
-        });
-    past.map(Some).map_err(fault)
 }

@@ -1,0 +1,95 @@
+//! Which file a database is in.
+
+use std::fmt;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A file. An inode's number is given out again once its file is deleted, so the time at which the
+/// file was made counts too, which no copy takes over from its original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    pub(super) inode: u64,
+    /// In nanoseconds since 1970. Not every file system keeps it, nor every system tells it.
+    born: Option<i128>,
+}
+
+impl FileId {
+    pub(super) fn of(found: &Metadata) -> Self {
+        Self { inode: found.ino(), born: found.created().ok().map(nanoseconds) }
+    }
+
+    /// What was noted, `None` if it is nonsense.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let Some((inode, born)) = text.split_once('/') else {
+            return Some(Self { inode: text.parse().ok()?, born: None });
+        };
+        Some(Self { inode: inode.parse().ok()?, born: Some(born.parse().ok()?) })
+    }
+
+    /// The two put together if they may be one file: what one of them does not know counts for
+    /// nothing, or two processes that are told different things would find it changed for ever.
+    pub(super) fn merged(self, other: Self) -> Option<Self> {
+        let differ = self.born.zip(other.born).is_some_and(|(one, other)| one != other);
+        let born = self.born.or(other.born);
+        (self.inode == other.inode && !differ).then_some(Self { inode: self.inode, born })
+    }
+}
+
+/// As it is noted.
+impl fmt::Display for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.born {
+            Some(born) => write!(f, "{}/{born}", self.inode),
+            None => write!(f, "{}", self.inode),
+        }
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> i128 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => after.as_nanos().cast_signed(),
+        Err(before) => -before.duration().as_nanos().cast_signed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{FileId, UNIX_EPOCH, nanoseconds};
+
+    fn file(inode: u64, born: Option<i128>) -> FileId {
+        FileId { inode, born }
+    }
+
+    #[test]
+    fn notes_are_read_back() {
+        for (id, text) in [
+            (file(7, None), "7"),
+            (
+                file(u64::MAX, Some(1_793_491_200_123_456_789)),
+                "18446744073709551615/1793491200123456789",
+            ),
+            (file(7, Some(-1)), "7/-1"),
+        ] {
+            assert_eq!(id.to_string(), text);
+            assert_eq!(FileId::parse(text), Some(id));
+        }
+        for text in ["", "x", "7/", "/7", "7/x", "7/7/7", "-7"] {
+            assert_eq!(FileId::parse(text), None, "{text:?}");
+        }
+        assert_eq!(nanoseconds(UNIX_EPOCH - Duration::from_nanos(5)), -5);
+    }
+
+    #[test]
+    fn an_inode_that_was_given_out_again_is_another_file() {
+        let known = file(7, Some(100));
+        assert_eq!(known.merged(known), Some(known));
+        assert_eq!(known.merged(file(7, Some(101))), None);
+        assert_eq!(known.merged(file(8, Some(100))), None);
+        assert_eq!(known.merged(file(7, None)), Some(known));
+        assert_eq!(file(7, None).merged(known), Some(known));
+        assert_eq!(file(7, None).merged(file(8, None)), None);
+    }
+}

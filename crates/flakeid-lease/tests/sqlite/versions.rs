@@ -1,0 +1,67 @@
+//! Stores that an earlier build made: they go on as they are.
+
+use std::fs;
+
+use flakeid_lease::conformance::Subject;
+use flakeid_lease::protocol::{Grant, Renew};
+use flakeid_lease::store::{Continuity, operations};
+
+use crate::restorations::{SPACE, request, token};
+use crate::subject::Sqlite;
+
+/// The same store as version 1 would have it: without birth times, and without bounds beside it.
+fn of_version_1() -> (Sqlite, Grant) {
+    let store = Sqlite::new();
+    let held = operations::acquire(&mut *store.connect(), SPACE, &request(1)).unwrap();
+    let file = rusqlite::Connection::open(store.file()).unwrap();
+    file.execute_batch(
+        "UPDATE flakeid_meta SET version = 1, \
+         inode = iif(instr(inode, '/'), substr(inode, 1, instr(inode, '/') - 1), inode)",
+    )
+    .unwrap();
+    drop(file);
+    let noted = fs::read_to_string(store.beside("-serial")).unwrap();
+    fs::write(store.beside("-serial"), format!("{}\n", &noted[..25])).unwrap();
+    (store, held)
+}
+
+fn meta(store: &Sqlite) -> (i64, String) {
+    let file = rusqlite::Connection::open(store.file()).unwrap();
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    file.query_row("SELECT version, inode FROM flakeid_meta", [], read).unwrap()
+}
+
+#[test]
+fn version_1_is_taken_over() {
+    let (store, held) = of_version_1();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same);
+    assert_eq!(meta(&store).0, 1, "looking changes nothing");
+
+    let renewal = Renew {
+        node: held.node,
+        token: held.token,
+        next: token(),
+        start: held.start,
+        wanted: held.fence,
+        ttl_ms: 60_000,
+    };
+    operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
+    let found = fs::metadata(store.file()).unwrap();
+    let (version, file) = meta(&store);
+    assert_eq!((version, file.contains('/')), (2, found.created().is_ok()), "{file}");
+    assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 77);
+    operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
+}
+
+/// A copy that was made before a store was taken over, put back afterwards.
+#[test]
+fn copies_of_version_1_are_noticed() {
+    let (store, _) = of_version_1();
+    let older = store.backup();
+    operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
+    operations::acquire(&mut *store.connect(), SPACE, &request(3)).unwrap();
+    store.restore(older);
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    assert_eq!(listing.continuity, Continuity::Restored);
+}
