@@ -18,9 +18,10 @@
 //!
 //! # What a generator with a fixed node promises
 //! No two calls in one process return the same ID, whatever the threads, the clock and `fork` do;
-//! and a process that ends and starts again does not repeat IDs as long as the clock has not gone
-//! back in between. It cannot know whether another process or host uses the same node: that is for
-//! leases.
+//! and a process that ends and starts again repeats no ID as long as its clock then reads no
+//! earlier than the latest ID of every earlier run. A clock that went back, even during such a run,
+//! may not have caught up yet. A generator cannot know whether another process or host uses the
+//! same node: that is for leases.
 //!
 //! # Features
 //! `std` (default): the system clock, sleeping, the registry that makes generators of one node

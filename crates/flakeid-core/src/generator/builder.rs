@@ -50,7 +50,8 @@ impl GeneratorBuilder {
     }
 
     /// The node, 0 to the layout's [`max_node`](Layout::max_node). There is no default: two
-    /// generators that got the same one silently would repeat each other's IDs.
+    /// generators that got the same one silently would repeat each other's IDs. So would a process
+    /// that uses the node of an earlier one while its clock reads earlier than that one's latest ID.
     pub const fn node(mut self, node: u64) -> Self {
         self.node = Some(node);
         self

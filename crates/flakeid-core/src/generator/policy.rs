@@ -65,8 +65,12 @@ pub enum Rollback {
     /// Wait at most `max_wait` for the clock to catch up.
     Wait,
     /// Switch to a clock-sequence value that has not been used at this time yet, and otherwise do
-    /// as `Wait`. Needs a layout with `c` bits and a fixed node. It never repeats an ID, but IDs
-    /// are out of order across a switch.
+    /// as `Wait`. Needs a layout with `c` bits and a fixed node. IDs are out of order across a
+    /// switch.
+    ///
+    /// Which values were used when is known to this process only. Each run begins with value 0, so
+    /// one that starts before the clock has caught up with an earlier run's latest ID repeats IDs,
+    /// as with every other behaviour.
     ClockSequence,
 }
 

@@ -14,6 +14,12 @@ use crate::store::StoreArgs;
 ///
 /// Nothing done here can lead to an ID that is made twice, short of adopting a store while its
 /// original is still in use, and of telling `init` what is not true (--fresh, --lost).
+///
+/// A store that was restarted, failed over or restored notices it, and grants nothing until all
+/// windows of before are over. It cannot notice two primaries that grant at once, a virtual machine
+/// put back with its memory, or older data put back while the server runs on (IMPORT TABLESPACE,
+/// RESTORE, SWAPDB, etcdctl put): restart the server after that, or use fast-forward, before anybody
+/// leases.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {
@@ -168,7 +174,10 @@ pub(super) struct QuarantineArgs {
 /// Lets no window start before an instant
 ///
 /// For when IDs up to there may have been made without this store: by hand, by another system, or
-/// under leases that the store has forgotten. It cannot be taken back.
+/// under leases that the store has forgotten. All leases end. After older data were put back into a
+/// running server, the instant must be at least the longest window, plus how far it may start ahead,
+/// plus twice the clocks' skew from now: --by 50s with the bounds that `init` sets by default. It
+/// cannot be taken back.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
@@ -190,9 +199,10 @@ pub(super) struct FastForwardArgs {
 
 /// Takes over a store that was copied from another machine or restored from a backup
 ///
-/// All leases in it end, and nothing is granted until every window that the original may have
-/// granted is over. Only for a store whose original is out of use: two that grant the same nodes
-/// would lead to IDs made twice.
+/// Nothing is granted until every window that the original may have granted is over, and all leases
+/// in it end, unless it is still the run of the store that granted them: after older data were put
+/// back into a running server use fast-forward. Only for a store whose original is out of use: two
+/// that grant the same nodes would lead to IDs made twice.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {

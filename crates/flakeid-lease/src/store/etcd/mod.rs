@@ -18,6 +18,8 @@
 //! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
 //! - The coldest node is the one with the lowest fence among the 256 candidates that were written
 //!   longest ago.
+//! - **Not noticed**, besides what [no store notices](super): older values put back while the
+//!   cluster runs on, as by `etcdctl put`.
 
 mod commit;
 mod connection;

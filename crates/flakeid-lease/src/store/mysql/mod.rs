@@ -30,6 +30,16 @@
 //! flakeid_node`. The random value is in a table that is in memory only, so that the first who
 //! comes after a restart finds it empty and fills it. Where it is replicated, the server's name
 //! tells a replica from its source. Restored dumps make the tables anew.
+//!
+//! # Not noticed
+//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//!
+//! - Two servers that may be written to: a replica is promoted (`read_only = 0`) while its source
+//!   still serves clients, or clients return to an old source that was not stopped while the other
+//!   was the source. Set `read_only = 1` on the old source, or stop it, before the replica is
+//!   promoted.
+//! - Older data put back while the server runs on, as by `ALTER TABLE … IMPORT TABLESPACE`, which
+//!   leaves the table's creation time as it was.
 
 mod cells;
 mod connect;
