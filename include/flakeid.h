@@ -136,7 +136,8 @@
 #define FLAKEID_OVERFLOW_BORROW 2
 
 /**
- * When the clock goes back, use up the tick, then wait at most max_wait_ms (the default).
+ * When the clock goes back, go on in the current tick until it is full, then wait at most
+ * max_wait_ms (the default).
  */
 #define FLAKEID_ROLLBACK_CONTINUE 0
 
@@ -157,7 +158,8 @@
 #define FLAKEID_ROLLBACK_CLOCK_SEQUENCE 3
 
 /**
- * What flakeid_generator_retire() gives for a generator that has issued no ID: never a tick.
+ * What flakeid_generator_retire() returns for a generator that has issued no ID. No tick has this
+ * value.
  */
 #define FLAKEID_NO_TICK UINT64_MAX
 
@@ -197,7 +199,7 @@
 #define FLAKEID_LEASE_FENCED_OFF 3
 
 /**
- * The store was asked and said no.
+ * The store refused a request.
  */
 #define FLAKEID_LEASE_REFUSED 4
 
@@ -252,12 +254,13 @@
 #define FLAKEID_TEXT_SIZE 21
 
 /**
- * A ring of IDs that a thread of the library's makes beforehand, so that taking one is several
- * times faster: unique, and strictly increasing across all threads that take from it, but not in
- * order with IDs of the generator itself. Fast in bursts, or below the layout's rate: it never
- * holds more than the generator may issue, and nothing older than max_age_ms is handed out. Every
- * function but flakeid_cached_free() may be called by any number of threads at the same time. In
- * a forked child it is as its generator there; nothing of the parent's ring is handed out.
+ * A ring of IDs that a thread of the library makes in advance, so that taking one is several times
+ * faster. Its IDs are unique, and strictly increase across all threads that take from it, but are
+ * not in order with IDs of the generator itself. It is fast in bursts, or below the layout's rate:
+ * it never holds more than the generator may issue, and hands out nothing older than max_age_ms.
+ * Every function but flakeid_cached_free() may be called by any number of threads at the same
+ * time. In a forked child it works, or fails, as its generator does there, and hands out nothing
+ * of the parent's ring.
  */
 typedef struct flakeid_cached flakeid_cached;
 
@@ -277,13 +280,13 @@ typedef struct flakeid_manual_clock flakeid_manual_clock;
 typedef struct flakeid_generator flakeid_generator;
 
 /**
- * One thread's share of a generator: several times faster, because it reserves IDs in blocks. Its
- * own IDs strictly increase and are never another's; across threads there is no order. Their
- * times are never ahead of the clock, and late by at most one tick of the kernel's coarse clock,
- * a few milliseconds.
+ * One thread's share of a generator. It is several times faster, because it reserves IDs in
+ * blocks. Its own IDs strictly increase, and no ID is issued twice, here or elsewhere; across
+ * threads there is no order. Times in IDs are never ahead of the clock, and late by at most one
+ * tick of the kernel's coarse clock, a few milliseconds.
  *
- * Not for several threads at the same time: each has one of its own, or they take turns. In a
- * forked child it is as its generator there.
+ * Only one thread may use it at a time: give each thread one of its own, or let them take turns.
+ * In a forked child it works, or fails, as its generator does there.
  */
 typedef struct flakeid_local flakeid_local;
 
@@ -334,7 +337,8 @@ typedef struct flakeid_config {
      */
     uint64_t sequence_mask;
     /**
-     * Begin each tick at a random sequence number below 2^sequence_start; 0 begins at 0.
+     * Begin each tick at a random sequence number below 2^sequence_start; 0 means at sequence
+     * number 0.
      */
     uint32_t sequence_start;
     /**
@@ -377,14 +381,15 @@ typedef struct flakeid_config {
      */
     const char *clock_name;
     /**
-     * Several nodes instead of one: node_count of them, all different, or NULL. The generator
-     * issues so many times more IDs per tick, and they still rise. Not with a node, datacenter,
-     * worker, sequence_mask, or layouts with clock sequences; and within a process a node is used
-     * alone or always with the same others.
+     * NULL, or several nodes instead of one: node_count of them, all different. The generator then
+     * issues node_count times as many IDs per tick, and they still strictly increase. Cannot be
+     * combined with node, datacenter, worker, sequence_mask, or layouts with clock sequences.
+     * Within a process a node must be used either alone or always together with the same other
+     * nodes.
      */
     const uint64_t *nodes;
     /**
-     * How many there are: 1, 2, 4, 8 or another power of two. 0 if nodes is NULL.
+     * How many nodes there are, a power of two; 0 if nodes is NULL.
      */
     size_t node_count;
 } flakeid_config;
@@ -402,7 +407,7 @@ typedef struct flakeid_stats {
      */
     uint32_t reserved;
     /**
-     * Calls, or stalls within a fill, that had to wait.
+     * How many calls had to wait; a fill counts each time that it had to.
      */
     uint64_t waits;
     /**
@@ -416,8 +421,8 @@ typedef struct flakeid_stats {
 } flakeid_stats;
 
 /**
- * A function that is told that IDs were refused, why, and user_data. flakeid_last_error() and its
- * companions say more while it runs.
+ * A function that is called when IDs were refused, with the reason and user_data. While it runs,
+ * flakeid_last_error() and its companions say more.
  */
 typedef void (*flakeid_rejected_callback)(flakeid_status status, void *user_data);
 
@@ -446,7 +451,7 @@ typedef struct flakeid_ring_config {
      */
     uint32_t padding_factor;
     /**
-     * Also refill this often, at least 1, which keeps a ring fresh that nobody takes from
+     * Also refill this often, at least 1: this keeps a ring fresh that is seldom used
      * (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
      */
     uint64_t refill_interval_ms;
@@ -457,18 +462,19 @@ typedef struct flakeid_ring_config {
      */
     uint64_t max_age_ms;
     /**
-     * Is called each time the generator refuses to fill the ring, except for a full tick, or NULL:
-     * on threads of the library's, and must not block, free the ring, fork, or throw.
+     * NULL, or a function that is called each time the generator refuses to fill the ring for
+     * another reason than a full tick. It is called on threads of the library, and must not block,
+     * free the ring, fork, or throw.
      */
     flakeid_rejected_callback on_rejected_put;
     /**
-     * Is called each time a call is refused an ID, except for FLAKEID_CLOSED and FLAKEID_FORKED,
-     * or NULL: on the caller's thread, so by several at the same time, and must not free the
-     * ring, or throw.
+     * NULL, or a function that is called each time a call gets no ID for another reason than
+     * FLAKEID_CLOSED and FLAKEID_FORKED. It is called on the caller's thread, so possibly on
+     * several at the same time, and must not free the ring or throw.
      */
     flakeid_rejected_callback on_rejected_take;
     /**
-     * What both are called with. It must live until the ring is freed.
+     * Passed to both functions. It must live until the ring is freed.
      */
     void *user_data;
 } flakeid_ring_config;
@@ -502,11 +508,11 @@ typedef struct flakeid_ring_stats {
      */
     uint64_t dropped_stale;
     /**
-     * Refills that the generator refused, other than because its tick was full.
+     * Refills that the generator refused for another reason than a full tick.
      */
     uint64_t rejected_put;
     /**
-     * Calls that were refused an ID, other than by FLAKEID_CLOSED and FLAKEID_FORKED.
+     * Calls that got no ID for another reason than FLAKEID_CLOSED and FLAKEID_FORKED.
      */
     uint64_t rejected_take;
     /**
@@ -554,7 +560,7 @@ typedef struct flakeid_lease_event {
 } flakeid_lease_event;
 
 /**
- * A function that is called with each event, on the lease's own thread, and with user_data.
+ * A function that is called with each event and user_data, on the lease's own thread.
  */
 typedef void (*flakeid_lease_callback)(const struct flakeid_lease_event *event, void *user_data);
 
@@ -586,8 +592,8 @@ typedef struct flakeid_lease_config {
      */
     const char *name;
     /**
-     * Just this node, 0 to the layout's max_node, taken over even from a live holder, which is
-     * safe (FLAKEID_HAS_NODE).
+     * Lease exactly this node, 0 to the layout's max_node, and take it over even from a live
+     * holder, which is safe (FLAKEID_HAS_NODE).
      */
     uint64_t node;
     /**
@@ -599,11 +605,11 @@ typedef struct flakeid_lease_config {
      */
     uint64_t worker;
     /**
-     * Any node from this one (FLAKEID_HAS_NODES).
+     * The lowest node that may be leased (FLAKEID_HAS_NODES).
      */
     uint64_t first_node;
     /**
-     * To this one, inclusive (FLAKEID_HAS_NODES).
+     * The highest node that may be leased (FLAKEID_HAS_NODES).
      */
     uint64_t last_node;
     /**
@@ -627,7 +633,7 @@ typedef struct flakeid_lease_config {
      */
     int32_t rollback;
     /**
-     * 1 takes only nodes that were never leased; 0 any free one.
+     * 1 leases only nodes that were never leased before; 0 leases any free node.
      */
     int32_t never_reuse;
     /**
@@ -636,8 +642,8 @@ typedef struct flakeid_lease_config {
      */
     uint64_t window_ms;
     /**
-     * For how long the node is kept from others without a renewal (FLAKEID_HAS_TTL; otherwise
-     * 60 s). Uniqueness does not depend on it.
+     * How long other processes cannot have the node after its last renewal (FLAKEID_HAS_TTL;
+     * otherwise 60 s). Uniqueness does not depend on it.
      */
     uint64_t ttl_ms;
     /**
@@ -646,13 +652,13 @@ typedef struct flakeid_lease_config {
      */
     uint64_t max_wait_ms;
     /**
-     * Is called with whatever happens to the lease, or NULL: on a thread of the library's, one
-     * call at a time, should be quick, and must not free the generator, fork, or throw. A lease
-     * with a function is not shared with other generators.
+     * NULL, or a function that is called with everything that happens to the lease: on a thread of
+     * the library, one call at a time. It should be quick, and must not free the generator, fork,
+     * or throw. A lease with a function is not shared with other generators.
      */
     flakeid_lease_callback on_event;
     /**
-     * What on_event is called with. It must live until the generator is freed.
+     * Passed to on_event. It must live until the generator is freed.
      */
     void *user_data;
     /**
@@ -660,8 +666,8 @@ typedef struct flakeid_lease_config {
      */
     const char *clock_name;
     /**
-     * Lease so many nodes for the one generator: 0 or 1 for one, or 2, 4, 8 or another power of
-     * two. Not with a name, a node, or sequence_mask.
+     * How many nodes to lease for this one generator: a power of two; 0 means 1. Cannot be
+     * combined with a name, a node, or sequence_mask.
      */
     uint32_t node_count;
     /**
@@ -671,7 +677,7 @@ typedef struct flakeid_lease_config {
 } flakeid_lease_config;
 
 /**
- * How a lease stands. Start from FLAKEID_LEASE_STATUS_INIT.
+ * The state of a lease. Start from FLAKEID_LEASE_STATUS_INIT.
  */
 typedef struct flakeid_lease_status {
     /**
@@ -679,7 +685,7 @@ typedef struct flakeid_lease_status {
      */
     uint32_t struct_size;
     /**
-     * 1 if the node is another process's from the fence on.
+     * 1 if the node belongs to another process from the fence on.
      */
     int32_t fenced_off;
     /**
@@ -695,11 +701,11 @@ typedef struct flakeid_lease_status {
      */
     int64_t fence_unix_ms;
     /**
-     * Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+     * Until when no other process can have the node, in Unix milliseconds of the store's clock.
      */
     int64_t expires_unix_ms;
     /**
-     * How long that is from now by this host's clock, negative if it is over.
+     * How far in the future that is by this host's clock, in milliseconds; negative if it is past.
      */
     int64_t expires_in_ms;
     /**
@@ -712,11 +718,11 @@ typedef struct flakeid_lease_status {
      */
     uint64_t grants;
     /**
-     * How many attempts to acquire or renew had no success.
+     * How many attempts to acquire or renew failed.
      */
     uint64_t failures;
     /**
-     * Why the latest attempt had none; FLAKEID_OK once one has succeeded.
+     * Why the latest attempt failed; FLAKEID_OK if it succeeded.
      */
     flakeid_status last_error;
     /**
@@ -968,21 +974,20 @@ uint32_t flakeid_abi_version(void);
 const char *flakeid_version(void);
 
 /**
- * What a status means, as a sentence; "unknown status" for a number that is none. Never NULL.
+ * What a status means, as a sentence; "unknown status" for any other number. Never NULL.
  * flakeid_last_error() says more about a particular failure. The string is static. Any thread.
  */
 const char *flakeid_status_message(flakeid_status status);
 
 /**
  * The code of a status, "FLAKEID_...", which is the same in every language;
- * "FLAKEID_UNKNOWN_STATUS" for a number that is none. Never NULL. The string is static. Any
- * thread.
+ * "FLAKEID_UNKNOWN_STATUS" for any other number. Never NULL. The string is static. Any thread.
  */
 const char *flakeid_status_code(flakeid_status status);
 
 /**
- * What the last failed call of this thread had to say: a sentence for people, in English, that
- * names the field, the value and the range. Empty if no call has failed yet.
+ * The message of this thread's last failed call: an English sentence that names the field, the
+ * value and the range. Empty if no call has failed yet.
  *
  * Like errno it means something only right after a call failed; calls that succeed leave it.
  * The string belongs to the library and stays valid until a call of this thread fails, or the
@@ -1064,10 +1069,10 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
 /**
  * Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
  * node's position is kept for the process's next generator of that node. A leased node is given
- * back, unless another generator shares the lease, which takes at most a second; in a forked
- * child, the child's own. Waits for a call of on_event that is under way; there is none later.
+ * back, unless another generator shares the lease, which takes at most a second; in a forked child
+ * it is the child's own node. Waits for a call of on_event that is under way; no call follows.
  * Local handles and rings of a leased generator are FLAKEID_CLOSED from then on; those of any
- * other go on.
+ * other generator go on.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
@@ -1134,8 +1139,8 @@ flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator
                                        struct flakeid_stats *stats);
 
 /**
- * The node in the IDs; of several, the first. That of a leased generator changes if another
- * process takes it, and in a forked child with the first ID. Any thread.
+ * The node in the IDs, the smallest if there are several. A leased generator's node changes if
+ * another process takes it, and in a forked child at the first ID. Any thread.
  *
  * FLAKEID_NULL_ARGUMENT.
  */
@@ -1164,8 +1169,9 @@ flakeid_status flakeid_generator_layout(const struct flakeid_generator *generato
 
 /**
  * Makes a local handle of a generator, fixed or leased. The caller owns it and frees it with
- * flakeid_local_free(). It keeps a reference of its own: the generator may be freed before it. The
- * handle of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+ * flakeid_local_free(). The handle keeps a reference of its own, so the generator may be freed
+ * before it: the handle of a leased generator is FLAKEID_CLOSED from then on, any other goes on.
+ * Any thread.
  *
  * FLAKEID_NULL_ARGUMENT.
  */
@@ -1185,8 +1191,9 @@ void flakeid_local_free(struct flakeid_local *local);
 /**
  * Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
  * needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
- * frees it with flakeid_cached_free(). It keeps a reference of its own: the generator may be freed
- * before it. The ring of a leased one is FLAKEID_CLOSED then, any other goes on. Any thread.
+ * frees it with flakeid_cached_free(). The ring keeps a reference of its own, so the generator may
+ * be freed before it: the ring of a leased generator is FLAKEID_CLOSED from then on, any other
+ * goes on. Any thread.
  *
  * FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a max_age_ms
  * or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE, struct_size, ...),
@@ -1197,8 +1204,8 @@ flakeid_status flakeid_cached_open(const struct flakeid_generator *generator,
                                    struct flakeid_cached **cached);
 
 /**
- * The next ID of the ring, without waiting for a refill. Only that of a leased generator may
- * wait, and only to begin anew with another node. Any thread.
+ * The next ID of the ring, without waiting for a refill. Only the ring of a leased generator may
+ * wait, and only to start again with another node. Any thread.
  *
  * FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (its IDs are too far ahead of the clock),
  * FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; of a leased generator also those of
@@ -1223,9 +1230,9 @@ flakeid_status flakeid_cached_stats(const struct flakeid_cached *cached,
                                     struct flakeid_ring_stats *stats);
 
 /**
- * Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends its
- * thread and waits for it, and so for a call of on_rejected_put that is under way; there is none
- * later. IDs that are left in the ring are never issued.
+ * Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends the
+ * ring's thread and waits for it, and so for a call of on_rejected_put that is under way; no call
+ * follows. IDs that are left in the ring are never issued.
  */
 void flakeid_cached_free(struct flakeid_cached *cached);
 
@@ -1238,8 +1245,8 @@ void flakeid_cached_free(struct flakeid_cached *cached);
  *
  * A thread of the library renews the lease. Generators of one process with the same options share
  * one. In a forked child the generator leases a node of its own at its first ID there. The caller
- * owns the generator, and flakeid_generator_free() gives the node back. What a process leaves
- * behind that ends otherwise is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
+ * owns the generator, and flakeid_generator_free() gives the node back. If the process ends
+ * without that, the node is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
  *
  * FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, no such namespace, another
  * layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW,
@@ -1251,7 +1258,7 @@ flakeid_status flakeid_generator_open(const char *url,
                                       struct flakeid_generator **generator);
 
 /**
- * How the lease of a generator stands. Any thread.
+ * The state of a generator's lease. Any thread.
  *
  * FLAKEID_INVALID_OPTION (a generator of flakeid_generator_new(), struct_size),
  * FLAKEID_NULL_ARGUMENT.

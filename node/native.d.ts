@@ -8,12 +8,12 @@ interface ManualClock {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
-/** The number of what makes single IDs, for as long as this is kept. */
-type Seat = ExternalObject<'seat'>;
+/** The place of a generator, a local handle or a ring, which is free once this is not kept any more. */
+type SlotHandle = ExternalObject<'slot'>;
 /** A ring over a generator. */
 type Ring = ExternalObject<'ring'>;
 
-/** What follows from a layout. */
+/** The properties of a layout. */
 export interface Figures {
   /** The canonical descriptor. */
   descriptor: string
@@ -21,7 +21,7 @@ export interface Figures {
   presetName?: string
   /** How many of the 64 bits it uses. */
   width: number
-  /** Whether the node is datacenter and worker. */
+  /** Whether the node is split into datacenter and worker. */
   isSplit: boolean
   /** Whether every ID is exact as a number. */
   fitsF64: boolean
@@ -36,29 +36,32 @@ export interface Figures {
   numbers: BigUint64Array
 }
 
-/** How a lease stands. */
+/** The state of a lease. */
 export interface LeaseFigures {
   /** start, fence, renewals, grants, failures. */
   numbers: BigUint64Array
-  /** When the fence is, in Unix milliseconds. */
+  /** When the tick of the fence begins, in Unix milliseconds. */
   fenceUnixMs: number
-  /** Until when nobody else gets the node, in Unix milliseconds. */
+  /** Until when no other process can have the node, in Unix milliseconds. */
   expiresUnixMs: number
-  /** Whether the node is another's from the fence on. */
+  /** Whether the node belongs to another process from the fence on. */
   fencedOff: boolean
-  /** Why the latest attempt had no success. */
+  /** Why the latest attempt failed; absent if it succeeded. */
   lastError?: Error
 }
 
 /** The options of a lease, as text: numbers in decimal, whatever their size. */
 export interface LeaseTexts {
-  /** Where the store is; without it the environment says so, or the store is this host's own. */
+  /**
+   * Where the store is. Without it, `FLAKEID_STORE` says so, or it is this host's embedded
+   * store.
+   */
   url?: string
   /** The namespace in the store. */
   namespace?: string
   /** The name that keeps its node. */
   name?: string
-  /** The one node to lease. */
+  /** Lease exactly this node. */
   node?: string
   /** The high part of the node. */
   datacenter?: string
@@ -68,17 +71,17 @@ export interface LeaseTexts {
   nodesFrom?: string
   /** The last of them. */
   nodesTo?: string
-  /** How many nodes to lease. */
+  /** How many nodes to lease: a power of two. */
   nodeCount?: string
   /** A descriptor or a preset's name. */
   layout?: string
   /** Unix milliseconds of tick 0. */
   epoch?: string
-  /** For how long the node is kept without a renewal. */
+  /** How long other processes cannot have the node after its last renewal. */
   ttlMs?: string
-  /** How far a renewal reaches. */
+  /** How long IDs go on without a renewal. */
   windowMs?: string
-  /** How long to wait without progress. */
+  /** How long a call waits without issuing an ID. */
   maxWaitMs?: string
   /** What to do when a tick is full. */
   overflow?: string
@@ -102,7 +105,7 @@ export interface OptionTexts {
   epoch?: string
   /** The whole machine field. */
   node?: string
-  /** Several nodes instead of one. */
+  /** Several nodes instead of one: a power of two of them. */
   nodes?: Array<string>
   /** The high part of the node. */
   datacenter?: string
@@ -120,7 +123,7 @@ export interface OptionTexts {
   clock?: string
   /** How far ahead of the clock a window may be used. */
   maxAheadMs?: string
-  /** How long to wait without progress. */
+  /** How long a call waits without issuing an ID. */
   maxWaitMs?: string
   /** The first tick of the window. */
   windowStart?: string
@@ -128,7 +131,7 @@ export interface OptionTexts {
   windowFence?: string
 }
 
-/** The parts of an ID to be, as decimal text. */
+/** The parts of an ID that is to be packed, as decimal text. */
 export interface PartTexts {
   /** The tick; without one, that of `unixMs`. */
   tick?: string
@@ -148,7 +151,7 @@ export interface PartTexts {
 
 /** The options of a ring, as text: numbers in decimal, whatever their size. */
 export interface RingTexts {
-  /** It holds the IDs of 2^this full ticks. */
+  /** The ring holds the IDs of 2 to the power of this many full ticks. */
   boostPower?: string
   /** Refill when fewer than this many percent are left. */
   paddingFactor?: string
@@ -158,25 +161,25 @@ export interface RingTexts {
   maxAgeMs?: string
 }
 
-/** Moves it forward. */
+/** Moves a manual clock forward. */
 export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: bigint): void
 
 /**
- * The two functions that write the next ID of whoever the second number says into the first: one
- * waits, the other does not.
+ * Two functions that write the next ID of the generator whose slot is in the second number into
+ * the first one: one waits, the other does not.
  */
-export declare function bindDesk(): [nextId: () => void, tryNextId: () => void]
+export declare function bindDispatch(): [nextId: () => void, tryNextId: () => void]
 
 /** A function of a generator that fills an array and returns how many IDs it wrote. */
 export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** The same, waiting only if there is none to begin with, and only for one. */
+/** As `bindFill`, but waits only if there is no ID at all, and only for one. */
 export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** The same without waiting. */
+/** As `bindFill`, without ever waiting. */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** How many IDs a buffer is to hold, checked. */
+/** Checks how many IDs a buffer is to hold. */
 export declare function bufferSize(size: string): number
 
 /**
@@ -188,7 +191,7 @@ export declare function closeLease(owned: Owned): Promise<void>
 /** Ends all leases of this environment, and waits for that at most a second. */
 export declare function closeLeases(): void
 
-/** Ends it, and waits for its thread. */
+/** Ends a ring, and waits for its thread. */
 export declare function closeRing(ring: Ring): void
 
 /** A manual clock. */
@@ -209,10 +212,10 @@ export declare function encodeText(form: string, id: bigint): string
 /** Raises the end of the window. */
 export declare function extend(owned: Owned, fence: string): void
 
-/** The canonical descriptor of its layout. */
+/** The canonical descriptor of a generator's layout. */
 export declare function layoutOf(owned: Owned): string
 
-/** How a generator's lease stands, if it has one. */
+/** The state of a generator's lease, if it has one. */
 export declare function leaseOf(owned: Owned): LeaseFigures | null
 
 /** The smallest ID of the tick that contains the instant. */
@@ -227,7 +230,7 @@ export declare function nextIds(owned: Owned, n: number): BigUint64Array
 /** The next IDs, made off the event loop. */
 export declare function nextIdsAsync(owned: Owned, n: number): Promise<BigUint64Array>
 
-/** Its nodes, the smallest first. */
+/** The nodes of a generator, the smallest first. */
 export declare function nodesOf(owned: Owned): BigUint64Array
 
 /** Builds a generator. */
@@ -254,40 +257,43 @@ export declare function pack(descriptor: string, parts: PartTexts): bigint
 /** The names of the presets. */
 export declare function presets(): Array<string>
 
-/** What it reads. */
+/** What a manual clock reads. */
 export declare function readClock(clock: ExternalObject<ManualClock>): bigint
 
 /** Ends the generator and returns the last tick it issued in. */
 export declare function retire(owned: Owned): bigint | null
 
-/** How many IDs it can hold. */
+/** How many IDs a ring can hold. */
 export declare function ringCapacity(ring: Ring): number
 
-/** size, taken, dropped because stale, rejected puts, rejected takes, refills. */
+/**
+ * What happened in a ring: size, taken, dropped because stale, rejected puts, rejected takes,
+ * refills.
+ */
 export declare function ringStats(ring: Ring): BigUint64Array
 
-/** What to write into the second number of the array. */
-export declare function seatNumber(seat: Seat): number
-
-/** A generator's seat. */
-export declare function seatOf(owned: Owned): Seat
-
-/** A new local handle's seat. */
-export declare function seatOfLocal(owned: Owned): Seat
-
-/** A ring's seat. */
-export declare function seatOfRing(ring: Ring): Seat
-
-/** Sets it. */
+/** Sets a manual clock. */
 export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void
 
 /**
  * Takes the function that makes errors, and the array of two numbers through which the functions
- * of `bindDesk` hand IDs over. The array must not be given to anybody else.
+ * of `bindDispatch` hand IDs over. The array must not be given to anybody else.
  */
-export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, register: BigUint64Array): void
+export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, mailbox: BigUint64Array): void
 
-/** waits, rollbacks, largest ahead. */
+/** What to write into the second number of the array. */
+export declare function slotNumber(slot: SlotHandle): number
+
+/** The slot of a generator. */
+export declare function slotOf(owned: Owned): SlotHandle
+
+/** The slot of a new local handle. */
+export declare function slotOfLocal(owned: Owned): SlotHandle
+
+/** The slot of a ring. */
+export declare function slotOfRing(ring: Ring): SlotHandle
+
+/** What happened to a generator: waits, rollbacks, largest ahead. */
 export declare function stats(owned: Owned): BigUint64Array
 
 /** tick, unixMs, node, datacenter, worker, clockSequence, sequence. */
