@@ -15,6 +15,7 @@ import itertools
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import errors
 import known
@@ -35,9 +36,36 @@ def generate() -> dict[str, str]:
     """The text of every file, by name."""
     known.check()
     return {
-        name: json.dumps(document(), indent=1, ensure_ascii=True) + "\n"
+        name: render(document()) + "\n"
         for name, document in DOCUMENTS.items()
     }
+
+
+def render(value: Any, margin: str = "") -> str:
+    """JSON in ASCII with each case or step on one line, so that a diff shows whole cases.
+
+    What contains no list takes one line. The elements of a list take a line each. An
+    object with lists in it puts each of them on lines of its own, below `margin`.
+    """
+    if not contains_list(value):
+        return json.dumps(value, ensure_ascii=True)
+    inner = margin + " "
+    if isinstance(value, list):
+        elements = (f"{inner}{render(element, inner)}" for element in value)
+        return "[\n" + ",\n".join(elements) + f"\n{margin}]"
+    parts = []
+    by_kind = itertools.groupby(value.items(), lambda member: contains_list(member[1]))
+    for has_list, members in by_kind:
+        texts = [f"{json.dumps(name)}: {render(member, inner)}" for name, member in members]
+        parts.append((f",\n{inner}" if has_list else ", ").join(texts))
+    return "{" + f",\n{inner}".join(parts) + "}"
+
+
+def contains_list(value: Any) -> bool:
+    """Whether there is a list with elements in it, at any depth."""
+    if isinstance(value, dict):
+        return any(map(contains_list, value.values()))
+    return isinstance(value, list) and bool(value)
 
 
 def write(texts: dict[str, str]) -> None:
