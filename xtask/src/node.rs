@@ -127,14 +127,15 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     files::make_folder(&types)?;
     target
         .cargo("rustc")?
-        .args(&["--release", "--locked", "-p", "flakeid-node", "--", "-C", "strip=symbols"])
+        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-node"])
+        .args(&["--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
     let types = files::shown(&types.join("flakeid-node"))?;
     let declarations = Step::new("node", &["bindings/node/declarations.mjs", &types])
         .or_install("apt-get install nodejs npm (Node 20 or later)")
         .output()?;
-    let addon = target.release_folder().join(target.platform.library("flakeid_node"));
+    let addon = target.built_folder().join(target.platform.library("flakeid_node"));
     Ok((addon, declarations))
 }
 
