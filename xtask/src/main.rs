@@ -16,6 +16,7 @@ mod publish;
 mod python;
 mod readme;
 mod test;
+mod times;
 mod venv;
 mod wasm;
 mod workflows;
@@ -141,13 +142,14 @@ fn run(task: Task) -> Outcome {
         Task::Msrv => lint::msrv(),
         Task::C { bench: true, .. } => c::bench()?.run(),
         Task::C { test, target, .. } => {
-            let target = Target::new(target.as_deref())?;
-            if test { c::test(&target) } else { c::build(&target) }
+            let target = target.as_deref();
+            if test { c::test(&Target::tested(target)?) } else { c::build(&Target::new(target)?) }
         }
         Task::Header => header::write(),
         Task::Python { bench: true, .. } => python::bench()?.run(),
         Task::Python { test, target, free_threaded, .. } => {
-            let target = Target::new(target.as_deref())?;
+            let target = target.as_deref();
+            let target = if test { Target::tested(target)? } else { Target::new(target)? };
             let wheel = Wheel { target, free_threaded: free_threaded.as_deref() };
             if test { python::test(&wheel) } else { python::build(&wheel) }
         }
@@ -156,8 +158,12 @@ fn run(task: Task) -> Outcome {
         Task::Wasm { test: true, .. } => wasm::test(),
         Task::Node { bench: true, .. } => node::bench()?.run(),
         Task::Node { test, target, .. } => {
-            let target = Target::new(target.as_deref())?;
-            if test { node::test(&target) } else { node::build(&target) }
+            let target = target.as_deref();
+            if test {
+                node::test(&Target::tested(target)?)
+            } else {
+                node::build(&Target::new(target)?)
+            }
         }
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),

@@ -70,7 +70,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
 
 /// Makes a project of files from a folder, and installs what its lock file says and the tarballs.
 pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
-    let here = Target::new(None)?;
+    let here = Target::tested(None)?;
     pack(&here)?;
     for file in names {
         files::copy(format!("{from}/{file}"), format!("{project}/{file}"))?;
@@ -139,13 +139,14 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     files::make_folder(&types)?;
     target
         .cargo("rustc")?
-        .args(&["--release", "--locked", "-p", "flakeid-node", "--", "-C", "strip=symbols"])
+        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-node"])
+        .args(&["--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
     let types = files::shown(&types.join("flakeid-node"))?;
     let declarations =
         Step::new("node", &["bindings/node/declarations.mjs", &types]).or_install(NODE).output()?;
-    let addon = target.release_folder().join(target.platform.library("flakeid_node"));
+    let addon = target.built_folder().join(target.platform.library("flakeid_node"));
     Ok((addon, declarations))
 }
 

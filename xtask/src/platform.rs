@@ -78,24 +78,38 @@ impl Platform {
     }
 }
 
+/// The profile of what is published and benchmarked, which takes several times as long to build as
+/// cargo's own profile `release`.
+pub(crate) const DIST: &str = "dist";
+
 /// What to build for: this machine, with its own linker, or a platform as it is released.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) platform: Platform,
     pub(crate) released: bool,
+    /// The profile to build with, of those in `Cargo.toml`.
+    pub(crate) profile: &'static str,
 }
 
 impl Target {
+    /// What is published: that platform, or this machine if none is named.
     pub(crate) fn new(triple: Option<&str>) -> Result<Self, Failed> {
         let Some(triple) = triple else {
-            return Ok(Self { platform: Platform::here()?, released: false });
+            return Ok(Self { platform: Platform::here()?, released: false, profile: DIST });
         };
         let known = RELEASED.into_iter().find(|known| known.triple == triple);
         let platform = known.ok_or_else(|| {
             let all = RELEASED.map(|known| known.triple).join(", ");
             Failed(format!("--target is {triple}, but has to be one of {all}"))
         })?;
-        Ok(Self { platform, released: true })
+        Ok(Self { platform, released: true, profile: DIST })
+    }
+
+    /// What is tested: a platform as it is released if one is named, and otherwise this machine
+    /// with the profile `release`, because the tests find the same faults in what builds sooner.
+    pub(crate) fn tested(triple: Option<&str>) -> Result<Self, Failed> {
+        let target = Self::new(triple)?;
+        Ok(if target.released { target } else { Self { profile: "release", ..target } })
     }
 
     /// Whether it has to run on systems older than this one, or with another C library.
@@ -129,11 +143,11 @@ impl Target {
         })
     }
 
-    /// Where `--release` leaves what it builds.
-    pub(crate) fn release_folder(&self) -> PathBuf {
+    /// Where cargo leaves what it builds with the profile.
+    pub(crate) fn built_folder(&self) -> PathBuf {
         let folder = target_folder();
         let folder = if self.released { folder.join(self.platform.triple) } else { folder };
-        folder.join("release")
+        folder.join(self.profile)
     }
 
     pub(crate) fn runs_here(&self) -> Result<bool, Failed> {

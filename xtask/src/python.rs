@@ -1,6 +1,6 @@
 //! The Python package, tested as installed.
 
-use crate::command::{Failed, Outcome, Step, root};
+use crate::command::{Failed, Outcome, Step, root, target_folder};
 use crate::files;
 use crate::packages;
 use crate::platform::Target;
@@ -33,7 +33,7 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
     let maturin = |arguments: &[&str]| {
         Step::new(&maturin, arguments).args(&["--out", &artefacts]).within("python")
     };
-    let mut step = maturin(&["build", "--release", "--locked"]);
+    let mut step = maturin(&["build", "--profile", wheel.target.profile, "--locked"]);
     if wheel.target.released {
         step = step.args(&["--target", wheel.target.platform.triple]);
     }
@@ -59,7 +59,7 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
     let image = wheel.target.image(ALPINE)?;
     build(wheel)?;
     if !wheel.target.released {
-        build_from_sdist()?;
+        build_from_sdist(wheel)?;
     }
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
@@ -78,7 +78,7 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
 
 /// Builds the wheel, installs it into a clean environment of that name, and returns the interpreter.
 pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
-    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
     let clean = Venv::clean(name, PYTHON, None)?;
     clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
     clean.program("python")
@@ -87,7 +87,7 @@ pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
 /// Builds the wheel, and installs it and what a file asks for into the environment of that name,
 /// which lasts.
 pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Failed> {
-    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
     let venv = Venv::lasting(name)?;
     venv.pip(&["install", "-q", "-r", requirements])?;
     let wheel = artefact("whl")?;
@@ -120,19 +120,25 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     clean.python(&["-P", "benches/python/bench.py"])
 }
 
-/// That nothing is missing from the sdist: it builds, with a target folder of its own. In any other
-/// one cargo would take what is there for up to date, because the sources in an sdist are always
-/// equally old.
-fn build_from_sdist() -> Outcome {
-    let (target, wheels) = (venv::folder("sdist-target"), venv::folder("sdist-wheels"));
-    files::remove(&target)?;
+/// That nothing is missing from the sdist: it builds. Dependencies are compiled already, for the
+/// wheel; our own crates are compiled anew, because they are in another folder.
+fn build_from_sdist(wheel: &Wheel) -> Outcome {
+    let (sources, wheels) = (venv::folder("sdist"), venv::folder("sdist-wheels"));
+    files::empty(&sources)?;
     files::remove(&wheels)?;
+    // -m: as new as they are here. In an sdist all files are equally old whatever is in them, and
+    // cargo would take what it compiled for the last one for up to date.
+    Step::new("tar", &["-xzmf", &artefact("gz")?, "--strip-components=1"])
+        .args(&["-C", &files::shown(&sources)?])
+        .or_install("apt-get install tar")
+        .run()?;
     let tools = Venv::lasting("build")?;
     tools
         .python(&["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])?
         .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &files::shown(&wheels)?])
-        .args(&[&artefact("gz")?])
-        .env("CARGO_TARGET_DIR", target)
+        .args(&[&files::shown(&sources)?])
+        .env("CARGO_TARGET_DIR", target_folder())
+        .env("MATURIN_PEP517_ARGS", format!("--locked --profile {}", wheel.target.profile))
         // The build backend looks for maturin there.
         .env("PATH", tools.path()?)
         .run()

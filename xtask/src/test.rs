@@ -1,7 +1,8 @@
 use crate::command::{Outcome, Step};
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, header, lint, node, packages, python, readme, wasm};
+use crate::times::Times;
+use crate::{c, campaign, docs, header, lint, node, packages, python, readme, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 6] = [
@@ -13,37 +14,55 @@ const SERVERS: [(&str, &str); 6] = [
     ("etcdctl", "etcd-client"),
 ];
 
+/// What compiles the programs of this task: optimised, and with every check of a debug build.
+const PROFILE: [&str; 3] = ["--locked", "--profile", "tested"];
+
 pub(crate) fn run() -> Outcome {
-    packages::ensure(&SERVERS)?;
-    lint::run()?;
-    Step::new("python3", &["tests/vectors/reference.py", "--check"])
-        .or_install("apt-get install python3 (3.11 or later)")
-        .run()?;
-    // Debug builds panic on an overflow, optimised builds are what users run: both have to pass.
-    Step::cargo(&["test", "--workspace", "--all-features", "--locked"]).run()?;
-    Step::cargo(&["test", "--workspace", "--locked", "--profile", "tested"]).run()?;
-    Step::cargo(&["test", "-p", "flakeid-core", "--no-default-features", "--locked"])
-        .args(&["--lib", "--test", "model", "--test", "vectors"])
-        .run()?;
-    Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--profile", "tested"])
-        .args(&["--lib", "loom"])
-        .configured("loom")
-        .run()?;
-    Step::cargo(&["test", "-p", "flakeid-lease", "--no-default-features", "--locked"])
-        .args(&["--profile", "tested", "--lib", "loom"])
-        .configured("loom")
-        .run()?;
-    Step::cargo(&["test", "-p", "flakeid-core", "--locked", "--test", "fork"])
-        .configured("flakeid_atfork")
-        .run()?;
-    campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))?;
-    header::check()?;
-    let here = Target::new(None)?;
-    c::test(&here)?;
-    python::test(&Wheel { target: here, free_threaded: None })?;
-    node::test(&here)?;
-    wasm::test()?;
-    readme::check()?;
+    let mut times = Times::new();
+    let outcome = steps(&mut times);
+    print!("\n{times}");
+    outcome?;
     println!("\ncargo xtask test: everything passed");
     Ok(())
+}
+
+/// What is most likely to fail, and soonest done, comes first.
+fn steps(times: &mut Times) -> Outcome {
+    times.step("servers", || packages::ensure(&SERVERS))?;
+    times.step("vectors", || {
+        Step::new("python3", &["tests/vectors/reference.py", "--check"])
+            .or_install("apt-get install python3 (3.11 or later)")
+            .run()
+    })?;
+    times.step("C header", header::check)?;
+    times.step("lint", lint::run)?;
+    let workspace = || Step::cargo(&["test", "--workspace", "--all-features"]).args(&PROFILE);
+    times.step("workspace: build", || workspace().args(&["--no-run"]).run())?;
+    times.step("workspace: run", || workspace().run())?;
+    let tests = |package| Step::cargo(&["test", "-p", package]).args(&PROFILE);
+    times.step("core without std", || {
+        tests("flakeid-core")
+            .args(&["--no-default-features", "--lib", "--test", "model", "--test", "vectors"])
+            .run()
+    })?;
+    times.step("fork handler", || {
+        tests("flakeid-core").args(&["--test", "fork"]).configured("flakeid_atfork").run()
+    })?;
+    times.step("loom models", || {
+        tests("flakeid-core").args(&["--lib", "loom"]).configured("loom").run()?;
+        tests("flakeid-lease")
+            .args(&["--no-default-features", "--lib", "loom"])
+            .configured("loom")
+            .run()
+    })?;
+    times.step("campaign", || {
+        campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))
+    })?;
+    let here = Target::tested(None)?;
+    times.step("README", readme::check)?;
+    times.step("C, C++, Go, Java", || c::test(&here))?;
+    times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
+    times.step("Node", || node::test(&here))?;
+    times.step("WebAssembly", wasm::test)?;
+    times.step("guide", docs::check)
 }

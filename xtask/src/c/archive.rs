@@ -65,7 +65,8 @@ pub(crate) fn build(target: &Target) -> Outcome {
     let print = format!("--print=native-static-libs={}", listed.display());
     target
         .cargo("rustc")?
-        .args(&["--release", "--locked", "-p", "flakeid-c", "--lib", "--", &print])
+        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-c", "--lib"])
+        .args(&["--", &print])
         .run()?;
     let system_libraries = files::text(&listed)?;
 
@@ -106,7 +107,7 @@ fn name(target: &Target) -> String {
 }
 
 fn libraries(names: &Names, target: &Target, to: &Path) -> Outcome {
-    let from = target.release_folder();
+    let from = target.built_folder();
     files::copy(from.join(target.platform.library("flakeid")), to.join(&names.shared))?;
     files::copy(from.join(names.fixed), to.join(names.fixed))?;
     for link in &names.links {

@@ -226,10 +226,7 @@ impl GeneratorBuilder {
             return refused("give either nodes or one node, not both");
         }
         if !nodes.len().is_power_of_two() {
-            return refused(&format!(
-                "{} nodes: their number must be a power of two",
-                nodes.len()
-            ));
+            return refused(&format!("{} nodes: their number must be a power of two", nodes.len()));
         }
         let mut nodes = nodes.clone();
         nodes.sort_unstable();

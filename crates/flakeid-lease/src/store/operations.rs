@@ -175,9 +175,7 @@ fn created(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fau
     let incarnation = ledger.incarnation()?;
     let new = match ledger.forgotten()? {
         // Its windows may have been longer than those of the one that takes its place.
-        Some(lost) => {
-            Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) }
-        }
+        Some(lost) => Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) },
         None => Namespace { incarnation, ..wanted.clone() },
     };
     ledger.put_namespace(&new)?;
