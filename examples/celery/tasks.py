@@ -4,8 +4,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-import flakeid
 from celery import Celery
+
+import flakeid
 
 # Files instead of a message broker, so that the example runs anywhere. Use your own broker here.
 queue = Path(os.environ.get("QUEUE_FOLDER", "queue"))

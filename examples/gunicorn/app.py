@@ -10,7 +10,7 @@ url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
 generator = flakeid.lease(url, namespace="orders")
 
 
-def application(environ, start_response):
+def application(_environ, start_response):
     answer = {"id": str(generator.next_id()), "node": generator.node, "pid": os.getpid()}
     body = json.dumps(answer).encode()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]

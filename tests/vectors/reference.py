@@ -15,7 +15,6 @@ import itertools
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import errors
 import known
@@ -35,13 +34,10 @@ DOCUMENTS = {
 def generate() -> dict[str, str]:
     """The text of every file, by name."""
     known.check()
-    return {
-        name: render(document()) + "\n"
-        for name, document in DOCUMENTS.items()
-    }
+    return {name: render(document()) + "\n" for name, document in DOCUMENTS.items()}
 
 
-def render(value: Any, margin: str = "") -> str:
+def render(value: object, margin: str = "") -> str:
     """JSON in ASCII with each case or step on one line, so that a diff shows whole cases.
 
     What contains no list takes one line. The elements of a list take a line each. An
@@ -61,7 +57,7 @@ def render(value: Any, margin: str = "") -> str:
     return "{" + f",\n{inner}".join(parts) + "}"
 
 
-def contains_list(value: Any) -> bool:
+def contains_list(value: object) -> bool:
     """Whether there is a list with elements in it, at any depth."""
     if isinstance(value, dict):
         return any(map(contains_list, value.values()))

@@ -152,7 +152,13 @@ test('a close ends local handles and rings, though another generator shares the 
   ring.nextId();
   const closing = closed.close();
   const refused = () => {
-    for (const call of [() => local.nextId(), () => local.tryNextId(), () => ring.nextId(), () => ring.take(), () => closed.nextId()]) {
+    for (const call of [
+      () => local.nextId(),
+      () => local.tryNextId(),
+      () => ring.nextId(),
+      () => ring.take(),
+      () => closed.nextId(),
+    ]) {
       assert.throws(call, { code: 'FLAKEID_CLOSED' });
     }
   };
