@@ -60,7 +60,9 @@ fn steps(times: &mut Times) -> Outcome {
     })?;
     let here = Target::tested(None)?;
     times.step("README", readme::check)?;
-    times.step("C, C++, Go, Java", || c::test(&here))?;
+    // As it is published: valgrind takes some of what other optimisations make of SQLite's bindings for
+    // reads of memory that was never written.
+    times.step("C, C++, Go, Java", || c::test(&Target::new(None)?))?;
     times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
     times.step("Node", || node::test(&here))?;
     times.step("WebAssembly", wasm::test)?;

@@ -47,7 +47,7 @@ fn check_waits(store: &Sqlite, held: &Grant, then: i64) {
             panic!("{held:?} is held, and after {minutes} min: {answer:?}")
         };
     }
-    let kept = operations::list(&mut *store.connect(), WIDE).unwrap().namespace;
+    let kept = persist(|| operations::list(&mut *store.connect(), WIDE)).unwrap().namespace;
     assert_eq!(kept.bounds, Bounds::of(&Layout::TWITTER));
     let again = take(store, then + 62 * MINUTE_MS, 20_000).unwrap();
     assert!(again.start >= held.fence, "{held:?} {again:?}");

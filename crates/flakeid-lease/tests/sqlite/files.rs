@@ -12,7 +12,7 @@ use flakeid_lease::protocol::Refusal;
 use flakeid_lease::store::{Fault, Location, operations};
 
 use crate::restorations::request;
-use crate::subject::{Sqlite, Victim, connect};
+use crate::subject::{Sqlite, Victim, connect, persist};
 
 fn use_it(url: &str) -> Result<(), Fault> {
     let mut store = connect(url)?;
@@ -203,7 +203,7 @@ fn full_disk() {
     let said = String::from_utf8_lossy(&full.stdout);
     assert!(said.contains("Unavailable("), "{full:?}");
     std::thread::sleep(Duration::from_millis(1));
-    let listing = operations::list(&mut *store.connect(), "space").unwrap();
+    let listing = persist(|| operations::list(&mut *store.connect(), "space")).unwrap();
     assert_eq!(listing.rows.len(), 1);
     use_it(&store.url()).unwrap();
 }

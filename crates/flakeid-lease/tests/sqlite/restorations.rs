@@ -52,7 +52,7 @@ fn prepared() -> (Sqlite, Grant) {
     let store = Sqlite::new();
     let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
     let wanted = Namespace { bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
-    operations::init(&mut *store.connect(), &wanted).unwrap();
+    persist(|| operations::init(&mut *store.connect(), &wanted)).unwrap();
     let grant = acquire(&store, 1).unwrap();
     (store, grant)
 }
@@ -83,7 +83,7 @@ fn check_noticed(store: &Sqlite, held: &Grant, highest: u64) {
         Err(Fault::Refused(Refusal::Restored { .. } | Refusal::FenceInFuture { .. }))
     );
     assert!(waits, "{refused:?}");
-    let floor = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
+    let floor = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap().namespace.floor;
     assert!(floor >= highest, "{floor} {highest}");
 }
 
@@ -271,7 +271,8 @@ fn restored_again() {
     let older = keep(&store);
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let highest = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
+        let highest =
+            persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap().namespace.floor;
         for (suffix, bytes) in ["", "-wal"].into_iter().zip(&older) {
             fs::write(store.beside(suffix), bytes).unwrap();
         }
@@ -279,7 +280,7 @@ fn restored_again() {
             check_noticed(&store, &held, highest);
         }
         acquire(&store, 6).ok();
-        let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+        let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
         runs.push(listing.namespace.incarnation);
     }
     assert_ne!(runs[1], runs[2]);
@@ -290,7 +291,7 @@ fn restored_again() {
 fn writer_killed() {
     let (store, held) = prepared();
     Victim::of(&store.url()).kill();
-    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(listing.rows[0].token, Some(held.token));
     acquire(&store, 5).unwrap();
@@ -303,7 +304,7 @@ fn writer_killed_before_its_note() {
     let before = fs::read(store.beside("-serial")).unwrap();
     let grant = acquire(&store, 5).unwrap();
     fs::write(store.beside("-serial"), before).unwrap();
-    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(listing.rows.iter().map(|row| row.node).collect::<Vec<_>>(), [1, 5]);
     let renewal = Renew {

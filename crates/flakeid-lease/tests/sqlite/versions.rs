@@ -7,7 +7,7 @@ use flakeid_lease::protocol::{Grant, Renew};
 use flakeid_lease::store::{Continuity, operations};
 
 use crate::restorations::{SPACE, request, token};
-use crate::subject::Sqlite;
+use crate::subject::{Sqlite, persist};
 
 /// The same store as version 1 would have it: without birth times, and without bounds beside it.
 fn of_version_1() -> (Sqlite, Grant) {
@@ -34,7 +34,7 @@ fn meta(store: &Sqlite) -> (i64, String) {
 #[test]
 fn version_1_is_taken_over() {
     let (store, held) = of_version_1();
-    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(meta(&store).0, 1, "looking changes nothing");
 
@@ -62,6 +62,6 @@ fn copies_of_version_1_are_noticed() {
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
     operations::acquire(&mut *store.connect(), SPACE, &request(3)).unwrap();
     store.restore(older);
-    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
 }
