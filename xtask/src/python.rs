@@ -138,7 +138,8 @@ fn build_from_sdist(wheel: &Wheel) -> Outcome {
         .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &files::shown(&wheels)?])
         .args(&[&files::shown(&sources)?])
         .env("CARGO_TARGET_DIR", target_folder())
-        .env("MATURIN_PEP517_ARGS", format!("--locked --profile {}", wheel.target.profile))
+        // Not --locked: the lock file in an sdist also names the crates that are left out of it.
+        .env("MATURIN_PEP517_ARGS", format!("--profile {}", wheel.target.profile))
         // The build backend looks for maturin there.
         .env("PATH", tools.path()?)
         .run()

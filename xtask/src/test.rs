@@ -2,7 +2,7 @@ use crate::command::{Outcome, Step};
 use crate::platform::Target;
 use crate::python::Wheel;
 use crate::times::Times;
-use crate::{c, campaign, docs, header, lint, node, packages, python, readme, wasm};
+use crate::{c, campaign, header, lint, node, packages, python, readme, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 6] = [
@@ -65,6 +65,5 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("C, C++, Go, Java", || c::test(&Target::new(None)?))?;
     times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
     times.step("Node", || node::test(&here))?;
-    times.step("WebAssembly", wasm::test)?;
-    times.step("guide", docs::check)
+    times.step("WebAssembly", wasm::test)
 }
