@@ -35,7 +35,7 @@ pub(crate) fn check() -> Outcome {
     let chapters = book::read()?;
     book::build()?;
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
-    let library = c::installed(&Target::new(None)?, &format!("{WORK}/c"))?;
+    let library = c::installed(&Target::tested(None)?, &format!("{WORK}/c"))?;
     let stores = Stores::start()?;
     commands::run(&chapters, &library, &stores)?;
     examples::run(&stores)?;

@@ -142,8 +142,8 @@ fn run(task: Task) -> Outcome {
         Task::Msrv => lint::msrv(),
         Task::C { bench: true, .. } => c::bench()?.run(),
         Task::C { test, target, .. } => {
-            let target = Target::new(target.as_deref())?;
-            if test { c::test(&target) } else { c::build(&target) }
+            let target = target.as_deref();
+            if test { c::test(&Target::tested(target)?) } else { c::build(&Target::new(target)?) }
         }
         Task::Header => header::write(),
         Task::Python { bench: true, .. } => python::bench()?.run(),
