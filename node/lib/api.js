@@ -34,6 +34,8 @@
 //   readClock(clock): bigint
 //   setClock(clock, unixMs: bigint): void
 //   advanceClock(clock, ms: bigint): void
+//   generatorOptions(): string                the options in the core, as 'name: kind, name: kind';
+//                                             kinds are number, numbers, text and flag
 //   open(options: OptionTexts, clock?: Clock): Handle
 //
 //   Figures: { descriptor: string, presetName?: string, width: number, isSplit: boolean,
@@ -42,9 +44,9 @@
 //     fitsI64Until, maxDatacenter, maxWorker (the last two 0 where the node is not split) }
 //   PartTexts: { tick?, unixMs?, node?, datacenter?, worker?, clockSequence?, sequence? }: Text
 //     each. Without a tick it is that of unixMs; without a node it is datacenter and worker's.
-//   OptionTexts: { layout?: Descriptor, overflow?: string, rollback?: string, and as Text: epoch?,
-//     node?, datacenter?, worker?, sequenceMask?, sequenceStart?, maxAheadMs?, maxWaitMs?,
-//     windowStart?, windowFence?; with manyNodes nodes?: Text[], with clockNames clock?: string }
+//   OptionTexts: { layout?: Descriptor, epoch?: Text, settings: Settings }
+//   Settings: string[]                        an option's name in the core, its value as text, the
+//                                             next name and so on
 //   Handle: an object with
 //     layout: string (canonical descriptor), nodes: bigints
 //     nextId(): bigint, tryNextId(): bigint
@@ -57,17 +59,11 @@
 //     isLeased?: boolean                       if it is true, there are also
 //     close(): Promise<void>, lease(): LeaseFigures | undefined
 //
-// A backend may have clockNames: true and manyNodes: true, for the options `clock: 'coarse'` and
-// `nodes`.
-//
 // A backend with a system around it also has (see lease.js, local.js, buffered.js, cached.js):
-//   openLease(options: LeaseTexts, listener?): Promise<Handle>
+//   leaseOptions(): string, ringOptions(): string
+//   openLease(url: string | undefined, options: OptionTexts, listener?): Promise<Handle>
 //                                             the listener is called with kind, node, start, fence
 //                                             and error
-//   LeaseTexts: { url?: string, layout?: Descriptor, namespace?: string, name?: string,
-//     overflow?: string, rollback?: string, reuse?: boolean, and as Text: epoch?, node?,
-//     datacenter?, worker?, nodesFrom?, nodesTo?, ttlMs?, windowMs?, maxWaitMs?, sequenceMask?,
-//     sequenceStart?, nodeCount?, and clock?: string }
 //   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
 //     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
 //
@@ -75,8 +71,7 @@
 //   its Handles:
 //     fillSome(ids): number                   waits only if there is none to begin with
 //     local(): { nextId(): bigint, tryNextId(): bigint }
-//     ring(options: RingTexts, onRejectedPut?): Ring
-//   RingTexts: as Text, boostPower?, paddingFactor?, refillIntervalMs?, maxAgeMs?
+//     ring(settings: Settings, onRejectedPut?): Ring
 //   Ring: { nextId(): bigint, take(): bigint, capacity: number, close(): void, stats():
 //     BigUint64Array of size, taken, droppedStale, rejectedPut, rejectedTake, refills }
 //
@@ -99,8 +94,8 @@ function defineApi(backend, extend = () => ({})) {
   const checks = defineArguments(backend);
   const { Layout, layoutOf } = defineLayout(backend, checks);
   const { ManualClock, clockOf } = defineManualClock(backend, checks);
-  const { textsOf, plainTextsOf } = defineOptions(checks, layoutOf);
-  const { Generator, ...inside } = defineGenerator(backend, checks, textsOf, layoutOf, clockOf);
+  const options = defineOptions(checks, layoutOf);
+  const { Generator, ...inside } = defineGenerator(backend, checks, options, layoutOf, clockOf);
   return {
     Generator,
     Layout,
@@ -109,7 +104,7 @@ function defineApi(backend, extend = () => ({})) {
     ...defineDecode(checks, layoutOf),
     ...defineText(backend, checks),
     ...defineJson(checks),
-    ...extend({ backend, checks, textsOf, plainTextsOf, Generator, ...inside }),
+    ...extend({ backend, checks, ...options, Generator, ...inside }),
     version: backend.version(),
   };
 }

@@ -2,12 +2,9 @@
 
 const { FlakeIdError, wrongType } = require('./error.js');
 
-const OPTIONS = {
-  numbers: ['boostPower', 'paddingFactor', 'refillIntervalMs', 'maxAgeMs'],
-  others: ['onRejectedPut', 'onRejectedTake'],
-};
+function defineCached({ backend, tableOf, settingsOf, handleOf }) {
+  const table = tableOf(backend.ringOptions(), ['onRejectedPut', 'onRejectedTake']);
 
-function defineCached({ plainTextsOf, handleOf }) {
   function listenerOf(options, name) {
     const listener = options[name];
     if (listener === undefined || typeof listener === 'function') return listener;
@@ -21,9 +18,9 @@ function defineCached({ plainTextsOf, handleOf }) {
 
     constructor(generator, options = {}) {
       const handle = handleOf(generator);
-      const texts = plainTextsOf(options, OPTIONS);
+      const settings = settingsOf(options, table);
       this.#onRejectedTake = listenerOf(options, 'onRejectedTake');
-      this.#ring = handle.ring(texts, listenerOf(options, 'onRejectedPut'));
+      this.#ring = handle.ring(settings, listenerOf(options, 'onRejectedPut'));
       this.#generator = generator;
     }
 

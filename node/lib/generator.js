@@ -2,20 +2,6 @@
 
 const { FlakeIdError, wrongType } = require('./error.js');
 
-const OPTIONS = {
-  numbers: [
-    'node',
-    'datacenter',
-    'worker',
-    'sequenceMask',
-    'sequenceStart',
-    'maxAheadMs',
-    'maxWaitMs',
-  ],
-  texts: ['overflow', 'rollback'],
-  others: ['clock', 'window'],
-};
-
 // What a generator is made of that was opened elsewhere, instead of options. Users cannot make one.
 class Opened {
   constructor(handle) {
@@ -30,23 +16,21 @@ function listOf(ids) {
   return list;
 }
 
-function defineGenerator(backend, checks, textsOf, layoutOf, clockOf) {
-  const known = backend.manyNodes ? { ...OPTIONS, others: ['nodes', ...OPTIONS.others] } : OPTIONS;
+function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockOf) {
+  const described = backend.generatorOptions();
+  const hasClockNames = described.includes('clock: ');
+  const table = tableOf(described, ['clock', 'window', 'layout', 'epoch']);
   let handleOf;
 
   function open(options) {
-    const texts = textsOf(options, known);
-    const { nodes, window, clock } = options;
-    if (nodes !== undefined) {
-      if (!Array.isArray(nodes)) throw wrongType('nodes', 'an array of nodes', nodes);
-      texts.nodes = nodes.map((node, index) => `${checks.whole(node, `nodes[${index}]`)}`);
-    }
+    const texts = textsOf(options, table);
+    const { window, clock } = options;
     if (window !== undefined) {
       checks.record(window, 'window');
-      texts.windowStart = `${checks.whole(window.start, 'window.start')}`;
-      texts.windowFence = `${checks.whole(window.fence, 'window.fence')}`;
+      texts.settings.push('window_start', `${checks.whole(window.start, 'window.start')}`);
+      texts.settings.push('window_fence', `${checks.whole(window.fence, 'window.fence')}`);
     }
-    if (backend.clockNames && typeof clock === 'string') texts.clock = clock;
+    if (hasClockNames && typeof clock === 'string') texts.settings.push('clock', clock);
     else if (clock !== undefined) return backend.open(texts, clockOf(clock, 'clock'));
     return backend.open(texts);
   }

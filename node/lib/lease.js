@@ -2,24 +2,10 @@
 
 const { wrongType } = require('./error.js');
 
-const OPTIONS = {
-  numbers: [
-    'node',
-    'datacenter',
-    'worker',
-    'nodeCount',
-    'ttlMs',
-    'windowMs',
-    'maxWaitMs',
-    'sequenceMask',
-    'sequenceStart',
-  ],
-  texts: ['namespace', 'name', 'clock', 'overflow', 'rollback'],
-  others: ['nodes', 'reuse', 'onEvent'],
-};
-
 // What only backends with leases have: Generator.lease, Generator.auto and the property `lease`.
-function defineLease({ backend, checks, textsOf, Generator, generatorOf, handleOf }) {
+function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf, handleOf }) {
+  const table = tableOf(backend.leaseOptions(), ['nodes', 'onEvent', 'layout', 'epoch']);
+
   function listenerOf(onEvent) {
     if (onEvent === undefined) return undefined;
     if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent);
@@ -34,21 +20,16 @@ function defineLease({ backend, checks, textsOf, Generator, generatorOf, handleO
   }
 
   async function open(url, options) {
-    const texts = textsOf(options, OPTIONS);
-    const { nodes, reuse, onEvent } = options;
-    if (url !== undefined) texts.url = url;
+    const texts = textsOf(options, table);
+    const { nodes, onEvent } = options;
     if (nodes !== undefined) {
       if (!Array.isArray(nodes) || nodes.length !== 2) {
         throw wrongType('nodes', 'an array of the first and the last node', nodes);
       }
-      texts.nodesFrom = `${checks.whole(nodes[0], 'nodes[0]')}`;
-      texts.nodesTo = `${checks.whole(nodes[1], 'nodes[1]')}`;
+      texts.settings.push('nodes_from', `${checks.whole(nodes[0], 'nodes[0]')}`);
+      texts.settings.push('nodes_to', `${checks.whole(nodes[1], 'nodes[1]')}`);
     }
-    if (reuse !== undefined) {
-      if (typeof reuse !== 'boolean') throw wrongType('reuse', 'a boolean', reuse);
-      texts.reuse = reuse;
-    }
-    return generatorOf(await backend.openLease(texts, listenerOf(onEvent)));
+    return generatorOf(await backend.openLease(url, texts, listenerOf(onEvent)));
   }
 
   async function lease(url, options = {}) {

@@ -130,8 +130,8 @@ class NativeHandle extends Single {
     return new Single(addon.slotOfLocal(this.#owned));
   }
 
-  ring(options, onRejectedPut) {
-    return new NativeRing(addon.openRing(this.#owned, options, onRejectedPut));
+  ring(settings, onRejectedPut) {
+    return new NativeRing(addon.openRing(this.#owned, settings, onRejectedPut));
   }
 
   extend(fence) {
@@ -173,8 +173,8 @@ function fillShared(fill, ids) {
 
 let endsWithProcess = false;
 
-async function openLease(options, listener) {
-  const owned = await addon.openLease(options, listener);
+async function openLease(url, options, listener) {
+  const owned = await addon.openLease(url, options, listener);
   if (!endsWithProcess) {
     // process.exit ends the main thread without the add-on being told.
     process.once('exit', closeLeases);
@@ -190,8 +190,6 @@ function closeLeases() {
 
 const backend = {
   ...addon,
-  clockNames: true,
-  manyNodes: true,
   setup,
   open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
   openLease,

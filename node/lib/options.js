@@ -1,23 +1,45 @@
 'use strict';
 
-const { FlakeIdError } = require('./error.js');
+const { FlakeIdError, wrongType } = require('./error.js');
+
+function camelCase(name) {
+  return name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+}
 
 function defineOptions(checks, layoutOf) {
-  // What the backend takes: numbers and instants as decimal text, a layout as its descriptor.
-  function textsOf(options, { numbers, texts, others }) {
-    const found = plainTextsOf(options, { numbers, texts, others: ['layout', 'epoch', ...others] });
-    const { layout, epoch } = options;
-    if (layout !== undefined) found.layout = layoutOf(layout).descriptor;
-    if (epoch !== undefined) found.epoch = `${checks.instant(epoch, 'epoch')}`;
-    return found;
+  // How values of each of the core's kinds become text.
+  const texts = {
+    number: (value, name) => `${checks.whole(value, name)}`,
+    text: checks.text,
+    flag(value, name) {
+      if (typeof value === 'boolean') return `${value}`;
+      throw wrongType(name, 'a boolean', value);
+    },
+    numbers(value, name) {
+      if (!Array.isArray(value)) throw wrongType(name, 'an array of numbers', value);
+      return value.map((item, index) => `${checks.whole(item, `${name}[${index}]`)}`).join();
+    },
+  };
+
+  // The core's options ('name: kind, name: kind'), by the names that they have here. `others` are
+  // handled by the caller: each replaces the options whose names begin with it, as the core's
+  // window_start and window_fence are fields of `window`.
+  function tableOf(described, others) {
+    const options = new Map();
+    for (const option of described.split(', ')) {
+      const [name, kind] = option.split(': ');
+      if (!others.some((other) => name === other || name.startsWith(`${other}_`))) {
+        options.set(camelCase(name), { name, text: texts[kind] });
+      }
+    }
+    return { options, known: [...options.keys(), ...others] };
   }
 
-  // The same where there is no layout to choose.
-  function plainTextsOf(options, { numbers, texts = [], others = [] }) {
-    checks.record(options, 'options');
+  // What the core's `set` takes: a name, its value as text, the next name and so on.
+  function settingsOf(given, { options, known }) {
+    checks.record(given, 'options');
     // A misspelt option that is passed over is an ID from the wrong node or layout.
-    const known = [...numbers, ...texts, ...others];
-    for (const name of Object.keys(options)) {
+    for (const name of Object.keys(given)) {
       if (!known.includes(name)) {
         throw new FlakeIdError(
           'FLAKEID_INVALID_OPTION',
@@ -25,19 +47,26 @@ function defineOptions(checks, layoutOf) {
         );
       }
     }
-    const found = {};
-    for (const name of numbers) {
-      const value = options[name];
-      if (value !== undefined) found[name] = `${checks.whole(value, name)}`;
+    const settings = [];
+    for (const [key, { name, text }] of options) {
+      const value = given[key];
+      if (value !== undefined) settings.push(name, text(value, key));
     }
-    for (const name of texts) {
-      const value = options[name];
-      if (value !== undefined) found[name] = checks.text(value, name);
-    }
-    return found;
+    return settings;
   }
 
-  return { textsOf, plainTextsOf };
+  // What the backend takes where there is a layout to choose.
+  function textsOf(given, table) {
+    const settings = settingsOf(given, table);
+    const { layout, epoch } = given;
+    return {
+      layout: layout === undefined ? undefined : layoutOf(layout).descriptor,
+      epoch: epoch === undefined ? undefined : `${checks.instant(epoch, 'epoch')}`,
+      settings,
+    };
+  }
+
+  return { tableOf, settingsOf, textsOf };
 }
 
 module.exports = { defineOptions };

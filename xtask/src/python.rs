@@ -142,6 +142,11 @@ fn build_from_sdist(wheel: &Wheel) -> Outcome {
         .env("MATURIN_PEP517_ARGS", format!("--profile {}", wheel.target.profile))
         // The build backend looks for maturin there.
         .env("PATH", tools.path()?)
+        .run()?;
+    // Cargo takes crates of one path below the workspace for the same, wherever the workspace is,
+    // and would go on using what it compiled from the sdist when a file here has changed.
+    Step::cargo(&["clean", "--quiet", "--locked", "--profile", wheel.target.profile])
+        .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
         .run()
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, Id, Layout, ManualClock, NamedClock, Stats};
+use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
 use flakeid_lease::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 
 use crate::dispatch::NextId;
@@ -31,41 +31,27 @@ impl Handle {
         options: &OptionTexts,
         clock: Option<&ManualClock>,
     ) -> Result<Arc<Self>, Error> {
-        let layout = options.layout()?;
-        let mut builder = options.builder(layout)?;
-        let max_wait = options.max_wait()?;
-        let mut on_loop = Some(longest_on_loop(&layout, max_wait));
+        let mut builder = options.apply(Generator::builder(options.layout()?))?;
         if let Some(clock) = clock {
             builder = builder.clock(clock.clone());
-            on_loop = None;
-        } else if let Some(name) = &options.clock {
-            builder = builder.clock(name.parse::<NamedClock>()?);
         }
-        let generator: Generator = builder.build()?;
-        Ok(Self::new(generator.into(), None, on_loop, max_wait))
+        Ok(Self::new(builder.build()?.into(), None, clock.is_none()))
     }
 
-    pub(crate) fn leased(
-        generator: LeasedGenerator,
-        max_wait: Option<Duration>,
-        leases: &Rc<Leases>,
-    ) -> Arc<Self> {
-        let on_loop = Some(longest_on_loop(generator.layout(), max_wait));
+    pub(crate) fn leased(generator: LeasedGenerator, leases: &Rc<Leases>) -> Arc<Self> {
         let generator = Arc::new(generator);
         let lease = Lease::new(Arc::clone(&generator), Rc::clone(leases));
-        let handle = Self::new(AnyGenerator::Leased(generator), Some(lease), on_loop, max_wait);
+        let handle = Self::new(AnyGenerator::Leased(generator), Some(lease), true);
         leases.add(&handle);
         handle
     }
 
     #[expect(clippy::arc_with_non_send_sync, reason = "it is shared by functions of one thread")]
-    fn new(
-        generator: AnyGenerator,
-        lease: Option<Lease>,
-        on_loop: Option<Duration>,
-        max_wait: Option<Duration>,
-    ) -> Arc<Self> {
-        Arc::new(Self { generator, lease, on_loop, on_ring: longest_on_ring(max_wait) })
+    fn new(generator: AnyGenerator, lease: Option<Lease>, waiting_takes_time: bool) -> Arc<Self> {
+        let on_ring = generator.max_wait().min(LONGEST_ON_LOOP);
+        let tick = Duration::from_millis(generator.layout().unit_ms());
+        let on_loop = waiting_takes_time.then(|| on_ring.min(tick));
+        Arc::new(Self { generator, lease, on_loop, on_ring })
     }
 
     /// The generator, unless its lease was closed. The generator itself is closed later, off the
@@ -177,14 +163,6 @@ impl NextId for Handle {
     fn try_next_id(&self) -> Result<Id, Error> {
         self.generator()?.try_next_id()
     }
-}
-
-fn longest_on_loop(layout: &Layout, max_wait: Option<Duration>) -> Duration {
-    longest_on_ring(max_wait).min(Duration::from_millis(layout.unit_ms()))
-}
-
-fn longest_on_ring(max_wait: Option<Duration>) -> Duration {
-    max_wait.map_or(LONGEST_ON_LOOP, |max_wait| max_wait.min(LONGEST_ON_LOOP))
 }
 
 /// A generator in a thread of the pool, where it may wait for as long as its options say. It is

@@ -1,7 +1,6 @@
 //! What a lease does in a thread of the pool: it is opened and closed there.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use flakeid_core::Error;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
@@ -14,48 +13,51 @@ use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::lease::PendingClose;
 use crate::lease_event::{EventArguments, observer};
-use crate::lease_options::LeaseTexts;
+use crate::options::OptionTexts;
 use crate::task::TaskInput;
 
 /// Leasing a node, in a thread of the pool.
-pub(crate) struct Opening {
-    builder: TaskInput<LeaseBuilder>,
-    max_wait: Option<Duration>,
-}
+pub(crate) struct Opening(TaskInput<LeaseBuilder>);
 
 impl Task for Opening {
     type Output = std::result::Result<LeasedGenerator, Error>;
     type JsValue = ExternalRef<Arc<Handle>>;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        self.builder.caught(LeaseBuilder::open)
+        self.0.caught(LeaseBuilder::open)
     }
 
     fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
         let generator = opened.map_err(|error| thrown(&env, &error))?;
         let Environment { leases, .. } = Environment::of(&env)?;
-        ExternalRef::new(&env, Handle::leased(generator, self.max_wait, leases))
+        ExternalRef::new(&env, Handle::leased(generator, leases))
     }
 }
 
-/// Leases a node off the event loop, for a generator. The listener is given the kind of an event,
+/// Leases a node off the event loop, for a generator, from the store at the URL or else from that
+/// which `FLAKEID_STORE` names, or else from this host's embedded store. The listener is given the kind of an event,
 /// its node, start, fence and error, and does not keep the event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(
     env: Env,
-    options: LeaseTexts,
+    url: Option<String>,
+    options: OptionTexts,
     #[napi(
         ts_arg_type = "((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined"
     )]
     listener: Option<Function<EventArguments, Unknown<'static>>>,
 ) -> Result<AsyncTask<Opening>> {
     let refused = |error: Error| thrown(&env, &error);
-    let max_wait = options.max_wait().map_err(refused)?;
-    let mut builder = options.builder().map_err(refused)?;
+    let layout = options.layout().map_err(refused)?;
+    let builder = match &url {
+        Some(url) => LeasedGenerator::builder(url, layout),
+        None => LeaseBuilder::auto(layout),
+    };
+    let mut builder = builder.and_then(|builder| options.apply(builder)).map_err(refused)?;
     if let Some(listener) = listener {
         builder = builder.observer(observer(&listener)?);
     }
-    Ok(AsyncTask::new(Opening { builder: TaskInput::new(builder), max_wait }))
+    Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
 }
 
 /// The state of a lease.

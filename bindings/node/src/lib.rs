@@ -18,7 +18,6 @@ mod handle;
 mod layout;
 mod lease;
 mod lease_event;
-mod lease_options;
 mod lease_tasks;
 mod leases;
 mod local;

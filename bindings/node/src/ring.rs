@@ -1,7 +1,6 @@
 //! The functions of rings that JavaScript calls.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use flakeid_core::{Error, RingOptions};
 use napi::bindgen_prelude::{BigUint64Array, External, FnArgs, Function};
@@ -13,46 +12,12 @@ use crate::cached::Cached;
 use crate::dispatch::SlotHandle;
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
-use crate::options::{milliseconds, small};
+use crate::options::apply;
 
 /// A ring. Its slot keeps it alive too.
 pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
-
-/// The options of a ring, as text: numbers in decimal, whatever their size.
-#[napi(object, object_to_js = false)]
-pub struct RingTexts {
-    /// The ring holds the IDs of 2 to the power of this many full ticks.
-    pub boost_power: Option<String>,
-    /// Refill when fewer than this many percent are left.
-    pub padding_factor: Option<String>,
-    /// Also refill this often.
-    pub refill_interval_ms: Option<String>,
-    /// How old an ID may be when it is handed out.
-    pub max_age_ms: Option<String>,
-}
-
-impl RingTexts {
-    fn options(&self) -> std::result::Result<RingOptions, Error> {
-        let mut options = RingOptions::new();
-        if let Some(power) = small("boost_power", self.boost_power.as_ref())? {
-            options = options.boost_power(power);
-        }
-        if let Some(percent) = small("padding_factor", self.padding_factor.as_ref())? {
-            options = options.padding_factor(percent);
-        }
-        let interval: Option<Duration> =
-            milliseconds("refill_interval_ms", self.refill_interval_ms.as_ref())?;
-        if interval.is_some() {
-            options = options.refill_interval(interval);
-        }
-        if let Some(max_age) = milliseconds("max_age_ms", self.max_age_ms.as_ref())? {
-            options = options.max_age(max_age);
-        }
-        Ok(options)
-    }
-}
 
 /// Begins a ring over a generator, filled. The listener is given the error each time the generator
 /// refuses to refill it, and does not keep the event loop running.
@@ -60,13 +25,13 @@ impl RingTexts {
 pub(crate) fn open_ring(
     env: Env,
     owned: &Owned,
-    options: RingTexts,
+    settings: Vec<String>,
     #[napi(ts_arg_type = "((error: Error) => void) | undefined")] on_rejected_put: Option<
         Function<ErrorArguments, Unknown<'static>>,
     >,
 ) -> Result<Ring> {
     let refused = |error: Error| thrown(&env, &error);
-    let mut options = options.options().map_err(refused)?;
+    let mut options = apply(RingOptions::new(), &settings).map_err(refused)?;
     if let Some(listener) = on_rejected_put {
         options = options.on_rejected_put(handler(&listener)?);
     }

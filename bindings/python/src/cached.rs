@@ -8,16 +8,16 @@ use std::sync::Arc;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
 use flakeid_lease::AnyCachedGenerator;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::callback::Callback;
 use crate::direct::DirectMethod;
-use crate::duration::duration;
 use crate::error::{exception, raise};
 use crate::generator::Generator;
 use crate::guarded::Guarded;
-use crate::integer::{small, wrong_type};
+use crate::integer::wrong_type;
 use crate::ring_stats::RingStats;
+use crate::settings;
 
 /// A ring of IDs that a thread makes beforehand from a Generator, for any number of takers.
 ///
@@ -106,40 +106,21 @@ impl DirectMethod for NextId {
 impl CachedGenerator {
     #[new]
     #[pyo3(
-        signature = (
-            generator, *, boost_power = None, padding_factor = None, refill_interval = None,
-            max_age = None, on_rejected_put = None, on_rejected_take = None,
-        ),
+        signature = (generator, *, on_rejected_put = None, on_rejected_take = None, **options),
         text_signature = "(generator, *, boost_power=3, padding_factor=50, refill_interval=None, \
                           max_age=None, on_rejected_put=None, on_rejected_take=None)"
     )]
-    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn new(
         py: Python<'_>,
         generator: &Bound<'_, PyAny>,
-        boost_power: Option<&Bound<'_, PyAny>>,
-        padding_factor: Option<&Bound<'_, PyAny>>,
-        refill_interval: Option<&Bound<'_, PyAny>>,
-        max_age: Option<&Bound<'_, PyAny>>,
         on_rejected_put: Option<&Bound<'_, PyAny>>,
         on_rejected_take: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let generator = generator
             .cast::<Generator>()
             .map_err(|_| wrong_type("generator", "a Generator", generator))?;
-        let mut options = RingOptions::new();
-        if let Some(power) = boost_power {
-            options = options.boost_power(small("boost_power", power, 0, 20)?);
-        }
-        if let Some(percent) = padding_factor {
-            options = options.padding_factor(small("padding_factor", percent, 1, 99)?);
-        }
-        if let Some(interval) = refill_interval {
-            options = options.refill_interval(Some(duration("refill_interval", interval)?));
-        }
-        if let Some(max_age) = max_age {
-            options = options.max_age(duration("max_age", max_age)?);
-        }
+        let mut options = settings::apply(RingOptions::new(), "CachedGenerator", options, &[])?;
         if let Some(handler) = on_rejected_put {
             options = options.on_rejected_put(handler_of("on_rejected_put", handler)?);
         }

@@ -6,17 +6,16 @@ use flakeid_core::{Error, ErrorKind, Generator as Core, Id, Window};
 use flakeid_lease::AnyGenerator;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySequence, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::buffer::Target;
 use crate::clock;
 use crate::direct::DirectMethod;
-use crate::duration::duration;
 use crate::error::raise;
 use crate::integer::{count, field, wrong_type};
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
-use crate::policy;
+use crate::settings;
 use crate::stats::Stats;
 use crate::status::Lease;
 
@@ -96,66 +95,22 @@ impl DirectMethod for TryNextId {
 impl Generator {
     #[new]
     #[pyo3(
-        signature = (
-            *, node = None, datacenter = None, worker = None, nodes = None, layout = None,
-            epoch = None, sequence_mask = None, sequence_start = None, overflow = None,
-            rollback = None, max_ahead = None, max_wait = None, clock = None, window = None,
-        ),
+        signature = (*, layout = None, epoch = None, clock = None, window = None, **options),
         text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, \
                           layout='twitter', epoch=None, sequence_mask=None, sequence_start=None, \
                           overflow=None, rollback=None, max_ahead=None, max_wait=None, \
                           clock='system', window=None)"
     )]
-    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn new(
-        node: Option<&Bound<'_, PyAny>>,
-        datacenter: Option<&Bound<'_, PyAny>>,
-        worker: Option<&Bound<'_, PyAny>>,
-        nodes: Option<&Bound<'_, PyAny>>,
         layout: Option<Chosen>,
         epoch: Option<&Bound<'_, PyAny>>,
-        sequence_mask: Option<&Bound<'_, PyAny>>,
-        sequence_start: Option<&Bound<'_, PyAny>>,
-        overflow: Option<&Bound<'_, PyAny>>,
-        rollback: Option<&Bound<'_, PyAny>>,
-        max_ahead: Option<&Bound<'_, PyAny>>,
-        max_wait: Option<&Bound<'_, PyAny>>,
         clock: Option<&Bound<'_, PyAny>>,
         window: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let layout = Layout::from_epoch(layout, epoch)?;
-        let (most_datacenter, most_worker) = Layout::split_limits(&layout);
-        let mut builder = Core::builder(layout);
-        if let Some(node) = node {
-            builder = builder.node(field("node", node, layout.max_node())?);
-        }
-        if let Some(datacenter) = datacenter {
-            builder = builder.datacenter(field("datacenter", datacenter, most_datacenter)?);
-        }
-        if let Some(worker) = worker {
-            builder = builder.worker(field("worker", worker, most_worker)?);
-        }
-        if let Some(nodes) = nodes {
-            builder = builder.nodes(&nodes_of(nodes, layout.max_node())?);
-        }
-        if let Some(mask) = sequence_mask {
-            builder = builder.sequence_mask(policy::sequence_mask(&layout, mask)?);
-        }
-        if let Some(bits) = sequence_start {
-            builder = builder.sequence_start(policy::sequence_start(&layout, bits)?);
-        }
-        if let Some(overflow) = overflow {
-            builder = builder.overflow(policy::overflow(overflow)?);
-        }
-        if let Some(rollback) = rollback {
-            builder = builder.rollback(policy::rollback(rollback)?);
-        }
-        if let Some(max_ahead) = max_ahead {
-            builder = builder.max_ahead(duration("max_ahead", max_ahead)?);
-        }
-        if let Some(max_wait) = max_wait {
-            builder = builder.max_wait(duration("max_wait", max_wait)?);
-        }
+        let others = ["clock", "window"];
+        let mut builder = settings::apply(Core::builder(layout), "Generator", options, &others)?;
         if let Some(clock) = clock {
             builder = match clock::Chosen::of(clock)? {
                 clock::Chosen::Named(clock) => builder.clock(clock),
@@ -354,18 +309,6 @@ fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {
     let pair = window.cast::<PyTuple>().map_err(|_| refused())?;
     let (start, fence): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
         pair.extract().map_err(|_| refused())?;
-    let start = field("window start", &start, max_tick)?;
-    Window::new(start, field("window fence", &fence, u64::MAX)?).map_err(raise)
-}
-
-fn nodes_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<Vec<u64>> {
-    let list =
-        nodes.cast::<PySequence>().map_err(|_| wrong_type("nodes", "a list of ints", nodes))?;
-    let most = max_node.saturating_add(1);
-    // Checked before its elements are read: a range may have billions of them.
-    if list.len()? as u64 > most {
-        let reason = format!("{} are more than the layout has: {most}", list.len()?);
-        return Err(raise(Error::invalid_option("nodes", &reason)));
-    }
-    list.try_iter()?.map(|node| field("nodes", &node?, max_node)).collect()
+    let start = field("window_start", &start, max_tick)?;
+    Window::new(start, field("window_fence", &fence, u64::MAX)?).map_err(raise)
 }

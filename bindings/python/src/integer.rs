@@ -33,19 +33,17 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// A field of a layout or an option like it, 0 to `max`; below 2^64 the core checks it.
 pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
-    integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
+    number(name, value, 0, max)
 }
 
-/// An option from `min` to `max` that the core takes as 32 bits and checks.
-pub(crate) fn small(
+/// An option from `min` to `max`; below 2^64 the core checks it.
+pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,
     min: u64,
     max: u64,
-) -> PyResult<u32> {
-    let refused = |shown: String| raise(Error::field_out_of_range(name, &shown, min, max));
-    let number: u64 = integer(name, value)?.map_err(refused)?;
-    u32::try_from(number).map_err(|_| refused(number.to_string()))
+) -> PyResult<u64> {
+    integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, min, max)))
 }
 
 /// An ID.

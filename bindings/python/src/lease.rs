@@ -3,21 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flakeid_core::{Layout as CoreLayout, NamedClock};
-use flakeid_lease::protocol::Identity;
 use flakeid_lease::{AnyGenerator, LeaseBuilder, LeasedGenerator};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::callback::Callback;
 use crate::clock;
-use crate::duration::duration;
 use crate::error::raise;
 use crate::event::observer;
 use crate::exit;
 use crate::generator::Generator;
-use crate::integer::{field, small, wrong_type};
+use crate::integer::{field, wrong_type};
 use crate::layout::{Chosen, Layout};
-use crate::policy;
+use crate::settings;
 use crate::string::string;
 
 /// Lease a node from a store and make its IDs: unique among all processes that lease from this
@@ -47,83 +45,28 @@ use crate::string::string;
 /// InvalidOptionError.
 #[pyfunction]
 #[pyo3(
-    signature = (
-        url, *, namespace = None, name = None, node = None, datacenter = None, worker = None,
-        nodes = None, layout = None, epoch = None, ttl = None, window = None, max_wait = None,
-        overflow = None, rollback = None, sequence_mask = None, sequence_start = None,
-        reuse = None, node_count = None, clock = None, on_event = None,
-    ),
+    signature = (url, *, nodes = None, layout = None, epoch = None, on_event = None, **options),
     text_signature = "(url, *, namespace='default', name=None, node=None, datacenter=None, \
                       worker=None, nodes=None, layout='twitter', epoch=None, ttl=None, \
                       window=None, max_wait=None, overflow=None, rollback=None, \
                       sequence_mask=None, sequence_start=None, reuse=True, node_count=1, \
                       clock='system', on_event=None)"
 )]
-#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn lease(
     py: Python<'_>,
     url: &Bound<'_, PyAny>,
-    namespace: Option<&Bound<'_, PyAny>>,
-    name: Option<&Bound<'_, PyAny>>,
-    node: Option<&Bound<'_, PyAny>>,
-    datacenter: Option<&Bound<'_, PyAny>>,
-    worker: Option<&Bound<'_, PyAny>>,
     nodes: Option<&Bound<'_, PyAny>>,
     layout: Option<Chosen>,
     epoch: Option<&Bound<'_, PyAny>>,
-    ttl: Option<&Bound<'_, PyAny>>,
-    window: Option<&Bound<'_, PyAny>>,
-    max_wait: Option<&Bound<'_, PyAny>>,
-    overflow: Option<&Bound<'_, PyAny>>,
-    rollback: Option<&Bound<'_, PyAny>>,
-    sequence_mask: Option<&Bound<'_, PyAny>>,
-    sequence_start: Option<&Bound<'_, PyAny>>,
-    reuse: Option<&Bound<'_, PyAny>>,
-    node_count: Option<&Bound<'_, PyAny>>,
-    clock: Option<&Bound<'_, PyAny>>,
     on_event: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Generator> {
     let layout = Layout::from_epoch(layout, epoch)?;
     let builder = LeasedGenerator::builder(&string("url", url)?, layout).map_err(raise)?;
-    let mut builder = builder.identity(identity(&layout, name, node, datacenter, worker)?);
-    if let Some(namespace) = namespace {
-        builder = builder.namespace(&string("namespace", namespace)?);
-    }
+    let mut builder = settings::apply(builder, "lease", options, &["nodes"])?;
     if let Some(nodes) = nodes {
         let (from, to) = range_of(nodes, layout.max_node())?;
         builder = builder.nodes(from, to);
-    }
-    if let Some(ttl) = ttl {
-        builder = builder.ttl(duration("ttl", ttl)?);
-    }
-    if let Some(window) = window {
-        builder = builder.window(duration("window", window)?);
-    }
-    if let Some(max_wait) = max_wait {
-        builder = builder.max_wait(duration("max_wait", max_wait)?);
-    }
-    if let Some(overflow) = overflow {
-        builder = builder.overflow(policy::overflow(overflow)?);
-    }
-    if let Some(rollback) = rollback {
-        builder = builder.rollback(policy::rollback(rollback)?);
-    }
-    if let Some(mask) = sequence_mask {
-        builder = builder.sequence_mask(policy::sequence_mask(&layout, mask)?);
-    }
-    if let Some(bits) = sequence_start {
-        builder = builder.sequence_start(policy::sequence_start(&layout, bits)?);
-    }
-    if let Some(reuse) = reuse {
-        let flag = reuse.cast::<PyBool>().map_err(|_| wrong_type("reuse", "a bool", reuse))?;
-        builder = builder.reuse(flag.is_true());
-    }
-    if let Some(count) = node_count {
-        let most = layout.max_node().saturating_add(1);
-        builder = builder.node_count(small("node_count", count, 1, most)?);
-    }
-    if let Some(clock) = clock {
-        builder = builder.clock(clock::named(clock)?);
     }
     if let Some(on_event) = on_event {
         builder = builder.observer(observer(Callback::of("on_event", on_event)?));
@@ -178,25 +121,9 @@ fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<LeasedGenerator>>
     Ok(leased)
 }
 
-fn identity(
-    layout: &CoreLayout,
-    name: Option<&Bound<'_, PyAny>>,
-    node: Option<&Bound<'_, PyAny>>,
-    datacenter: Option<&Bound<'_, PyAny>>,
-    worker: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Identity> {
-    let (most_datacenter, most_worker) = Layout::split_limits(layout);
-    let node = node.map(|node| field("node", node, layout.max_node())).transpose()?;
-    let datacenter =
-        datacenter.map(|high| field("datacenter", high, most_datacenter)).transpose()?;
-    let worker = worker.map(|low| field("worker", low, most_worker)).transpose()?;
-    let name = name.map(|name| string("name", name)).transpose()?;
-    Identity::resolve(node, datacenter, worker, name.as_deref(), layout).map_err(raise)
-}
-
 fn range_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<(u64, u64)> {
     let refused = || wrong_type("nodes", "a tuple (from, to) of two ints", nodes);
     let pair = nodes.cast::<PyTuple>().map_err(|_| refused())?;
     let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract().map_err(|_| refused())?;
-    Ok((field("nodes from", &from, max_node)?, field("nodes to", &to, max_node)?))
+    Ok((field("nodes_from", &from, max_node)?, field("nodes_to", &to, max_node)?))
 }

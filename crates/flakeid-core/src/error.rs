@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use crate::calendar::Rfc3339;
 use crate::layout::LayoutFault;
+use crate::quoted::Quoted;
 use crate::text::TextFault;
 
 /// What went wrong, one word for each case, the same in every language.
@@ -319,14 +320,8 @@ impl Error {
 /// Input is quoted in messages, but a megabyte of it helps nobody.
 fn excerpt(text: &str) -> Box<str> {
     const MOST: usize = 64;
-    match text.char_indices().nth(MOST) {
-        None => text.into(),
-        Some((end, _)) => {
-            let mut cut = alloc::string::String::from(&text[..end]);
-            cut.push('…');
-            cut.into()
-        }
-    }
+    let cut = text.char_indices().nth(MOST).and_then(|(end, _)| text.get(..end));
+    cut.map_or_else(|| text.into(), |cut| alloc::format!("{cut}…").into())
 }
 
 impl fmt::Display for Error {
@@ -335,10 +330,12 @@ impl fmt::Display for Error {
             Repr::Field { field, value, min, max } => {
                 write!(f, "{field} {value} is out of range: must be from {min} to {max}")
             }
-            Repr::Layout { text: Some(text), fault } => write!(f, "layout {text:?}: {fault}"),
+            Repr::Layout { text: Some(text), fault } => {
+                write!(f, "layout {}: {fault}", Quoted(text))
+            }
             Repr::Layout { text: None, fault } => write!(f, "layout: {fault}"),
             Repr::IdText { form, text, fault } => {
-                write!(f, "{text:?} is not an ID in {form}: {fault}")
+                write!(f, "{} is not an ID in {form}: {fault}", Quoted(text))
             }
             Repr::IdBits { id, stray, layout } => write!(
                 f,

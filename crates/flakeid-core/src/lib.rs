@@ -39,7 +39,9 @@ mod fork;
 mod generator;
 mod id;
 mod layout;
+mod options;
 mod parts;
+mod quoted;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod ring;
 mod sync;
@@ -61,6 +63,7 @@ pub use generator::{
 };
 pub use id::Id;
 pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
+pub use options::{NamedOption, OptionKind, SetByName};
 pub use parts::Parts;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub use ring::{CachedGenerator, RingOptions, RingStats};

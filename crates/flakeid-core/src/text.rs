@@ -4,6 +4,7 @@ use core::fmt;
 use core::ops::Deref;
 use core::str::FromStr;
 
+use crate::quoted::Quoted;
 use crate::{Error, Id};
 
 /// How an ID is written.
@@ -43,7 +44,9 @@ impl fmt::Display for TextFault {
                 write!(f, "it must have exactly {most} digits")
             }
             Self::Length { least, most } => write!(f, "it must have {least} to {most} digits"),
-            Self::Digit(digit) => write!(f, "{digit:?} is not a digit of it"),
+            Self::Digit(digit) => {
+                write!(f, "{} is not a digit of it", Quoted(digit.encode_utf8(&mut [0; 4])))
+            }
             Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
             Self::Overflow => f.write_str(
                 "it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615",

@@ -2,22 +2,6 @@
 
 const { attempting, filling, longestBlock, runBlocking, runWaiting } = require('./patience.js');
 
-// Texts are handed over in this order.
-const OPTIONS = [
-  'layout',
-  'epoch',
-  'node',
-  'datacenter',
-  'worker',
-  'sequenceMask',
-  'sequenceStart',
-  'overflow',
-  'rollback',
-  'maxAheadMs',
-  'maxWaitMs',
-  'windowStart',
-  'windowFence',
-];
 const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];
 
 // IDs are made in the module's memory, so many at a time, and copied from there.
@@ -183,10 +167,9 @@ function defineBackend(module) {
     return description;
   }
 
-  function open(options, clock) {
-    const texts = OPTIONS.map((name) => options[name]);
+  function open({ layout, epoch, settings }, clock) {
     // The module consumes the clock that it is handed.
-    return new Handle(module.open(texts, clock?.share(), Date.now()));
+    return new Handle(module.open([layout, epoch, ...settings], clock?.share(), Date.now()));
   }
 
   const defaultLayout = module.defaultLayout();
@@ -195,6 +178,7 @@ function defineBackend(module) {
     setup: module.setup,
     version: module.version,
     presets: module.presets,
+    generatorOptions: module.generatorOptions,
     defaultLayout: () => defaultLayout,
     describeLayout: raising(describeLayout),
     withEpoch: raising(module.withEpoch),

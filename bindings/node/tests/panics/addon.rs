@@ -28,8 +28,6 @@ mod layout;
 mod lease;
 #[path = "../../src/lease_event.rs"]
 mod lease_event;
-#[path = "../../src/lease_options.rs"]
-mod lease_options;
 #[path = "../../src/lease_tasks.rs"]
 mod lease_tasks;
 #[path = "../../src/leases.rs"]

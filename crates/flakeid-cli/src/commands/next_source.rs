@@ -5,7 +5,7 @@
 //! cannot collide with other runs that lease theirs.
 
 use clap::Args;
-use flakeid_core::{Error, Field, Generator, Id, Layout};
+use flakeid_core::{Error, Generator, Id, Layout, SetByName};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 
@@ -13,7 +13,6 @@ use crate::args::environment;
 use crate::args::layout_arg::LayoutArg;
 use crate::args::node::{self, NodeArgs};
 use crate::failure::Failure;
-use crate::format::number;
 use crate::store::{self, StoreArgs};
 
 /// The arguments that say with which layout, from which store and for which node IDs are generated.
@@ -55,7 +54,6 @@ pub(super) enum NextSource {
 
 impl NextSource {
     pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Self, Failure> {
-        let sequence_start = sequence_start(args, &layout)?;
         let identity = identity(args, &layout)?;
         let location = args.store.named()?;
         if location.is_none() && !leases_from_the_embedded_store(args, &identity, &layout)? {
@@ -63,8 +61,8 @@ impl NextSource {
             if let Identity::Node(node) = identity {
                 builder = builder.node(node);
             }
-            if let Some(bits) = sequence_start {
-                builder = builder.sequence_start(bits);
+            if let Some(bits) = &args.sequence_start {
+                builder = builder.set("sequence_start", bits)?;
             }
             return Ok(Self::Fixed(Box::new(builder.build()?)));
         }
@@ -80,8 +78,8 @@ impl NextSource {
             })?,
         };
         builder = builder.namespace(&args.store.namespace()?).identity(identity);
-        if let Some(bits) = sequence_start {
-            builder = builder.sequence_start(bits);
+        if let Some(bits) = &args.sequence_start {
+            builder = builder.set("sequence_start", bits)?;
         }
         Ok(Self::Leased(Box::new(builder.open()?)))
     }
@@ -130,11 +128,4 @@ fn leases_from_the_embedded_store(
         Identity::Name(_) => Ok(true),
         Identity::Any => Ok(layout.max_node() > 0 || args.store.has_namespace()),
     }
-}
-
-fn sequence_start(args: &SourceArgs, layout: &Layout) -> Result<Option<u32>, Error> {
-    let Some(text) = &args.sequence_start else { return Ok(None) };
-    let most =
-        layout.fields().find(|span| span.field == Field::Sequence).map_or(0, |span| span.width);
-    number::parse("sequence_start", text, 0, u64::from(most)).map(|bits| Some(bits as u32))
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::{Clock, CoarseClock, GatedClock, SystemClock};
 use crate::Error;
+use crate::quoted::Quoted;
 
 /// The system's clocks by name, for options that come as text.
 ///
@@ -69,7 +70,7 @@ impl FromStr for NamedClock {
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|known| known.name() == text).ok_or_else(|| {
             let known = "system, coarse or gated";
-            Error::invalid_option("clock", &alloc::format!("must be {known}, not {text:?}"))
+            Error::invalid_option("clock", &alloc::format!("must be {known}, not {}", Quoted(text)))
         })
     }
 }

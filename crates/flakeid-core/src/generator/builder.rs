@@ -15,19 +15,20 @@ use crate::{Error, ErrorKind, Layout};
 /// The options of a [`Generator`]. Only the node has no default.
 #[must_use = "a builder does nothing until it is built"]
 pub struct GeneratorBuilder {
-    layout: Layout,
-    node: Option<u64>,
+    pub(super) layout: Layout,
+    pub(super) node: Option<u64>,
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-    nodes: Option<Vec<u64>>,
-    datacenter: Option<u64>,
-    worker: Option<u64>,
-    policy: Policy,
-    sequence_mask: Option<u64>,
-    sequence_start: u32,
-    max_ahead: Duration,
-    max_wait: Option<Duration>,
-    clock: Option<ClockSource>,
-    window: Option<Window>,
+    pub(super) nodes: Option<Vec<u64>>,
+    pub(super) datacenter: Option<u64>,
+    pub(super) worker: Option<u64>,
+    pub(super) policy: Policy,
+    pub(super) sequence_mask: Option<u64>,
+    pub(super) sequence_start: u64,
+    pub(super) max_ahead: Duration,
+    pub(super) max_wait: Option<Duration>,
+    pub(super) clock: Option<ClockSource>,
+    pub(super) window_start: Option<u64>,
+    pub(super) window_fence: Option<u64>,
 }
 
 impl GeneratorBuilder {
@@ -45,7 +46,8 @@ impl GeneratorBuilder {
             max_ahead: Duration::from_secs(20),
             max_wait: None,
             clock: None,
-            window: None,
+            window_start: None,
+            window_fence: None,
         }
     }
 
@@ -116,7 +118,7 @@ impl GeneratorBuilder {
     /// skewed. It costs up to that many IDs per tick, and it cannot help `id mod 2^k` where the
     /// layout has the sequence above the node.
     pub const fn sequence_start(mut self, bits: u32) -> Self {
-        self.sequence_start = bits;
+        self.sequence_start = bits as u64;
         self
     }
 
@@ -144,7 +146,7 @@ impl GeneratorBuilder {
     /// The ticks that this generator may use, instead of all of the node's. For leases: whoever
     /// hands out windows sees to it that those of one node never overlap.
     pub const fn window(mut self, window: Window) -> Self {
-        self.window = Some(window);
+        (self.window_start, self.window_fence) = (Some(window.start()), Some(window.fence()));
         self
     }
 
@@ -171,14 +173,15 @@ impl GeneratorBuilder {
         let shape = Shape::new(&layout, &nodes)?;
         let sequence_mask = self.resolve_sequence_mask(&shape)?;
         let start_mask = self.resolve_start_mask(sequence_mask)?;
-        self.check_policy()?;
+        let window = self.resolve_window()?;
+        self.check_policy(window)?;
         let clock = self.resolve_clock()?;
         let now = match layout.tick_at(clock.exact_unix_ms()) {
             Ok(tick) => Some(tick),
             Err(error) if error.kind() == ErrorKind::BeforeEpoch => None,
             Err(error) => return Err(error),
         };
-        let make = || match self.window {
+        let make = || match window {
             Some(window) => Cell::windowed(shape.position(window.start())),
             // An earlier run may have issued in this very tick, up to its last sequence number.
             None if clock.is_real() => {
@@ -186,9 +189,9 @@ impl GeneratorBuilder {
             }
             None => Cell::fixed(&layout, 0),
         };
-        let shared = self.window.is_none() && clock.is_system();
+        let shared = window.is_none() && clock.is_system();
         let cell = if shared { shared_cell(&layout, &nodes, make)? } else { Arc::new(make()) };
-        let fence = self.window.map_or(u64::MAX, |window| window.fence());
+        let fence = window.map_or(u64::MAX, |window| window.fence());
         Ok(Generator {
             has_clock_sequences: cell.has_clock_sequences(),
             cell,
@@ -298,20 +301,24 @@ impl GeneratorBuilder {
     }
 
     fn resolve_start_mask(&self, sequence_mask: u64) -> Result<u64, Error> {
-        let most = sequence_mask.count_ones();
+        let most = sequence_mask.count_ones().into();
         if self.sequence_start > most {
-            return Err(Error::field_out_of_range(
-                "sequence_start",
-                &self.sequence_start,
-                0,
-                u64::from(most),
-            ));
+            let bits = &self.sequence_start;
+            return Err(Error::field_out_of_range("sequence_start", bits, 0, most));
         }
         Ok((1 << self.sequence_start) - 1)
     }
 
-    fn check_policy(&self) -> Result<(), Error> {
-        if self.policy.overflow == Overflow::Borrow && self.window.is_none() {
+    fn resolve_window(&self) -> Result<Option<Window>, Error> {
+        match (self.window_start, self.window_fence) {
+            (None, None) => Ok(None),
+            (Some(start), Some(fence)) => Window::new(start, fence).map(Some),
+            _ => Err(Error::invalid_option("window", "give both window_start and window_fence")),
+        }
+    }
+
+    fn check_policy(&self, window: Option<Window>) -> Result<(), Error> {
+        if self.policy.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(
                 "overflow",
                 "borrow needs a leased window: after a restart a fixed node would repeat the IDs \
@@ -328,14 +335,14 @@ impl GeneratorBuilder {
                     ),
                 ));
             }
-            if self.window.is_some() {
+            if window.is_some() {
                 return Err(Error::invalid_option(
                     "rollback",
                     "clock-sequence needs a fixed node; on a lease use continue, wait or error",
                 ));
             }
         }
-        self.window.map_or(Ok(()), |window| window.check(&self.layout))
+        window.map_or(Ok(()), |window| window.check(&self.layout))
     }
 
     #[cfg_attr(feature = "std", expect(clippy::unnecessary_wraps, reason = "it can fail without"))]

@@ -8,6 +8,7 @@ mod cell;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod option_table;
 mod policy;
 #[cfg(any(not(loom), test))]
 mod registry;
@@ -114,6 +115,12 @@ impl Generator {
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
         self.next_id_within(self.max_wait)
+    }
+
+    /// How long a call waits without issuing an ID.
+    #[must_use]
+    pub const fn max_wait(&self) -> Duration {
+        self.max_wait
     }
 
     /// The next ID, waiting at most `max_wait` instead of the generator's own: for callers that

@@ -2,6 +2,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::Error;
+use crate::quoted::Quoted;
 
 /// What to do when every sequence number of the current tick is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -109,7 +110,7 @@ impl FromStr for Rollback {
 }
 
 fn unknown(option: &'static str, text: &str, known: &str) -> Error {
-    Error::invalid_option(option, &alloc::format!("must be {known}, not {text:?}"))
+    Error::invalid_option(option, &alloc::format!("must be {known}, not {}", Quoted(text)))
 }
 
 /// An overflow and a rollback behaviour together, by name for those who port.

@@ -44,6 +44,6 @@ impl Window {
 
     /// A window may end beyond the layout's ticks (they end first), but must begin within them.
     pub(super) fn check(self, layout: &Layout) -> Result<(), Error> {
-        check("window start", self.start, layout.max_tick())
+        check("window_start", self.start, layout.max_tick())
     }
 }

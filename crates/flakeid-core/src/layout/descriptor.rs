@@ -62,7 +62,10 @@ fn parse_field(builder: LayoutBuilder, item: &str) -> Result<LayoutBuilder, Layo
         .into_iter()
         .find(|field| field.letter() == letter)
         .ok_or(LayoutFault::Letter(letter))?;
-    let width = parse_number(&item[letter.len_utf8()..]).and_then(|width| u8::try_from(width).ok());
+    let width = item
+        .get(letter.len_utf8()..)
+        .and_then(parse_number)
+        .and_then(|width| u8::try_from(width).ok());
     Ok(builder.field(field, width.ok_or(LayoutFault::Width(field))?))
 }
 

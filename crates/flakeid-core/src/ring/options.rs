@@ -6,14 +6,15 @@ use core::time::Duration;
 use super::refill::{Handlers, Limits, Shared};
 use super::stock::Stock;
 use super::{CachedGenerator, Handler};
+use crate::options::{NamedOption, OptionKind, SetByName};
 use crate::{Error, Generator, Rollback};
 
 /// The options of a [`CachedGenerator`]; all have defaults.
 #[must_use = "options do nothing until a ring is made with them"]
 #[derive(Clone)]
 pub struct RingOptions {
-    boost_power: u32,
-    padding_factor: u32,
+    boost_power: u64,
+    padding_factor: u64,
     refill_interval: Option<Duration>,
     max_age: Option<Duration>,
     on_rejected_put: Option<Handler>,
@@ -23,7 +24,7 @@ pub struct RingOptions {
 impl RingOptions {
     /// 8 MiB of IDs.
     const MOST_IDS: u64 = 1 << 20;
-    const MOST_BOOST: u32 = 20;
+    const MOST_BOOST: u64 = 20;
 
     /// The defaults.
     pub const fn new() -> Self {
@@ -40,13 +41,13 @@ impl RingOptions {
     /// The ring holds the IDs of 2^`power` full ticks, 0 to 20, 3 unless set; but at least 2 IDs
     /// and at most 2^20.
     pub const fn boost_power(mut self, power: u32) -> Self {
-        self.boost_power = power;
+        self.boost_power = power as u64;
         self
     }
 
     /// Refill when fewer than this many percent are left, 1 to 99, 50 unless set.
     pub const fn padding_factor(mut self, percent: u32) -> Self {
-        self.padding_factor = percent;
+        self.padding_factor = percent as u64;
         self
     }
 
@@ -103,7 +104,7 @@ impl RingOptions {
                 "clock-sequence does not go with a ring, whose IDs rise; use continue, error or wait",
             ));
         }
-        let low = (capacity * u64::from(self.padding_factor)).div_ceil(100).max(1);
+        let low = (capacity * self.padding_factor).div_ceil(100).max(1);
         let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
         // Whatever ends this, a full tick or the end of a window: the thread meets it again, and
@@ -120,7 +121,7 @@ impl RingOptions {
                 "boost_power",
                 &self.boost_power,
                 0,
-                u64::from(Self::MOST_BOOST),
+                Self::MOST_BOOST,
             ));
         }
         // A layout that generates has fewer than 63 sequence bits; the bound comes before the shift.
@@ -139,6 +140,37 @@ impl RingOptions {
             )),
         }
     }
+}
+
+impl SetByName for RingOptions {
+    const OPTIONS: &'static [NamedOption<Self>] = &[
+        NamedOption {
+            name: "boost_power",
+            kind: OptionKind::Number {
+                min: 0,
+                max: |_| Self::MOST_BOOST,
+                set: |options, power| options.boost_power = power,
+            },
+        },
+        NamedOption {
+            name: "padding_factor",
+            kind: OptionKind::Number {
+                min: 1,
+                max: |_| 99,
+                set: |options, percent| options.padding_factor = percent,
+            },
+        },
+        NamedOption {
+            name: "refill_interval_ms",
+            kind: OptionKind::Duration(|options, interval| {
+                options.refill_interval = Some(interval);
+            }),
+        },
+        NamedOption {
+            name: "max_age_ms",
+            kind: OptionKind::Duration(|options, max_age| options.max_age = Some(max_age)),
+        },
+    ];
 }
 
 impl Default for RingOptions {

@@ -192,6 +192,15 @@ impl AnyGenerator {
         }
     }
 
+    /// How long a call waits without issuing an ID.
+    #[must_use]
+    pub fn max_wait(&self) -> Duration {
+        match self {
+            Self::Fixed(fixed) => fixed.max_wait(),
+            Self::Leased(leased) => leased.max_wait(),
+        }
+    }
+
     /// The node in the IDs, the smallest of several. A leased one changes when another process
     /// takes it.
     #[must_use]

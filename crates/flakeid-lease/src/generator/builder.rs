@@ -18,7 +18,12 @@ use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
 /// The options of a [`LeasedGenerator`]. All have defaults.
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
-    options: LeaseOptions,
+    pub(super) options: LeaseOptions,
+    /// By name; instead of an identity.
+    pub(super) node: Option<u64>,
+    pub(super) datacenter: Option<u64>,
+    pub(super) worker: Option<u64>,
+    pub(super) name: Option<String>,
     source: StoreSource,
     clock: LeaseClock,
     observer: Option<Arc<Observer>>,
@@ -63,6 +68,10 @@ impl LeaseBuilder {
     fn with(source: StoreSource, layout: Layout) -> Self {
         Self {
             options: LeaseOptions::new(layout),
+            node: None,
+            datacenter: None,
+            worker: None,
+            name: None,
             source,
             clock: LeaseClock::default(),
             observer: None,
@@ -91,7 +100,7 @@ impl LeaseBuilder {
     /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
     /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
     pub fn node_count(mut self, count: u32) -> Self {
-        self.options.node_count = count;
+        self.options.node_count = count.into();
         self
     }
 
@@ -111,14 +120,14 @@ impl LeaseBuilder {
     /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
     /// allows. It is how long IDs go on while the store is away.
     pub fn window(mut self, window: Duration) -> Self {
-        self.options.window_ms = whole_ms(window);
+        self.options.set_window(window);
         self
     }
 
     /// For how long the node is kept from others without a renewal: 60 s unless set. Uniqueness
     /// does not depend on it.
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.options.ttl_ms = whole_ms(ttl);
+        self.options.set_ttl(ttl);
         self
     }
 
@@ -154,15 +163,19 @@ impl LeaseBuilder {
 
     /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
     pub fn sequence_start(mut self, bits: u32) -> Self {
-        self.options.sequence_start = bits;
+        self.options.sequence_start = bits.into();
         self
     }
 
     /// The clock: the system's exact one unless set. One of your own is also the clock of stores
     /// that have none (`SQLite`), and such a lease is shared with no other generator.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = LeaseClock::new(clock);
+        self.set_clock(clock);
         self
+    }
+
+    pub(super) fn set_clock(&mut self, clock: impl Clock) {
+        self.clock = LeaseClock::new(clock);
     }
 
     /// Is told what happens to the lease, on the keeper's thread; should be quick.
@@ -185,13 +198,15 @@ impl LeaseBuilder {
     /// [`NoFreeNode`](flakeid_core::ErrorKind::NoFreeNode);
     /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
     /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
-    pub fn open(self) -> Result<LeasedGenerator, Error> {
+    pub fn open(mut self) -> Result<LeasedGenerator, Error> {
+        self.resolve_identity()?;
         self.options.check()?;
         self.check_generator()?;
         let patience = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
         let make = || {
-            let Self { options, source, clock, observer } = self.parts();
-            LeaseUsers::new(Arc::new(Lease::new(options, source, clock, observer)))
+            let (source, clock) = (self.source.clone(), self.clock.clone());
+            let lease = Lease::new(self.options.clone(), source, clock, self.observer.clone());
+            LeaseUsers::new(Arc::new(lease))
         };
         let users = if self.is_shareable() {
             registry::find_or_add(|users| self.is_same(users.lease()), make)
@@ -199,6 +214,21 @@ impl LeaseBuilder {
             Arc::new(make())
         };
         LeasedGenerator::open(users, patience)
+    }
+
+    /// What options by name say about the node.
+    fn resolve_identity(&mut self) -> Result<(), Error> {
+        let layout = &self.options.layout;
+        let name = self.name.as_deref();
+        match Identity::resolve(self.node, self.datacenter, self.worker, name, layout)? {
+            Identity::Any => {}
+            identity if self.options.identity == Identity::Any => self.options.identity = identity,
+            _ => {
+                let reason = "give either an identity or a node or name, not both";
+                return Err(Error::invalid_option("node", reason));
+            }
+        }
+        Ok(())
     }
 
     /// Options that only the core can judge are judged before the store is asked for anything.
@@ -212,7 +242,7 @@ impl LeaseBuilder {
         let (start, fence, token) = (0, 2, Token::from_bits(0));
         let grant = |node| Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
         let grants: Vec<Grant> =
-            (0..u64::from(self.options.node_count)).map(|more| grant(node + more)).collect();
+            (0..self.options.node_count).map(|more| grant(node + more)).collect();
         trial.begin(&grants, start, fence).map(drop)
     }
 
@@ -230,19 +260,6 @@ impl LeaseBuilder {
         let same_clock = other.clock.system == self.clock.system;
         same_store && same_clock && other.observer.is_none() && self.options == other.options
     }
-
-    fn parts(&self) -> Self {
-        Self {
-            options: self.options.clone(),
-            source: self.source.clone(),
-            clock: self.clock.clone(),
-            observer: self.observer.clone(),
-        }
-    }
-}
-
-fn whole_ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Debug for LeaseBuilder {

@@ -207,6 +207,12 @@ impl LeasedGenerator {
         &self.shared_lease().options.layout
     }
 
+    /// How long a call waits without issuing an ID.
+    #[must_use]
+    pub fn max_wait(&self) -> Duration {
+        self.shared_lease().options.max_wait
+    }
+
     /// How the lease stands. In a forked child that has no lease of its own yet, nothing is known.
     #[must_use]
     pub fn lease(&self) -> LeaseStatus {
@@ -228,10 +234,6 @@ impl LeasedGenerator {
 
     fn shared_lease(&self) -> &Arc<Lease> {
         self.users.lease()
-    }
-
-    pub(super) fn max_wait(&self) -> Duration {
-        self.shared_lease().options.max_wait
     }
 
     #[inline]

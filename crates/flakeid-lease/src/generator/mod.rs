@@ -8,6 +8,7 @@ mod leased;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod option_table;
 mod options;
 mod registry;
 mod users;

@@ -12,7 +12,7 @@ pub(crate) struct LeaseOptions {
     pub(crate) namespace: String,
     pub(crate) layout: Layout,
     pub(crate) identity: Identity,
-    pub(crate) node_count: u32,
+    pub(crate) node_count: u64,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) rotation: u64,
@@ -22,7 +22,7 @@ pub(crate) struct LeaseOptions {
     pub(crate) max_wait: Duration,
     pub(crate) policy: Policy,
     pub(crate) sequence_mask: Option<u64>,
-    pub(crate) sequence_start: u32,
+    pub(crate) sequence_start: u64,
 }
 
 impl LeaseOptions {
@@ -47,22 +47,30 @@ impl LeaseOptions {
         }
     }
 
+    pub(crate) fn set_window(&mut self, window: Duration) {
+        self.window_ms = whole_ms(window);
+    }
+
+    pub(crate) fn set_ttl(&mut self, ttl: Duration) {
+        self.ttl_ms = whole_ms(ttl);
+    }
+
     /// Checks what needs no store.
     pub(crate) fn check(&self) -> Result<(), Error> {
         Namespace::check_name(&self.namespace)?;
         let max_node = self.layout.max_node();
-        let node = match self.identity {
-            Identity::Node(node) => node,
-            Identity::Any | Identity::Name(_) => self.to,
+        let (field, node) = match self.identity {
+            Identity::Node(node) => ("node", node),
+            Identity::Any | Identity::Name(_) => ("nodes_to", self.to),
         };
         if node > max_node {
-            return Err(Error::field_out_of_range("node", &node, 0, max_node));
+            return Err(Error::field_out_of_range(field, &node, 0, max_node));
         }
         if self.from > self.to {
-            return Err(Error::field_out_of_range("nodes from", &self.from, 0, self.to));
+            return Err(Error::field_out_of_range("nodes_from", &self.from, 0, self.to));
         }
         let range = (self.to - self.from).saturating_add(1);
-        if !self.node_count.is_power_of_two() || u64::from(self.node_count) > range {
+        if !self.node_count.is_power_of_two() || self.node_count > range {
             return Err(Error::invalid_option(
                 "node_count",
                 &format!("{} must be a power of two, at most {range}", self.node_count),
@@ -90,4 +98,8 @@ impl LeaseOptions {
         }
         Ok(())
     }
+}
+
+fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,0 +1,77 @@
+//! Keyword arguments that the core knows as options.
+
+use flakeid_core::{Error, NamedOption, OptionKind, SetByName};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PySequence};
+
+use crate::duration::duration;
+use crate::error::raise;
+use crate::integer::{field, number, wrong_type};
+use crate::string::string;
+
+/// The builder with the options of a call to `function`. `others` are arguments that the caller
+/// handles itself: each replaces the options whose names begin with it, as `window_start` and
+/// `window_fence` are one argument `window`.
+pub(crate) fn apply<B: SetByName>(
+    mut builder: B,
+    function: &str,
+    options: Option<&Bound<'_, PyDict>>,
+    others: &[&str],
+) -> PyResult<B> {
+    for (name, value) in options.into_iter().flatten() {
+        let name = string("the name of an option", &name)?;
+        let known = B::OPTIONS.iter().find(|option| {
+            argument(option) == name
+                && !others.iter().any(|other| {
+                    option.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('_'))
+                })
+        });
+        let Some(option) = known else {
+            return Err(PyTypeError::new_err(format!(
+                "{function}() got an unexpected keyword argument '{name}'"
+            )));
+        };
+        if !value.is_none() {
+            set(option, &mut builder, &value)?;
+        }
+    }
+    Ok(builder)
+}
+
+/// The name of an option here, where a length of time has a type instead of a unit.
+fn argument<B>(option: &NamedOption<B>) -> &'static str {
+    match option.kind {
+        OptionKind::Duration(_) => option.name.trim_end_matches("_ms"),
+        _ => option.name,
+    }
+}
+
+fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let name = argument(option);
+    match option.kind {
+        OptionKind::Number { min, max, set } => {
+            set(builder, number(name, value, min, max(builder))?);
+        }
+        OptionKind::Numbers { max, set } => set(builder, numbers(name, value, max(builder))?),
+        OptionKind::Duration(set) => set(builder, duration(name, value)?),
+        OptionKind::Flag(set) => {
+            let flag = value.cast::<PyBool>().map_err(|_| wrong_type(name, "a bool", value))?;
+            set(builder, flag.is_true());
+        }
+        // What else there may be one day can be expressed as text.
+        _ => option.set_text(builder, &string(name, value)?).map_err(raise)?,
+    }
+    Ok(())
+}
+
+fn numbers(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<Vec<u64>> {
+    let list = value.cast::<PySequence>().map_err(|_| wrong_type(name, "a list of ints", value))?;
+    let most = max.saturating_add(1);
+    // Checked before its elements are read: a range may have billions of them.
+    if list.len()? as u64 > most {
+        let reason = format!("{} are more than the layout has: {most}", list.len()?);
+        return Err(raise(Error::invalid_option(name, &reason)));
+    }
+    list.try_iter()?.map(|number| field(name, &number?, max)).collect()
+}
