@@ -29,16 +29,17 @@ use crate::ring_stats::RingStats;
 ///
 /// Args:
 ///     generator: The Generator that makes the IDs; not with rollback='clock-sequence'.
-///     boost_power: The ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs and
-///         at most 2**20.
+///     boost_power: The ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs
+///         and at most 2**20.
 ///     padding_factor: Refill when fewer than this many percent are left, 1 to 99.
-///     refill_interval: Also refill this often, at least 1 ms (default: only when too few are left).
-///     max_age: How long after the beginning of its tick an ID may be handed out, at least two ticks
-///         (default: 1 s or two ticks, whichever is longer); older IDs are dropped.
+///     refill_interval: Also refill this often, at least 1 ms (default: only when too few are
+///         left).
+///     max_age: How long after the beginning of its tick an ID may be handed out, at least two
+///         ticks (default: 1 s or two ticks, whichever is longer); older IDs are dropped.
 ///     on_rejected_put: Called with the FlakeIdError, on the ring's thread, each time the generator
 ///         refuses to fill the ring for another reason than a full tick.
-///     on_rejected_take: Called with the FlakeIdError, on the caller's thread, each time a call gets
-///         no ID for another reason than a closed generator.
+///     on_rejected_take: Called with the FlakeIdError, on the caller's thread, each time a call
+///         gets no ID for another reason than a closed generator.
 ///
 /// Raises:
 ///     FieldOutOfRangeError, InvalidOptionError: An argument is wrong.

@@ -55,8 +55,8 @@ use shape::Shape;
 /// | `try_fill` | never | as `try_next_id`, but if there are IDs already they are returned instead of the error | the same |
 ///
 /// The first generator of a node in a process, on the system clock and without a window, begins in
-/// the tick after its creation, because an earlier process may have used the current one. Until then
-/// calls that wait do so under every policy, and the others fail with [`SequenceExhausted`].
+/// the tick after its creation, because an earlier process may have used the current one. Until
+/// then calls that wait do so under every policy, and the others fail with [`SequenceExhausted`].
 ///
 /// # Within a process
 /// Generators on the system clock that are given the same layout and node share that word within a
@@ -171,7 +171,8 @@ impl Generator {
         self.fill_within(ids, self.max_wait)
     }
 
-    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's own.
+    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's
+    /// own.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -393,8 +394,9 @@ impl Generator {
         Some(Run { first, count, clock_sequence: 0 })
     }
 
-    /// The first position used in a tick of which nothing was used: sequence 0, or a random one below 2^start bits.
-    /// The random number is a hash of the tick, so that it needs no state and threads agree on it.
+    /// The first position used in a tick of which nothing was used: sequence 0, or a random one
+    /// below 2^start bits. The random number is a hash of the tick, so that it needs no state and
+    /// threads agree on it.
     #[inline]
     fn start_of(&self, tick: u64) -> u64 {
         let floor = self.shape.position(tick);

@@ -42,12 +42,12 @@ pub(super) enum LeasesCommand {
 /// Creates a namespace, and what the store needs for it
 ///
 /// A namespace that exists stays as it is. Embedded stores (sqlite) create a namespace at its first
-/// lease. On a server you create it with this command, so that a mistyped name does not become an ID
-/// space of its own.
+/// lease. On a server you create it with this command, so that a mistyped name does not become an
+/// ID space of its own.
 ///
-/// On a server, give --fresh or --lost: the server cannot tell whether it never had the namespace or
-/// has lost it, and after a loss processes may still be generating IDs under leases that the server
-/// has forgotten. Embedded stores notice by themselves what they have lost.
+/// On a server, give --fresh or --lost: the server cannot tell whether it never had the namespace
+/// or has lost it, and after a loss processes may still be generating IDs under leases that the
+/// server has forgotten. Embedded stores notice by themselves what they have lost.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -80,11 +80,12 @@ pub(super) struct InitArgs {
     /// This store lost a namespace of this name, which had these bounds: grant when all its leases
     /// have ended
     ///
-    /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace, such
-    /// as 1h,20s,5s; `default` stands for their defaults. Values that are too large are safe and only
-    /// take longer; values that are too small are not safe. If the namespace was lost more than once,
-    /// give the largest value of each. The new bounds may be smaller or larger. Quarantine and
-    /// fast-forward again what was quarantined or fast-forwarded in the lost namespace.
+    /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
+    /// such as 1h,20s,5s; `default` stands for their defaults. Values that are too large are safe
+    /// and only take longer; values that are too small are not safe. If the namespace was lost more
+    /// than once, give the largest value of each. The new bounds may be smaller or larger.
+    /// Quarantine and fast-forward again what was quarantined or fast-forwarded in the lost
+    /// namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
@@ -117,8 +118,8 @@ pub(super) struct LsArgs {
 
 /// Shows nodes and who holds them, until it is interrupted
 ///
-/// On a terminal it draws the table of `ls` again every second. In a pipe, or with --json, it writes
-/// one JSON object for each node, and then one for each change, with the key `event`.
+/// On a terminal it draws the table of `ls` again every second. In a pipe, or with --json, it
+/// writes one JSON object for each node, and then one for each change, with the key `event`.
 #[derive(Args)]
 #[command(after_long_help = WATCH_EXAMPLES)]
 pub(super) struct WatchArgs {
@@ -204,11 +205,11 @@ pub(super) struct FastForwardArgs {
 /// Takes over a store that was copied from another machine or restored from a backup
 ///
 /// All leases end, and nothing is granted until every window that the original may have granted is
-/// over. Use it only if the original is out of use: two stores that grant the same nodes lead to IDs
-/// that are generated twice.
+/// over. Use it only if the original is out of use: two stores that grant the same nodes lead to
+/// IDs that are generated twice.
 ///
-/// If older data were put back into a server while it was running, use fast-forward instead: that is
-/// still the same run of the store, so `adopt` would not end its leases.
+/// If older data were put back into a server while it was running, use fast-forward instead: that
+/// is still the same run of the store, so `adopt` would not end its leases.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {
