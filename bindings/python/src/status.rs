@@ -9,8 +9,8 @@ use crate::instant::to_datetime;
 
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///
-/// Instants are aware datetimes in UTC. In a forked child nothing is leased before its first ID: then
-/// instants are None and counts are 0.
+/// Instants are aware datetimes in UTC. In a forked child nothing is leased before its first ID:
+/// until then instants are None and counts are 0.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
