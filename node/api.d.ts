@@ -18,7 +18,7 @@ export type PresetName =
   | 'instagram'
   | 'js-safe';
 
-/** The code strings, the same in every language. */
+/** The codes of errors, the same in every language. */
 export type ErrorCode =
   | 'FLAKEID_INVALID_LAYOUT'
   | 'FLAKEID_FIELD_OUT_OF_RANGE'
@@ -45,13 +45,13 @@ export type ErrorCode =
 export class FlakeIdError extends Error {
   private constructor();
   readonly code: ErrorCode;
-  /** After how long the same call may succeed; missing where waiting does not help. */
+  /** How long to wait before the same call may succeed; missing where waiting does not help. */
   readonly retryAfterMs?: number;
   /** By how much the clock went back, with `FLAKEID_CLOCK_ROLLBACK`. */
   readonly byMs?: number;
   /** When the layout ran out, in Unix milliseconds, with `FLAKEID_HORIZON_REACHED`. */
   readonly horizon?: bigint;
-  /** The field at fault, with `FLAKEID_FIELD_OUT_OF_RANGE`. */
+  /** The field that is out of range, with `FLAKEID_FIELD_OUT_OF_RANGE`. */
   readonly field?: string;
 }
 
@@ -61,53 +61,79 @@ interface ClockChoices {
 }
 
 interface CommonOptions {
-  /** `twitter` unless set. */
+  /** The layout of the IDs. Default: `twitter`. */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0, instead of the layout's. */
+  /** The instant of tick 0. Default: the layout's epoch. */
   epoch?: Instant | undefined;
-  /** The largest sequence number to use: 2^k - 1. */
+  /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
   sequenceMask?: number | bigint | undefined;
-  /** Begin each tick at a random sequence number below 2^`sequenceStart`; 0 unless set. */
+  /** Begin each tick at a random sequence number below 2^`sequenceStart`. Default: 0. */
   sequenceStart?: number | bigint | undefined;
-  /** When a tick is full: `wait` unless set. `borrow` needs a window. */
+  /** What to do when a tick is full. Default: `wait`. `borrow` needs a window. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
-  /** When the clock goes back: `continue` unless set. */
+  /** What to do when the clock goes back. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
-  /** How far ahead of the clock a window may be used: 20 s unless set. */
+  /** How far ahead of the clock a window may be used, in milliseconds. Default: 20 s. */
   maxAheadMs?: number | bigint | undefined;
-  /** How long a call waits without progress: 1 s or two ticks unless set, whichever is longer. */
+  /**
+   * How long a call waits without issuing an ID, in milliseconds. Default: 1 s or two ticks,
+   * whichever is longer.
+   */
   maxWaitMs?: number | bigint | undefined;
-  /** The system's unless set. */
+  /** The clock. Default: the system's. */
   clock?: ClockChoices[keyof ClockChoices] | undefined;
-  /** The ticks to stay within, `fence` exclusive: what a lease grants. */
+  /** The ticks that may be used, `fence` exclusive: what a lease grants. Default: all. */
   window?: { start: number | bigint; fence: number | bigint } | undefined;
 }
 
 interface NodeChoices {
-  one: { node: number | bigint; nodes?: undefined; datacenter?: undefined; worker?: undefined };
+  one: {
+    /** The node, from 0 to the layout's `maxNode`. */
+    node: number | bigint;
+    nodes?: undefined;
+    datacenter?: undefined;
+    worker?: undefined;
+  };
   split: {
     node?: undefined;
     nodes?: undefined;
+    /** The high part of the node, in layouts that split it. */
     datacenter: number | bigint;
+    /** The low part of the node, in layouts that split it. */
     worker: number | bigint;
   };
 }
 
-/** The node, or datacenter and worker; there is no default. */
+/**
+ * The options of a generator. Only the node has no default: give `node`, or `datacenter` and
+ * `worker`. It must be different for every generator of this layout that may run at the same time.
+ */
 export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
+/** What happened to a generator besides issuing IDs. */
 export interface Stats {
-  /** Calls, or stalls within a fill, that had to wait. */
+  /** How many calls had to wait; a fill counts each time that it had to. */
   readonly waits: number;
-  /** Times the clock was seen to go back. */
+  /** How many times the clock went back. */
   readonly rollbacks: number;
-  /** The furthest that an ID's tick was ahead of the clock, in ticks. */
+  /** The largest distance of an ID's tick ahead of the clock, in ticks. */
   readonly largestAhead: bigint;
 }
 
 /**
  * Makes the IDs of one node: unique and strictly increasing. Generators of one layout and node
  * share their position within a process, worker threads included.
+ *
+ * | method | waits? | on rollback | on overflow |
+ * |---|---|---|---|
+ * | `nextId`, `nextNumber` | blocks for at most a tick or 10 ms | `FLAKEID_CLOCK_ROLLBACK` if that is too short | `FLAKEID_SEQUENCE_EXHAUSTED` if that is too short |
+ * | `tryNextId` | never | `FLAKEID_CLOCK_ROLLBACK` where `nextId` would wait | `FLAKEID_SEQUENCE_EXHAUSTED` where `nextId` would wait |
+ * | `nextIds`, `fill` | as `nextId`, each time without a new ID | returns the IDs it has; throws only if there are none | the same |
+ * | `tryFill` | never | returns the IDs it has; throws only if there are none | the same |
+ * | `nextIdAsync` | off the event loop, at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
+ * | `nextIdsAsync` | off the event loop, at most `maxWaitMs` each time without a new ID | resolves with the IDs it has; rejects only if there are none | the same |
+ *
+ * The options `rollback` and `overflow` say whether a call may wait, or issue an ID all the same.
  */
 export class Generator implements Iterable<bigint> {
   constructor(options: GeneratorOptions);
@@ -124,24 +150,29 @@ export class Generator implements Iterable<bigint> {
   nextIds(n: number | bigint): bigint[];
   /** Fills the array from its beginning, and returns how many IDs it wrote. Waits as `nextId`. */
   fill(ids: BigUint64Array | BigInt64Array): number;
-  /** The same, without ever waiting. */
+  /** As `fill`, without ever waiting. */
   tryFill(ids: BigUint64Array | BigInt64Array): number;
   /** The next ID, waiting off the event loop for at most `maxWaitMs`. */
   nextIdAsync(): Promise<bigint>;
   /** The next `n` IDs, made off the event loop. */
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
-  /** Raises the end of the window to the tick `fence`, exclusive. Not for leased nodes. */
+  /**
+   * Raises the end of the window to the tick `fence`, exclusive. A leased generator renews its window
+   * by itself, so this throws there.
+   */
   extend(fence: number | bigint): void;
   /**
-   * Ends this generator for good, and returns the last tick in which it issued an ID. Not for leased
-   * nodes: `close` those.
+   * Ends this generator for good, and returns the last tick in which it issued an ID, or `null` if it
+   * issued none. A leased generator cannot be retired: `close` it.
    */
   retire(): bigint | null;
+  /** What happened besides issuing IDs. */
   stats(): Stats;
+  /** The layout of the IDs. */
   readonly layout: Layout;
-  /** The node in the IDs; the smallest of several. */
+  /** The node in the IDs; the smallest if there are several. */
   readonly node: number;
-  /** All nodes in the IDs, in rising order. */
+  /** All nodes in the IDs, in increasing order. */
   readonly nodes: number[];
   /**
    * Ends this generator for good: `retire`, unless that was done already. If its node is leased,
@@ -159,15 +190,21 @@ export class Generator implements Iterable<bigint> {
 
 /** An ID's parts as plain numbers. */
 export interface Decoded {
+  /** When the ID's tick began. */
   readonly timestamp: Date;
+  /** When the ID's tick began, in Unix milliseconds. */
   readonly unixMs: number;
+  /** How many ticks after the epoch that was. */
   readonly tick: bigint;
+  /** The node. */
   readonly node: number;
-  /** Where the layout splits its node. */
+  /** The high part of the node, if the layout splits it. */
   readonly datacenter: number | undefined;
-  /** Where the layout splits its node. */
+  /** The low part of the node, if the layout splits it. */
   readonly worker: number | undefined;
+  /** The clock sequence; 0 in layouts without one. */
   readonly clockSequence: number;
+  /** The sequence number within the tick. */
   readonly sequence: number;
 }
 
@@ -182,36 +219,56 @@ export interface Parts {
   readonly sequence: bigint;
 }
 
-/** What `pack` takes: a tick or an instant in it, and the node or datacenter and worker. */
+/** What `pack` takes. The time is `tick` or `unixMs`, the node is `node` or `datacenter` and `worker`. */
 export interface PartsInput {
+  /** The tick. If `unixMs` is given too, they must agree. */
   tick?: number | bigint | undefined;
+  /** Unix milliseconds in the tick. */
   unixMs?: number | bigint | undefined;
+  /** The node. If `datacenter` and `worker` are given too, they must agree. */
   node?: number | bigint | undefined;
+  /** The high part of the node, in layouts that split it. */
   datacenter?: number | bigint | undefined;
+  /** The low part of the node, in layouts that split it. */
   worker?: number | bigint | undefined;
+  /** The clock sequence. Default: 0. */
   clockSequence?: number | bigint | undefined;
+  /** The sequence number. Default: 0. */
   sequence?: number | bigint | undefined;
 }
 
-/** Which bits of an ID mean what. Its figures are exact, and so bigints. */
+/** Which bits of an ID mean what. Its numbers are `bigint`s where 53 bits may not hold them. */
 export class Layout {
   constructor(descriptor: PresetName | (string & {}));
+  /** The same as the constructor. */
   static parse(descriptor: PresetName | (string & {})): Layout;
+  /** The names of all presets. */
   static presets(): PresetName[];
   /** The canonical descriptor. */
   readonly descriptor: string;
+  /** The name, if the layout is a preset. */
   readonly presetName?: PresetName;
   /** How many of the 64 bits are used. */
   readonly width: number;
+  /** When tick 0 begins, in Unix milliseconds. */
   readonly epoch: bigint;
+  /** The length of a tick, in milliseconds. */
   readonly unitMs: bigint;
+  /** The largest tick. */
   readonly maxTick: bigint;
+  /** The largest node. */
   readonly maxNode: bigint;
+  /** The largest datacenter, if the layout splits its node. */
   readonly maxDatacenter: bigint | undefined;
+  /** The largest worker, if the layout splits its node. */
   readonly maxWorker: bigint | undefined;
+  /** The largest sequence number. */
   readonly maxSequence: bigint;
+  /** The largest clock sequence; 0 if the layout has none. */
   readonly maxClockSequence: bigint;
+  /** How many IDs one node can issue in a tick. */
   readonly idsPerTick: bigint;
+  /** How many IDs one node can issue in a second. */
   readonly idsPerSecond: number;
   /** Unix milliseconds of the first instant that has no tick. */
   readonly horizon: bigint;
@@ -219,25 +276,34 @@ export class Layout {
   readonly fitsI64Until: bigint;
   /** Whether every ID is exact as a number. */
   readonly fitsF64: boolean;
-  /** Whether the node is datacenter and worker. */
+  /** Whether the layout splits its node into datacenter and worker. */
   readonly isSplit: boolean;
-  /** Whether generators can be built on it. */
+  /** Whether generators can be built on the layout. */
   readonly canGenerate: boolean;
+  /** The same layout with another epoch. */
   withEpoch(epoch: Instant): Layout;
+  /** The ID that consists of these parts. */
   pack(parts: PartsInput): bigint;
+  /** The parts of an ID. Throws `FLAKEID_INVALID_ID` for bits that this layout never sets. */
   unpack(id: IdInput): Parts;
+  /** The smallest ID of the tick that contains the instant. */
   lowerBound(instant: Instant): bigint;
+  /** The largest ID of the tick that contains the instant, inclusive. */
   upperBound(instant: Instant): bigint;
+  /** Whether the other value is a layout with the same descriptor. */
   equals(other: unknown): boolean;
   toString(): string;
   toJSON(): string;
 }
 
-/** A clock that stands still until it is told otherwise; waiting moves it instead of sleeping. */
+/** A clock that stands still until you move it; waiting moves it instead of sleeping. */
 export class ManualClock {
   constructor(unixMs: Instant);
+  /** What the clock reads, in Unix milliseconds. */
   readonly unixMs: bigint;
+  /** Sets the clock, forward or back. */
   set(unixMs: Instant): void;
+  /** Moves the clock forward by this many milliseconds. */
   advance(ms: number | bigint): void;
 }
 

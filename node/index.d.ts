@@ -9,8 +9,8 @@ export function toBuffer(id: import('./api').IdInput): Buffer;
 export function fromBuffer(buffer: Buffer): bigint;
 
 /**
- * `system` is exact to the millisecond; so is `gated`, which asks the processor's counter first;
- * `coarse` is a few milliseconds late, and faster.
+ * `system` is exact to the millisecond. So is `gated`, which asks the processor's counter first and
+ * costs less. `coarse` is cheaper still, and up to 10 ms late.
  */
 export type ClockName = 'system' | 'coarse' | 'gated';
 
@@ -34,7 +34,7 @@ export class LocalGenerator implements Iterable<bigint> {
 }
 
 export interface BufferOptions {
-  /** How many IDs it makes at a time at most: 256 unless set, 1 to 65536. */
+  /** The most IDs to make at a time, 1 to 65536. Default: 256. */
   size?: number | bigint | undefined;
 }
 
@@ -67,30 +67,34 @@ export class BufferedGenerator implements Iterable<bigint> {
 }
 
 export interface CachedOptions {
-  /** The ring holds the IDs of 2^`boostPower` full ticks: 0 to 20, 3 unless set; at most 2^20. */
+  /**
+   * The ring holds the IDs of 2^`boostPower` full ticks, 0 to 20; at least 2 IDs and at most 2^20.
+   * Default: 3.
+   */
   boostPower?: number | bigint | undefined;
-  /** Refill when fewer than this many percent are left: 1 to 99, 50 unless set. */
+  /** Refill when fewer than this many percent are left, 1 to 99. Default: 50. */
   paddingFactor?: number | bigint | undefined;
-  /** Also refill this often, at least 1 ms; only when too few are left unless set. */
+  /** Also refill this often, in milliseconds, at least 1. Default: only when too few are left. */
   refillIntervalMs?: number | bigint | undefined;
   /**
-   * How long after the beginning of its tick an ID may be handed out, at least two ticks: 1 s or
-   * two ticks unless set, whichever is longer. What is older is dropped and counted.
+   * How long after the beginning of its tick an ID may be handed out, in milliseconds, at least two
+   * ticks. Older IDs are dropped and counted. Default: 1 s or two ticks, whichever is longer.
    */
   maxAgeMs?: number | bigint | undefined;
   /**
-   * Is told, on the event loop, why the generator refused to refill the ring; a full tick is no
-   * refusal. It does not keep the process running, and what it throws is an uncaught exception.
+   * Called on the event loop with the reason when the generator refuses to refill the ring; a full
+   * tick does not count. It does not keep the process running. If it throws, that is an uncaught
+   * exception.
    */
   onRejectedPut?: ((error: FlakeIdError) => void) | undefined;
   /**
-   * Is told, before `nextId` or `take` throws it, why there is no ID, unless the generator or the
-   * ring was closed. What it throws itself is thrown instead.
+   * Called with the error before `nextId` or `take` throws it, unless the generator or the ring was
+   * closed. If it throws, that error is thrown instead.
    */
   onRejectedTake?: ((error: FlakeIdError) => void) | undefined;
 }
 
-/** What happened to a ring; after `close`, until then. */
+/** What happened in a ring so far, or until `close`. */
 export interface RingStats {
   /** IDs in the ring. */
   readonly size: number;
@@ -98,9 +102,9 @@ export interface RingStats {
   readonly taken: number;
   /** IDs dropped because they were older than `maxAgeMs`. */
   readonly droppedStale: number;
-  /** Refills that the generator refused, other than because its tick was full. */
+  /** Refills that the generator refused for another reason than a full tick. */
   readonly rejectedPut: number;
-  /** Calls that were refused an ID, other than because the generator was closed. */
+  /** Calls that got no ID for another reason than a closed generator. */
   readonly rejectedTake: number;
   /** Portions put into the ring after the first filling. */
   readonly refills: number;
@@ -141,52 +145,56 @@ export class CachedGenerator implements Iterable<bigint> {
 }
 
 interface CommonLeaseOptions {
-  /** `default` unless set: 1 to 64 of `A-Z a-z 0-9 . _ -`. All that lease from it have one layout. */
+  /**
+   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. It has one layout. Default:
+   * `default`.
+   */
   namespace?: string | undefined;
-  /** Lease a node from this range only, both inclusive: all of the layout's unless set. */
+  /** Lease a node from this range only, both inclusive. Default: all nodes of the layout. */
   nodes?: readonly [from: number | bigint, to: number | bigint] | undefined;
   /**
-   * Lease so many nodes for this one generator: 1 unless set, else 2, 4, 8 or another power of two.
-   * Its ceiling is so many times higher.
+   * How many nodes to lease for this one generator, a power of two. It then makes that many times as
+   * many IDs per second. Default: 1.
    */
   nodeCount?: number | bigint | undefined;
-  /** `system` unless set. */
+  /** The clock. Default: `system`. */
   clock?: ClockName | undefined;
-  /** `twitter` unless set. */
+  /** The layout of the IDs, which must be the namespace's. Default: `twitter`. */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0, instead of the layout's. */
+  /** The instant of tick 0. Default: the layout's epoch. */
   epoch?: Instant | undefined;
   /**
-   * For how long the node is kept from others without a renewal: 60 s unless set, 1 ms to 30 days.
-   * Uniqueness does not depend on it.
+   * How long other processes cannot have the node after its last renewal, in milliseconds, up to 30
+   * days. Uniqueness does not depend on it. Default: 60 s or 12 ticks, whichever is longer.
    */
   ttlMs?: number | bigint | undefined;
   /**
-   * How far a renewal reaches, and so for how long IDs go on while the store is away: 10 s unless
-   * set, two ticks to 30 days, at most what the namespace allows.
+   * How long IDs go on while the store is away, in milliseconds, from two ticks to what the namespace
+   * allows. Default: 10 s or two ticks, whichever is longer.
    */
   windowMs?: number | bigint | undefined;
   /**
-   * How long opening and the asynchronous calls wait without progress: 1 s or two ticks unless set,
-   * whichever is longer. Opening may take 2 s more, to connect.
+   * How long opening and the asynchronous calls wait without issuing an ID, in milliseconds. Opening
+   * may take 2 s more, to connect. Default: 1 s or two ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
-  /** When a tick is full: `wait` unless set. */
+  /** What to do when a tick is full. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
-  /** When the clock goes back: `continue` unless set. */
+  /** What to do when the clock goes back. Default: `continue`. `clock-sequence` needs a fixed node. */
   rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
-  /** The largest sequence number to use: 2^k - 1. */
+  /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
   sequenceMask?: number | bigint | undefined;
-  /** Begin each tick at a random sequence number below 2^`sequenceStart`; 0 unless set. */
+  /** Begin each tick at a random sequence number below 2^`sequenceStart`. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
-   * Whether a node may be leased that was leased before: `true` unless set. Without it each start
-   * uses up a node, until none is left.
+   * Whether a node may be leased that was leased before. If not, each start uses up a node, until
+   * none is left. Default: `true`.
    */
   reuse?: boolean | undefined;
   /**
-   * Is told what happens to the lease. It does not keep the process running, and what it throws is
-   * an uncaught exception. A lease with a listener is not shared with other generators.
+   * Called with everything that happens to the lease. It does not keep the process running. If it
+   * throws, that is an uncaught exception. A lease with a listener is not shared with other
+   * generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
 }
@@ -222,7 +230,7 @@ export type LeaseEvent =
   | { readonly kind: 'clock-skew'; readonly error: FlakeIdError }
   | { readonly kind: 'released'; readonly node: number };
 
-/** How a lease stands; after `close`, how it stood then. */
+/** The state of a lease, or its last state after `close`. */
 export interface LeaseStatus {
   /** The first tick of the present grant. */
   readonly start: bigint;
@@ -230,19 +238,19 @@ export interface LeaseStatus {
   readonly fence: bigint;
   /** When that tick begins. */
   readonly fenceTime: Date;
-  /** Until when nobody else gets the node, by the store's clock. */
+  /** Until when no other process can have the node, by the store's clock. */
   readonly expires: Date;
-  /** How long that is from now by this host's clock; negative when it is over. */
+  /** How far in the future that is by this host's clock, in milliseconds; negative if it is past. */
   readonly expiresInMs: number;
   /** Renewals that were confirmed. */
   readonly renewals: number;
   /** Nodes that were granted. */
   readonly grants: number;
-  /** Attempts to acquire or renew that had no success. */
+  /** Attempts to acquire or renew that failed. */
   readonly failures: number;
-  /** Whether the node is another process's from the fence on. */
+  /** Whether the node belongs to another process from the fence on. */
   readonly fencedOff: boolean;
-  /** Why the latest attempt had no success, unless it had. */
+  /** Why the latest attempt failed; `undefined` if it succeeded. */
   readonly lastError: FlakeIdError | undefined;
 }
 
@@ -252,23 +260,23 @@ declare module './api' {
     named: ClockName;
   }
   interface NodeChoices {
-    /**
-     * 1, 2, 4, 8 or another power of two of nodes for one generator, whose ceiling is so many times
-     * higher. Without `sequenceMask`, and not in layouts with clock sequences.
-     */
     several: {
       node?: undefined;
+      /**
+       * Several nodes for one generator, for as many times the IDs per second; their number must be
+       * a power of two. Cannot be combined with `sequenceMask` or clock sequences.
+       */
       nodes: readonly (number | bigint)[];
       datacenter?: undefined;
       worker?: undefined;
     };
   }
   interface Generator {
-    /** A handle for this thread: faster, for IDs that are not in order with those of others. */
+    /** A handle for this thread: faster, but its IDs are not in order with those of other handles. */
     local(): LocalGenerator;
     /** A handle for loops that make many IDs at once. */
     buffered(options?: BufferOptions): BufferedGenerator;
-    /** How the lease stands, if the node is leased. */
+    /** The state of the lease, if the node is leased. */
     readonly lease: LeaseStatus | undefined;
   }
   namespace Generator {
@@ -277,13 +285,14 @@ declare module './api' {
      * `postgresql://`, `mysql://`, `redis://`, `etcd://`): its IDs are unique among all processes
      * that lease from that namespace. Generators of one process with equal options share one lease,
      * worker threads included. Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`,
-     * `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`, `FLAKEID_FENCE_IN_FUTURE`, or for what is wrong
-     * with an option.
+     * `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`, `FLAKEID_FENCE_IN_FUTURE`, or with the code of an
+     * option that is wrong.
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * The same from the store that `FLAKEID_STORE` names, or else from this host's own; in the
-     * namespace `FLAKEID_NAMESPACE`, unless one is given. In a container it needs `FLAKEID_STORE`.
+     * As `lease`, from the store that `FLAKEID_STORE` names, or else from this host's embedded store,
+     * and in the namespace that `FLAKEID_NAMESPACE` names, unless an option does. In a container
+     * `FLAKEID_STORE` must be set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;
   }

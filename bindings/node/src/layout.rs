@@ -120,13 +120,20 @@ fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts,
     let (tick, unix_ms) = match (optional("tick", texts.tick.as_ref(), layout.max_tick())?, told) {
         (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
         (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
-        (None, None) => return Err(Error::invalid_option("tick", "give it or unix_ms")),
+        (None, None) => {
+            return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
+        }
     };
     let node = match (node, datacenter, worker) {
         (Some(node), _, _) => node,
         (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
         (None, None, None) if layout.max_node() == 0 => 0,
-        _ => return Err(Error::invalid_option("node", "give it, or datacenter and worker")),
+        _ => {
+            return Err(Error::invalid_option(
+                "node",
+                "missing: give a node, or datacenter and worker",
+            ));
+        }
     };
     Ok(Parts {
         tick,

@@ -5,25 +5,38 @@ use pyo3::prelude::*;
 use crate::layout::{Chosen, Layout};
 use crate::parts::Parts;
 
-/// The parts of an ID. `layout` is a Layout, a preset's name or a descriptor.
+/// The parts of an ID.
 ///
-/// An ID with bits that the layout never sets is InvalidIdError.
+/// Args:
+///     id: The ID.
+///     layout: A Layout, a preset's name or a descriptor.
+///
+/// Raises:
+///     InvalidIdError: The ID has bits that the layout never sets.
 #[pyfunction]
 #[pyo3(signature = (id, layout = None), text_signature = "(id, layout='twitter')")]
 pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<Parts> {
     Layout::of(layout).unpack(id)
 }
 
-/// The smallest ID of the tick that contains `when` (an aware datetime, or Unix milliseconds), for
-/// range scans: id >= lower. Clamped to the layout's range.
+/// The smallest ID of the tick that contains an instant, for range scans: id >= lower.
+///
+/// Args:
+///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
+///         after its last one counts as that tick.
+///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
 pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<u64> {
     Layout::of(layout).lower_bound(when)
 }
 
-/// The largest ID of the tick that contains `when` (an aware datetime, or Unix milliseconds),
-/// inclusive, for range scans: id <= upper. Clamped to the layout's range.
+/// The largest ID of the tick that contains an instant, for range scans: id <= upper.
+///
+/// Args:
+///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
+///         after its last one counts as that tick.
+///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
 pub(crate) fn upper_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<u64> {

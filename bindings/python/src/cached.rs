@@ -27,14 +27,23 @@ use crate::settings;
 /// use it in a with block, to end its thread; until then handlers that refer to the ring keep it
 /// alive. Durations are seconds (int or float) or timedeltas.
 ///
-/// boost_power: the ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs and at
-/// most 2**20. padding_factor: refill when fewer than this many percent are left, 1 to 99.
-/// refill_interval: also refill this often, at least 1 ms. max_age: how long after the beginning of
-/// its tick an ID may be handed out, at least two ticks (default: 1 s or two ticks, whichever is
-/// longer); older IDs are dropped. on_rejected_put: called with the FlakeIdError, on the ring's
-/// thread, each time the generator refuses to fill the ring, other than because its tick is full.
-/// on_rejected_take: called with the FlakeIdError, on the caller's thread, each time a call is
-/// refused an ID, other than because the generator was closed.
+/// Args:
+///     generator: The Generator that makes the IDs; not with rollback='clock-sequence'.
+///     boost_power: The ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs
+///         and at most 2**20.
+///     padding_factor: Refill when fewer than this many percent are left, 1 to 99.
+///     refill_interval: Also refill this often, at least 1 ms (default: only when too few are
+///         left).
+///     max_age: How long after the beginning of its tick an ID may be handed out, at least two
+///         ticks (default: 1 s or two ticks, whichever is longer); older IDs are dropped.
+///     on_rejected_put: Called with the FlakeIdError, on the ring's thread, each time the generator
+///         refuses to fill the ring for another reason than a full tick.
+///     on_rejected_take: Called with the FlakeIdError, on the caller's thread, each time a call
+///         gets no ID for another reason than a closed generator.
+///
+/// Raises:
+///     FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
+///     What keeps the generator from filling the ring.
 #[pyclass(frozen, module = "flakeid", name = "CachedGenerator")]
 pub(crate) struct CachedGenerator {
     state: Guarded<State>,

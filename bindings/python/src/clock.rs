@@ -7,7 +7,7 @@ use crate::error::raise;
 use crate::integer::{unix_ms, wrong_type};
 use crate::string::string;
 
-/// A clock that stands still until it is told otherwise, for tests of code that makes IDs.
+/// A clock that stands still until you move it, for tests of code that makes IDs.
 ///
 /// Give it to a Generator as `clock`. Waiting does not sleep but moves the clock forward, so tests
 /// take no time and never hang.
@@ -32,8 +32,10 @@ impl ManualClock {
         self.0.set(unix_ms);
     }
 
-    /// Move the clock forward by whole milliseconds; a fraction is cut. `step` is in seconds, or a
-    /// timedelta.
+    /// Move the clock forward by whole milliseconds.
+    ///
+    /// Args:
+    ///     step: Seconds (int or float) or a timedelta; a fraction of a millisecond is dropped.
     fn advance(&self, step: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.advance(duration("step", step)?);
         Ok(())

@@ -7,12 +7,18 @@ use pyo3::prelude::*;
 use crate::callback::Callback;
 use crate::error::exception;
 
-/// What happened to a lease: what on_event is called with.
+/// Something that happened to a lease; on_event is called with it.
 ///
-/// `kind` is 'acquired', 'renewed', 'fenced-off' (another process has the node from the fence on;
-/// another one is taken), 'refused' (the store said no), 'store-lost' (it does not answer),
-/// 'store-found', 'clock-skew' (this host's clock and the store's are too far apart) or 'released'.
-/// What a kind does not have is None. More kinds may come.
+/// `kind` is one of these, and later versions may add more:
+///
+/// - 'acquired', 'released': A node was granted, or given back.
+/// - 'renewed': The window was extended.
+/// - 'fenced-off': Another process has the node from the fence on; this one leases another node.
+/// - 'refused': The store refused a request.
+/// - 'store-lost', 'store-found': The store does not answer; it answers again.
+/// - 'clock-skew': This host's clock and the store's are too far apart.
+///
+/// The properties that a kind does not have are None.
 #[pyclass(frozen, module = "flakeid", name = "LeaseEvent")]
 pub(crate) struct LeaseEvent(Core);
 

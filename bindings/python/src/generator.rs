@@ -31,16 +31,32 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// own there. flakeid.lease and flakeid.auto return Generators that need no node and may be used in
 /// a forked child. Durations are seconds (int or float) or timedeltas.
 ///
-/// nodes: several nodes instead of one, for as many times the IDs per second; their number must be
-/// a power of two. Cannot be combined with sequence_mask or clock sequences. layout: a Layout, a
-/// preset's name or a descriptor. epoch: Unix milliseconds, instead of the layout's. overflow:
-/// 'wait', 'error', or 'borrow' (with a window). rollback: 'continue', 'error', 'wait' or
-/// 'clock-sequence'. sequence_mask: the largest sequence number, 2**k - 1. sequence_start: begin
-/// each tick at a random sequence number of that many bits. max_ahead: how far ahead of the clock a
-/// window may be used (default: 20 s). max_wait: how long a call waits without issuing an ID
-/// (default: 1 s or two ticks, whichever is longer). clock: 'system', which is exact; 'coarse',
-/// which is faster and a few milliseconds late; 'gated', which is exact, and faster to read where
-/// the processor allows it; or a ManualClock. window: (start, fence), the ticks that may be used.
+/// Args:
+///     node: The node, 0 to the layout's max_node.
+///     datacenter: The high part of the node, in layouts that split it; requires worker.
+///     worker: The low part of the node, in layouts that split it; requires datacenter.
+///     nodes: Several nodes instead of one, for as many times the IDs per second; their number must
+///         be a power of two. Cannot be combined with sequence_mask or clock sequences.
+///     layout: A Layout, a preset's name or a descriptor.
+///     epoch: Unix milliseconds, instead of the layout's epoch.
+///     sequence_mask: The largest sequence number to use, 2**k - 1 (default: the layout's).
+///     sequence_start: Begin each tick at a random sequence number of at most this many bits
+///         (default: 0).
+///     overflow: When a tick is full: 'wait' (default), 'error', or 'borrow' (with a window).
+///     rollback: When the clock goes back: 'continue' (default), 'error', 'wait' or
+///         'clock-sequence'.
+///     max_ahead: How far ahead of the clock a window may be used (default: 20 s).
+///     max_wait: How long a call waits without issuing an ID (default: 1 s or two ticks, whichever
+///         is longer).
+///     clock: 'system' (default), which is exact; 'coarse', which is faster and a few milliseconds
+///         late; 'gated', which is exact, and faster to read where the processor allows it; or a
+///         ManualClock.
+///     window: (start, fence), the ticks that may be used, fence exclusive (default: all).
+///
+/// Raises:
+///     FieldOutOfRangeError, InvalidOptionError, InvalidLayoutError: An argument is wrong.
+///     HorizonReachedError: The layout's ticks have run out.
+///     ForkedError: The parent process used this node.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
 pub(crate) struct Generator(pub(crate) AnyGenerator);
 

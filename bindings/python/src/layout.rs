@@ -235,8 +235,20 @@ impl Layout {
         Ok(self.0.split_node(field("node", node, self.0.max_node())?))
     }
 
-    /// An ID of these parts. The time is a `tick` or `unix_ms`; the node is `node`, or `datacenter`
-    /// and `worker`. Told both ways, they must agree.
+    /// The ID that consists of these parts.
+    ///
+    /// Args:
+    ///     tick: The tick; or give unix_ms. If both are given, they must agree.
+    ///     unix_ms: Unix milliseconds in the tick.
+    ///     node: The node; or give datacenter and worker. If both are given, they must agree.
+    ///     datacenter: The high part of the node, in layouts that split it.
+    ///     worker: The low part of the node.
+    ///     clock_sequence: The clock sequence (default: 0).
+    ///     sequence: The sequence number (default: 0).
+    ///
+    /// Raises:
+    ///     FieldOutOfRangeError: A part is out of the layout's range.
+    ///     InvalidOptionError: The tick or the node is missing.
     #[pyo3(signature = (
         *, tick = None, unix_ms = None, node = None, datacenter = None, worker = None,
         clock_sequence = None, sequence = None,

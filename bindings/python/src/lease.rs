@@ -26,23 +26,39 @@ use crate::string::string;
 /// one. A forked child leases a node of its own at its first ID. Durations are seconds (int or
 /// float) or timedeltas. Takes at most max_wait plus 2 s, without the GIL.
 ///
-/// url: the store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://…. namespace: 1
-/// to 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own. name: prefer the node that
-/// this name had last; 1 to 128 bytes. node, or datacenter and worker: lease exactly this node, and
-/// take it over even from a live holder, which is safe. nodes: (from, to), the range of nodes to
-/// choose from, both inclusive. layout: a Layout, a preset's name or a descriptor. epoch: Unix
-/// milliseconds, instead of the layout's. ttl: how long other processes cannot have the node after
-/// its last renewal (default: 60 s). window: how long IDs go on while the store is away, at least
-/// two ticks (default: 10 s). max_wait: how long a call waits without issuing an ID (default: 1 s
-/// or two ticks, whichever is longer). overflow, rollback, sequence_mask, sequence_start: as in
-/// Generator. reuse: False leases only nodes that were never leased before. node_count: how many
-/// nodes to lease, a power of two, for as many times the IDs per second (default: 1). clock:
-/// 'system' or a faster one, as in Generator. on_event: called with a LeaseEvent for everything
-/// that happens to the lease, on the lease's thread; a lease with on_event is not shared.
+/// Args:
+///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
+///     namespace: 1 to 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own.
+///     name: Prefer the node that this name had last; 1 to 128 bytes.
+///     node: Lease exactly this node, and take it over even from a live holder, which is safe.
+///     datacenter: The high part of that node, instead of node; requires worker.
+///     worker: The low part of that node; requires datacenter.
+///     nodes: (from, to), the range of nodes to choose from, both inclusive (default: all).
+///     layout: A Layout, a preset's name or a descriptor.
+///     epoch: Unix milliseconds, instead of the layout's epoch.
+///     ttl: How long other processes cannot have the node after its last renewal, 1 ms to 30 days
+///         (default: 60 s or 12 ticks, whichever is longer).
+///     window: How long IDs go on while the store is away, from two ticks to what the namespace
+///         allows (default: 10 s or two ticks, whichever is longer).
+///     max_wait: How long a call waits without issuing an ID (default: 1 s or two ticks, whichever
+///         is longer).
+///     overflow: As in Generator.
+///     rollback: As in Generator; not 'clock-sequence'.
+///     sequence_mask: As in Generator.
+///     sequence_start: As in Generator.
+///     reuse: False leases only nodes that were never leased before.
+///     node_count: How many nodes to lease, a power of two, for as many times the IDs per second.
+///     clock: 'system', 'coarse' or 'gated', as in Generator.
+///     on_event: Called with a LeaseEvent for everything that happens to the lease, on the lease's
+///         thread. A lease with on_event is not shared.
 ///
-/// StoreUnavailableError, StoreRejectedError (a wrong password, no such namespace, another layout),
-/// NoFreeNodeError, ClockSkewError, FenceInFutureError, InvalidLayoutError, FieldOutOfRangeError,
-/// InvalidOptionError.
+/// Raises:
+///     StoreUnavailableError: The store does not answer.
+///     StoreRejectedError: A wrong password, no such namespace, another layout, unsafe settings.
+///     NoFreeNodeError: All nodes of the range are taken.
+///     FenceInFutureError: Nothing can be granted yet; retry_after says when.
+///     ClockSkewError: This host's clock and the store's are too far apart.
+///     InvalidLayoutError, FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
 #[pyfunction]
 #[pyo3(
     signature = (url, *, nodes = None, layout = None, epoch = None, on_event = None, **options),
@@ -85,6 +101,13 @@ static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<LeasedGenerator>)>> = Mutex:
 /// host if /var/lib/flakeid can be written). In a container such a file neither lasts nor is
 /// shared, so there this is an error, which names three ways to proceed. In everything else this is
 /// like lease.
+///
+/// Args:
+///     layout: A Layout, a preset's name or a descriptor.
+///     clock: 'system', 'coarse' or 'gated', as in Generator.
+///
+/// Raises:
+///     As lease.
 #[pyfunction]
 #[pyo3(
     signature = (layout = None, *, clock = None),

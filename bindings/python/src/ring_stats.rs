@@ -1,7 +1,7 @@
 use flakeid_core::RingStats as Core;
 use pyo3::prelude::*;
 
-/// What happened to a CachedGenerator.
+/// What happened in a CachedGenerator.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) Core);
@@ -26,13 +26,13 @@ impl RingStats {
         self.0.dropped_stale
     }
 
-    /// Refills that the generator refused, other than because its tick was full.
+    /// Refills that the generator refused for another reason than a full tick.
     #[getter]
     fn rejected_put(&self) -> u64 {
         self.0.rejected_put
     }
 
-    /// Calls that were refused an ID, other than because the generator was closed.
+    /// Calls that got no ID for another reason than a closed generator.
     #[getter]
     fn rejected_take(&self) -> u64 {
         self.0.rejected_take

@@ -7,10 +7,10 @@ use pyo3::types::PyDelta;
 use crate::error::exception;
 use crate::instant::to_datetime;
 
-/// How the lease of a generator stood when it was asked for: what Generator.lease returns.
+/// The state of a generator's lease at the moment when Generator.lease was read.
 ///
-/// Instants are aware datetimes in UTC. In a forked child that has made no ID yet nothing is
-/// leased: instants are None then and counts 0.
+/// Instants are aware datetimes in UTC. In a forked child nothing is leased before its first ID:
+/// until then instants are None and counts are 0.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
@@ -56,8 +56,8 @@ impl Lease {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
-    /// How long that was from when the lease was asked for, by this host's clock: a timedelta,
-    /// negative if it was over.
+    /// How far in the future that was when Generator.lease was read, by this host's clock: a
+    /// timedelta, negative if it was past.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;
@@ -82,13 +82,13 @@ impl Lease {
         self.status.grants
     }
 
-    /// How many attempts to acquire or renew had no success.
+    /// How many attempts to acquire or renew failed.
     #[getter]
     fn failures(&self) -> u64 {
         self.status.failures
     }
 
-    /// Whether the node is another process's from the fence on.
+    /// Whether the node belongs to another process from the fence on.
     #[getter]
     fn fenced_off(&self) -> bool {
         self.status.fenced_off

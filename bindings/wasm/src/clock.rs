@@ -17,24 +17,24 @@ impl ManualClock {
         Self(flakeid_core::ManualClock::new(unix_ms))
     }
 
-    /// Another handle to it.
+    /// Another handle to the same clock.
     #[must_use]
     pub fn share(&self) -> Self {
         Self(self.0.clone())
     }
 
-    /// What it reads.
+    /// What the clock reads, in Unix milliseconds.
     #[must_use]
     pub fn now(&self) -> i64 {
         flakeid_core::Clock::unix_ms(&self.0)
     }
 
-    /// Sets it, forward or back.
+    /// Sets the clock to `unix_ms`, forward or back.
     pub fn set(&self, unix_ms: i64) {
         self.0.set(unix_ms);
     }
 
-    /// Moves it forward.
+    /// Moves the clock forward.
     pub fn advance(&self, ms: u64) {
         self.0.advance(Duration::from_millis(ms));
     }

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// A JavaScript function that makes an `Error` of what the core's error tells.
+    /// A JavaScript function that makes an `Error` from the fields of a core error.
     pub type MakeError;
 
     #[wasm_bindgen(method)]
@@ -27,13 +27,13 @@ thread_local! {
     static MAKE_ERROR: RefCell<Option<MakeError>> = const { RefCell::new(None) };
 }
 
-/// Hands over the function that makes errors, once, before anything else.
+/// Sets the function that makes errors. JavaScript calls this once, before anything else.
 #[wasm_bindgen]
 pub fn setup(make_error: MakeError) {
     MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
 }
 
-/// What is to be thrown for an error of the core. For `map_err`.
+/// The JavaScript error to throw for a core error; an argument for `map_err`.
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 pub(crate) fn thrown(error: Error) -> JsValue {

@@ -10,7 +10,7 @@ use crate::failure::thrown;
 use crate::host;
 use crate::number::field;
 
-/// Single IDs are left here, where JavaScript reads them: that costs less than returning them.
+/// Holds the last single ID. JavaScript reads it here, which costs less than returning it.
 static REGISTER: AtomicU64 = AtomicU64::new(0);
 
 /// The core's `Generator`.
@@ -26,7 +26,7 @@ impl Generator {
         Self { core, failed: RefCell::new(None), waits: Cell::new(0) }
     }
 
-    /// Kept, not thrown: a call that may throw costs more than making the ID.
+    /// The error is kept, not thrown: a call that may throw costs more than making the ID.
     #[cold]
     fn keep(&self, error: Error) {
         *self.failed.borrow_mut() = Some(error);
@@ -56,7 +56,7 @@ impl Generator {
 
 #[wasm_bindgen]
 impl Generator {
-    /// Puts the next ID into the register; false if there is none.
+    /// Puts the next ID into the register. Returns false if there is none.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -64,7 +64,7 @@ impl Generator {
         self.register(self.core.next_id())
     }
 
-    /// As `nextId`, without waiting.
+    /// As `nextId`, but without waiting.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -72,7 +72,7 @@ impl Generator {
         self.register(self.core.try_next_id())
     }
 
-    /// Fills the beginning of the buffer and says how many IDs it holds, or −1.
+    /// Fills the buffer from its beginning. Returns how many IDs it wrote, or −1 on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         host::set_time(now);
@@ -81,7 +81,7 @@ impl Generator {
         self.count_or_failed(count)
     }
 
-    /// Why the last call failed; nothing if it did not.
+    /// The error of the last call, as JavaScript's; undefined if that call did not fail.
     #[wasm_bindgen(js_name = takeFailure)]
     #[must_use]
     pub fn take_failure(&self) -> JsValue {
@@ -90,13 +90,13 @@ impl Generator {
         failed.map_or(JsValue::UNDEFINED, thrown)
     }
 
-    /// Counts a wait that JavaScript did.
+    /// Counts a wait that JavaScript did for this generator.
     #[wasm_bindgen(js_name = countWait)]
     pub fn count_wait(&self) {
         self.waits.set(self.waits.get() + 1);
     }
 
-    /// Raises the end of the window.
+    /// Raises the end of the window to the tick `fence`, exclusive.
     ///
     /// # Errors
     /// As the core's `extend`.
@@ -104,7 +104,7 @@ impl Generator {
         field("fence", fence, u64::MAX).and_then(|fence| self.core.extend(fence)).map_err(thrown)
     }
 
-    /// Ends it; the last tick used, if any.
+    /// Ends the generator. Returns the last tick in which it issued an ID, if there is one.
     ///
     /// # Errors
     /// As the core's `retire`.
@@ -112,27 +112,27 @@ impl Generator {
         self.core.retire().map_err(thrown)
     }
 
-    /// In turn: waits, rollbacks, largest ahead.
+    /// In this order: waits, rollbacks, largest distance ahead of the clock in ticks.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();
         vec![stats.waits + self.waits.get(), stats.rollbacks, stats.largest_ahead]
     }
 
-    /// Its layout's canonical descriptor.
+    /// The canonical descriptor of the generator's layout.
     #[must_use]
     pub fn layout(&self) -> String {
         self.core.layout().to_string()
     }
 
-    /// The length of a tick.
+    /// The length of a tick, in milliseconds.
     #[wasm_bindgen(js_name = unitMs)]
     #[must_use]
     pub fn unit_ms(&self) -> f64 {
         self.core.layout().unit_ms() as f64
     }
 
-    /// Its node.
+    /// The node in the generator's IDs.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.core.node()
@@ -145,14 +145,14 @@ pub struct Buffer(Box<[u64]>);
 
 #[wasm_bindgen]
 impl Buffer {
-    /// Room for so many IDs.
+    /// A buffer with room for this many IDs.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(length: usize) -> Self {
         Self(vec![0; length].into_boxed_slice())
     }
 
-    /// Where it begins in the module's memory, in bytes.
+    /// Where the buffer begins in the module's memory, in bytes.
     #[must_use]
     pub fn address(&self) -> usize {
         self.0.as_ptr().addr()
@@ -164,14 +164,14 @@ impl Buffer {
     }
 }
 
-/// Where single IDs are left, in bytes from the beginning of the memory.
+/// Where the register of single IDs is, in bytes from the beginning of the memory.
 #[wasm_bindgen(js_name = registerAddress)]
 #[must_use]
 pub fn register_address() -> usize {
     REGISTER.as_ptr().addr()
 }
 
-/// The module's memory. An array over it has length 0 once the memory has grown.
+/// The module's memory. When it grows, arrays over it become empty and must be made again.
 #[wasm_bindgen(js_name = linearMemory)]
 #[must_use]
 pub fn linear_memory() -> JsValue {

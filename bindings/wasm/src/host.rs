@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wasm_bindgen::prelude::*;
 
-/// `Date.now()`, as it comes.
+/// Sets the core's time to what `Date.now()` returned, in Unix milliseconds.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(crate) fn set_time(unix_ms: f64) {
     // A cast of a float saturates, but makes 1970 of what is no number.

@@ -25,13 +25,13 @@ pub fn default_layout() -> String {
     Layout::default().to_string()
 }
 
-/// Everything that follows from a layout.
+/// A layout and the numbers that follow from it.
 #[wasm_bindgen]
 pub struct Figures(Layout);
 
 #[wasm_bindgen]
 impl Figures {
-    /// Of the layout with this descriptor or name.
+    /// The layout with this descriptor or name.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_LAYOUT`.
@@ -40,26 +40,26 @@ impl Figures {
         parse(descriptor).map(Self)
     }
 
-    /// The canonical text.
+    /// The layout's canonical descriptor.
     #[must_use]
     pub fn descriptor(&self) -> String {
         self.0.to_string()
     }
 
-    /// The name, if it is a preset.
+    /// The layout's name, if it is a preset.
     #[wasm_bindgen(js_name = presetName)]
     #[must_use]
     pub fn preset_name(&self) -> Option<String> {
         self.0.preset_name().map(str::to_owned)
     }
 
-    /// How many bits it uses.
+    /// How many bits an ID of the layout has.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.0.width()
     }
 
-    /// Whether the node is datacenter and worker.
+    /// Whether the layout splits its node into datacenter and worker.
     #[wasm_bindgen(js_name = isSplit)]
     #[must_use]
     pub fn is_split(&self) -> bool {
@@ -87,8 +87,8 @@ impl Figures {
         self.0.ids_per_second()
     }
 
-    /// In turn: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per tick,
-    /// horizon, end of signed 64 bits, largest datacenter and worker.
+    /// In this order: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per
+    /// tick, horizon, end of signed 64 bits, largest datacenter and worker.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
         let layout = &self.0;
@@ -109,7 +109,7 @@ impl Figures {
     }
 }
 
-/// The descriptor of the same layout from another epoch.
+/// The descriptor of this layout with another epoch.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -119,8 +119,8 @@ pub fn with_epoch(descriptor: &str, unix_ms: i64) -> Result<String, JsValue> {
     Ok(layout.to_string())
 }
 
-/// In turn: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence; 0 where
-/// there is none.
+/// In this order: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence; 0
+/// where there is none.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_INVALID_ID`.
@@ -160,7 +160,8 @@ pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
 struct PartTexts(Texts);
 
 impl PartTexts {
-    /// Each field as a number, the node and the tick also from what else tells them.
+    /// Each field as a number. The tick may be given as `unix_ms`, and the node as datacenter and
+    /// worker.
     fn parts(&self, layout: &Layout) -> Result<Parts, Error> {
         let most = layout.max_datacenter_and_worker().unwrap_or_default();
         let datacenter = optional("datacenter", self.0.get(3), most.0)?;
@@ -174,13 +175,20 @@ impl PartTexts {
         let (tick, unix_ms) = match (tick, told) {
             (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
             (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
-            (None, None) => return Err(Error::invalid_option("tick", "give it or unix_ms")),
+            (None, None) => {
+                return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
+            }
         };
         let node = match (node, datacenter, worker) {
             (Some(node), _, _) => node,
             (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
             (None, None, None) if layout.max_node() == 0 => 0,
-            _ => return Err(Error::invalid_option("node", "give it, or datacenter and worker")),
+            _ => {
+                return Err(Error::invalid_option(
+                    "node",
+                    "missing: give a node, or datacenter and worker",
+                ));
+            }
         };
         Ok(Parts {
             tick,

@@ -5,13 +5,14 @@
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
-/// A field from 0 to `most`; the core has checked nothing yet that it cannot hold.
+/// Reads a field that must be from 0 to `most`. The text may be of any length, so the number may be
+/// too large for the integers that the core takes.
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// The same for one that may be missing.
+/// As `field`, for a field that may be missing.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,
@@ -21,14 +22,16 @@ pub(crate) fn optional(
     text.map(|text| field(name, &text, most)).transpose()
 }
 
-/// An instant; what 64 bits cannot hold becomes the nearest they can, which no layout reaches.
+/// Reads an instant. One that 64 bits cannot hold becomes the nearest that they can, which is
+/// beyond every layout.
 #[inline(never)]
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest)
 }
 
-/// Such numbers, and other texts, of a JavaScript object: undefined where it has none.
+/// Numbers and other values of a JavaScript object as texts; undefined where the object has no such
+/// value.
 pub(crate) struct Texts(Vec<JsValue>);
 
 impl Texts {

@@ -28,7 +28,7 @@ pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
     parse(form)?.decode(text).map(Id::to_u64).map_err(thrown)
 }
 
-/// The error for a value that does not fit its field.
+/// Throws the error for a value that is out of its field's range.
 ///
 /// # Errors
 /// Always: `FLAKEID_FIELD_OUT_OF_RANGE`.

@@ -25,9 +25,9 @@ fn check(url: &str, contents: impl Fn() -> usize) {
         let asked = init(url, args);
         let parts = [
             "--fresh, --lost: give one of them: namespace orders of ",
-            " does not exist, and the store cannot tell whether it never did or was lost\n",
+            " does not exist, and the store cannot tell whether it never existed or was lost\n",
             "hint: if this store never had a namespace of this name, give --fresh: nodes are granted \
-             at once. If it had one and lost it, ",
+             at once. If the store lost one, ",
             "give --lost WINDOW,AHEAD,SKEW with its bounds (--lost default if they were 20s,20s,5s)",
         ];
         refused(&asked, "FLAKEID_INVALID_OPTION", &parts);

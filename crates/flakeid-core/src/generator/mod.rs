@@ -43,14 +43,32 @@ use shape::Shape;
 /// only ever taken by one compare-and-swap that moves the word forward, so no two calls return the
 /// same ID and a later call returns a larger one, across threads too.
 ///
+/// # Waiting
+/// What a call does when the clock has gone back (rollback), or when the tick is full (overflow):
+///
+/// | method | waits? | on rollback | on overflow |
+/// |---|---|---|---|
+/// | `next_id` | asleep, at most `max_wait` | as [`Rollback`] says; [`ClockRollback`] if it may not wait, or not for long enough | as [`Overflow`] says; [`SequenceExhausted`] if it may not wait, or not for long enough |
+/// | `next_id_within` | asleep, at most the time given | as `next_id` | as `next_id` |
+/// | `try_next_id` | never | [`ClockRollback`] where `next_id` would wait | [`SequenceExhausted`] where `next_id` would wait |
+/// | `fill`, `next_ids` | asleep, at most `max_wait` each time without a new ID | as `next_id`, but if there are IDs already they are returned instead of the error | the same |
+/// | `fill_within`, `next_ids_within` | asleep, at most the time given each time without a new ID | as `fill` | as `fill` |
+/// | `try_fill` | never | as `try_next_id`, but if there are IDs already they are returned instead of the error | the same |
+///
+/// The first generator of a node in a process, on the system clock and without a window, begins in
+/// the tick after its creation, because an earlier process may have used the current one. Until
+/// then calls that wait do so under every policy, and the others fail with [`SequenceExhausted`].
+///
+/// # Within a process
 /// Generators on the system clock that are given the same layout and node share that word within a
-/// process, and a new one goes on where the last one stopped. The first one of a process begins in
-/// the tick after its creation, because an earlier process may have used the current one; until
-/// then `try_next_id` says [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
-/// `next_id` waits. In a forked child every call is [`Forked`](crate::ErrorKind::Forked), and so
-/// is building a generator on a node that the parent used.
+/// process, and a new one goes on where the last one stopped. In a forked child every call is
+/// [`Forked`](crate::ErrorKind::Forked), and so is building a generator on a node that the parent
+/// used.
 ///
 /// Two copies of this library in one process do not share anything: give them different nodes.
+///
+/// [`ClockRollback`]: crate::ErrorKind::ClockRollback
+/// [`SequenceExhausted`]: crate::ErrorKind::SequenceExhausted
 pub struct Generator {
     cell: Arc<Cell>,
     pub(crate) limit: Limit,
@@ -160,7 +178,8 @@ impl Generator {
         self.fill_within(ids, self.max_wait)
     }
 
-    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's own.
+    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's
+    /// own.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -382,8 +401,9 @@ impl Generator {
         Some(Run { first, count, clock_sequence: 0 })
     }
 
-    /// The first position used in a tick of which nothing was used: sequence 0, or a random one below 2^start bits.
-    /// The random number is a hash of the tick, so that it needs no state and threads agree on it.
+    /// The first position used in a tick of which nothing was used: sequence 0, or a random one
+    /// below 2^start bits. The random number is a hash of the tick, so that it needs no state and
+    /// threads agree on it.
     #[inline]
     fn start_of(&self, tick: u64) -> u64 {
         let floor = self.shape.position(tick);

@@ -42,7 +42,7 @@ impl<T> Chain<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         // Acquire: who sees a link sees it whole.
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: null, or a published link, which is whole and sessions as long as the chain.
+        // SAFETY: null, or a published link, which is whole and lives as long as the chain.
         let link = |link: *mut Link<T>| unsafe { link.as_ref() };
         iter::successors(link(newest), move |newer| link(newer.older)).map(|link| &link.value)
     }

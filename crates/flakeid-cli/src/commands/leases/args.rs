@@ -8,18 +8,19 @@ use crate::store::StoreArgs;
 
 /// Shows and repairs the leases of nodes in a store
 ///
-/// A lease is a window of ticks for one node. The store never hands out a window twice, and nobody
-/// makes IDs outside of a window: that is why no ID is made twice. A node's fence is where its
-/// windows end so far; expiry only says when somebody else may have the node.
+/// A lease is a window of ticks for one node. The store never grants windows of one node that
+/// overlap, and no process generates IDs outside its window: that is why no ID is generated twice.
+/// The fence of a node is the tick at which its latest window ends. Expiry only says when another
+/// process may lease the node.
 ///
-/// Nothing done here can lead to an ID that is made twice, short of adopting a store while its
-/// original is still in use, and of telling `init` what is not true (--fresh, --lost).
+/// No command here can lead to an ID that is generated twice, with two exceptions: `adopt`, if the
+/// original of the store is still in use, and `init`, if what --fresh or --lost says is not true.
 ///
-/// A store that was restarted, failed over or restored notices it, and grants nothing until all
-/// windows of before are over. It cannot notice two primaries that grant at once, a virtual machine
-/// put back with its memory, or older data put back while the server runs on (IMPORT TABLESPACE,
-/// RESTORE, SWAPDB, etcdctl put): restart the server after that, or use fast-forward, before anybody
-/// leases.
+/// After a restart, a failover or a restoration the store grants nothing until all earlier windows
+/// are over. It cannot notice two primaries that grant at once, a virtual machine that is put back
+/// with its memory, or older data that are put back while the server runs (IMPORT TABLESPACE,
+/// RESTORE, SWAPDB, etcdctl put). After the last of these restart the server, or run fast-forward,
+/// before any process leases.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {
@@ -40,12 +41,13 @@ pub(super) enum LeasesCommand {
 
 /// Creates a namespace, and what the store needs for it
 ///
-/// One that exists stays as it is. Embedded stores (sqlite) create theirs at the first lease; all
-/// others want it created, so that a name mistyped somewhere does not become an ID space of its own.
+/// A namespace that exists stays as it is. Embedded stores (sqlite) create a namespace at its first
+/// lease. On a server you create it with this command, so that a mistyped name does not become an
+/// ID space of its own.
 ///
-/// To create one in those others, give --fresh or --lost: they cannot tell whether they never had it
-/// or have lost it, and after a loss processes may still be making IDs under leases that the store
-/// has forgotten. Embedded stores know by themselves what they have lost.
+/// On a server, give --fresh or --lost: the server cannot tell whether it never had the namespace
+/// or has lost it, and after a loss processes may still be generating IDs under leases that the
+/// server has forgotten. Embedded stores notice by themselves what they have lost.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -55,7 +57,7 @@ pub(super) struct InitArgs {
     #[command(flatten)]
     pub(super) layout: LayoutArg,
 
-    /// The longest window that may be leased, and so how long IDs may go on without the store
+    /// The longest window that may be leased: how long IDs can go on while the store is down
     /// [default: 20s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
@@ -70,22 +72,24 @@ pub(super) struct InitArgs {
 
     /// This store never had a namespace of this name: grant at once
     ///
-    /// If that is not true, IDs may be made twice. So give it by hand, not in a script that will run
-    /// again: once the store has lost its data, it is not true any more.
+    /// If that is not true, IDs may be generated twice. So give this flag by hand, not in a script
+    /// that runs again: once the store has lost its data, it is no longer true.
     #[arg(long, conflicts_with = "lost")]
     pub(super) fresh: bool,
 
-    /// This store had one with these bounds and lost it: grant when every lost lease has ended
+    /// This store lost a namespace of this name, which had these bounds: grant when all its leases
+    /// have ended
     ///
-    /// WINDOW,AHEAD,SKEW are what --max-window, --max-ahead and --max-skew were for the one that was
-    /// lost, such as 1h,20s,5s; `default` stands for their defaults. Larger than they were is safe and
-    /// only takes longer, smaller is not. If the namespace was lost more than once, give the largest
-    /// of each. The new bounds may be smaller or larger. What was quarantined or fast-forwarded in the
-    /// one that was lost has to be so again.
+    /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
+    /// such as 1h,20s,5s; `default` stands for their defaults. Values that are too large are safe
+    /// and only take longer; values that are too small are not safe. If the namespace was lost more
+    /// than once, give the largest value of each. The new bounds may be smaller or larger.
+    /// Quarantine and fast-forward again what was quarantined or fast-forwarded in the lost
+    /// namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
-    /// Do not note who held which node when; `flakeid whois` then cannot tell
+    /// Keep no history of who held which node; `flakeid whois` then finds nothing
     #[arg(long)]
     pub(super) no_history: bool,
 
@@ -96,45 +100,46 @@ pub(super) struct InitArgs {
 
 /// Lists nodes and who holds them
 ///
-/// On a terminal it shows a table, in a pipe or with --json one JSON object per line.
+/// On a terminal it shows a table. In a pipe, or with --json, it writes one JSON object per line.
 #[derive(Args)]
 #[command(after_long_help = LS_EXAMPLES)]
 pub(super) struct LsArgs {
     #[command(flatten)]
     pub(super) store: StoreArgs,
 
-    /// Also nodes that are free
+    /// Also show nodes that are free
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Write one JSON object per node, also to a terminal
+    /// Write one JSON object per node, also on a terminal
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Shows nodes and who holds them until interrupted
+/// Shows nodes and who holds them, until it is interrupted
 ///
-/// On a terminal it draws the table of `ls` anew every second; in a pipe or with --json it writes
-/// one JSON object for each node and for each change since, with the key `event`.
+/// On a terminal it draws the table of `ls` again every second. In a pipe, or with --json, it
+/// writes one JSON object for each node, and then one for each change, with the key `event`.
 #[derive(Args)]
 #[command(after_long_help = WATCH_EXAMPLES)]
 pub(super) struct WatchArgs {
     #[command(flatten)]
     pub(super) store: StoreArgs,
 
-    /// Also nodes that are free
+    /// Also show nodes that are free
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Write JSON, also to a terminal
+    /// Write JSON, also on a terminal
     #[arg(long)]
     pub(super) json: bool,
 }
 
 /// Takes a node from its holder and lets others have it at once
 ///
-/// Safe: the holder may use its window up and then takes another node; the next one begins behind
-/// that window. For nodes whose holder is known to be dead.
+/// Use it for a node whose holder you know to be dead. It is safe even if the holder is alive: the
+/// holder may use up its window and then leases another node, and the window of the next holder
+/// starts after it.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
@@ -151,8 +156,8 @@ pub(super) struct ReleaseArgs {
 
 /// Takes a node out of use, or puts it back
 ///
-/// For nodes that something outside of the store makes IDs for, or whose fence is far in the future
-/// because of a wrong clock.
+/// Use it for a node for which something outside the store generates IDs, or whose fence is far in
+/// the future because of a wrong clock.
 #[derive(Args)]
 #[command(after_long_help = QUARANTINE_EXAMPLES)]
 pub(super) struct QuarantineArgs {
@@ -160,7 +165,7 @@ pub(super) struct QuarantineArgs {
     #[arg(value_name = "NODE", allow_negative_numbers = true)]
     pub(super) node: String,
 
-    /// Put it back into use
+    /// Put the node back into use
     #[arg(long)]
     pub(super) lift: bool,
 
@@ -173,11 +178,11 @@ pub(super) struct QuarantineArgs {
 
 /// Lets no window start before an instant
 ///
-/// For when IDs up to there may have been made without this store: by hand, by another system, or
-/// under leases that the store has forgotten. All leases end. After older data were put back into a
-/// running server, the instant must be at least the longest window, plus how far it may start ahead,
-/// plus twice the clocks' skew from now: --by 50s with the bounds that `init` sets by default. It
-/// cannot be taken back.
+/// Use it if IDs up to that instant may have been generated without this store: by hand, by another
+/// system, or under leases that the store has forgotten. All leases end. This cannot be undone.
+///
+/// After older data were put back into a running server, the instant must be at least max-window +
+/// max-ahead + 2 x max-skew from now: --by 50s with the bounds that `init` sets by default.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
@@ -186,7 +191,7 @@ pub(super) struct FastForwardArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) to: Option<String>,
 
-    /// So far from now: 500ms, 20s, 5min, 2h, 3d
+    /// The instant this far from now: 500ms, 20s, 5min, 2h, 3d
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) by: Option<String>,
 
@@ -199,10 +204,12 @@ pub(super) struct FastForwardArgs {
 
 /// Takes over a store that was copied from another machine or restored from a backup
 ///
-/// Nothing is granted until every window that the original may have granted is over, and all leases
-/// in it end, unless it is still the run of the store that granted them: after older data were put
-/// back into a running server use fast-forward. Only for a store whose original is out of use: two
-/// that grant the same nodes would lead to IDs made twice.
+/// All leases end, and nothing is granted until every window that the original may have granted is
+/// over. Use it only if the original is out of use: two stores that grant the same nodes lead to
+/// IDs that are generated twice.
+///
+/// If older data were put back into a server while it was running, use fast-forward instead: that
+/// is still the same run of the store, so `adopt` would not end its leases.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {
@@ -229,8 +236,8 @@ Stores:
   etcd://user:password@host:2379
 
 Environment (flags win):
-  FLAKEID_STORE      store, where --store is not given
-  FLAKEID_NAMESPACE  namespace, where --namespace is not given";
+  FLAKEID_STORE      URL of the store, if --store is not given
+  FLAKEID_NAMESPACE  namespace in the store, if --namespace is not given";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

@@ -120,12 +120,12 @@ fn undecided(name: &str, layout: &Layout) -> Failure {
         "--fresh, --lost",
         &format!(
             "give one of them: {name} does not exist, and the store cannot tell whether it never \
-             did or was lost"
+             existed or was lost"
         ),
     );
     let hint = format!(
         "if this store never had a namespace of this name, give --fresh: nodes are granted at once. \
-         If it had one and lost it, processes may still be making IDs under its leases: give --lost \
+         If the store lost one, processes may still be generating IDs under its leases: give --lost \
          WINDOW,AHEAD,SKEW with its bounds (--lost default if they were {}), and nodes are granted \
          when all those leases have ended. If you do not know, give --lost the largest bounds that \
          it can have had",

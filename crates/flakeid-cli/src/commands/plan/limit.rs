@@ -5,7 +5,7 @@
 pub(crate) struct Limit {
     /// As in the store's URL, for `PostgreSQL` shorter.
     pub(crate) store: &'static str,
-    /// Measured with 10,000 holders: DESIGN.md, section Scaling, says where and with what.
+    /// Measured with 10,000 holders: `docs/src/scaling.md` says where and with what.
     pub(crate) renewals_per_second: f64,
     /// How many connections the server's default settings allow, where every process keeps one.
     /// `None` where processes keep none, or where the server sets no limit.
