@@ -141,15 +141,16 @@ fn all_or_none() {
 #[test]
 fn counts_that_cannot_be_are_told() {
     let store = MemoryStore::new();
-    let refused = |builder: LeaseBuilder| {
+    let refused = |kind, builder: LeaseBuilder| {
         let error = builder.open().unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidOption, "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("node_count"), "{error}");
     };
     let layout = Layout::TWITTER;
-    refused(on(&store, layout).node_count(0));
-    refused(on(&store, layout).node_count(3));
-    refused(on(&store, layout).nodes(1, 3).node_count(4));
-    refused(on(&store, layout).node_count(2).identity(Identity::Node(5)));
-    refused(on(&store, layout).node_count(2).identity(Identity::Name("a".into())));
+    let (option, range) = (ErrorKind::InvalidOption, ErrorKind::FieldOutOfRange);
+    refused(range, on(&store, layout).node_count(0));
+    refused(option, on(&store, layout).node_count(3));
+    refused(range, on(&store, layout).nodes(1, 3).node_count(4));
+    refused(option, on(&store, layout).node_count(2).identity(Identity::Node(5)));
+    refused(option, on(&store, layout).node_count(2).identity(Identity::Name("a".into())));
 }

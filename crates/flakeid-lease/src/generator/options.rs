@@ -70,10 +70,13 @@ impl LeaseOptions {
             return Err(Error::field_out_of_range("nodes_from", &self.from, 0, self.to));
         }
         let range = (self.to - self.from).saturating_add(1);
-        if !self.node_count.is_power_of_two() || self.node_count > range {
+        if self.node_count < 1 || self.node_count > range {
+            return Err(Error::field_out_of_range("node_count", &self.node_count, 1, range));
+        }
+        if !self.node_count.is_power_of_two() {
             return Err(Error::invalid_option(
                 "node_count",
-                &format!("{} must be a power of two, at most {range}", self.node_count),
+                &format!("{} must be a power of two", self.node_count),
             ));
         }
         if self.node_count > 1 && self.identity != Identity::Any {
