@@ -1,3 +1,5 @@
+//! Counters and clock errors in memory that all processes of a campaign share.
+
 #![allow(unsafe_code)]
 
 use std::fs::OpenOptions;
@@ -7,17 +9,17 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many workers there may be at most.
+/// The maximum number of workers.
 pub(crate) const SLOTS: usize = 32;
-/// Hosts with a clock of their own.
+/// The number of groups of workers, each with its own clock and network.
 pub(crate) const GROUPS: usize = 4;
-/// How many nodes there are: fewer than workers.
+/// The number of nodes: fewer than there are workers.
 pub(crate) const NODES: usize = 6;
 
 /// What is counted for each worker, over all its runs and forked children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tally {
-    /// IDs that were written down.
+    /// IDs that were logged.
     Ids,
     /// Generators that were opened.
     Opened,
@@ -26,40 +28,42 @@ pub(crate) enum Tally {
     FencedOff,
     StoreLost,
     Released,
-    /// Calls that gave no ID.
+    /// Calls that returned no ID.
     Failures,
     Forks,
-    /// IDs that did not rise over those of the same generator, also of its parent (I8).
+    /// IDs not above the previous ID of the same generator, including those of its parent process
+    /// (I8).
     Disorder,
-    /// Not a count: the worker shall end.
-    Leave,
+    /// Not a count: nonzero asks the worker to end.
+    Stop,
 }
 
 const TALLIES: usize = 16;
 const CLOCKS: usize = 1;
-const HEARTS: usize = CLOCKS + GROUPS;
-const COUNTS: usize = HEARTS + NODES;
+const HEARTBEAT_ROWS: usize = CLOCKS + GROUPS;
+const COUNTS: usize = HEARTBEAT_ROWS + NODES;
 const WORDS: usize = COUNTS + SLOTS * TALLIES;
 
-/// Words of memory that all processes of a campaign share, and that outlive each of them.
-pub(crate) struct Board {
+/// Words of memory that all processes of a campaign share and that outlive each of them.
+pub(crate) struct SharedMemory {
     words: NonNull<AtomicU64>,
 }
 
-// SAFETY: the words are atomics, mapped until the process ends.
-unsafe impl Send for Board {}
+// SAFETY: the words are atomics and stay mapped until the process ends.
+unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Board {}
+unsafe impl Sync for SharedMemory {}
 
-impl Board {
-    /// Opens the board at `path`, made if it is not there.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+impl SharedMemory {
+    /// Maps the file `shared_memory` in a campaign's folder, and creates it if it does not exist.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let bytes = WORDS * size_of::<u64>();
+        let path = folder.join("shared_memory");
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.set_len(bytes as u64)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of a file that is as long; checked below.
+        // SAFETY: a new mapping, no longer than the file; the result is checked below.
         let at = unsafe {
             libc::mmap(ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
@@ -71,12 +75,12 @@ impl Board {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         assert!(index < WORDS, "no such word: {index}");
-        // SAFETY: within the mapping, which is aligned to a page, shared as atomics only, and
-        // never unmapped.
+        // SAFETY: the word is within the mapping, which is aligned to a page, accessed only as
+        // atomics, and never unmapped.
         unsafe { &*self.words.as_ptr().add(index) }
     }
 
-    /// Whether all shall end.
+    /// Whether the campaign is over, so that every process has to end.
     pub(crate) fn is_over(&self) -> bool {
         self.word(0).load(Ordering::SeqCst) != 0
     }
@@ -85,7 +89,7 @@ impl Board {
         self.word(0).store(1, Ordering::SeqCst);
     }
 
-    /// How far a group's clock is off, in milliseconds.
+    /// The error of a group's clock, in milliseconds.
     pub(crate) fn clock_error(&self, group: usize) -> i64 {
         self.word(CLOCKS + group % GROUPS).load(Ordering::Relaxed).cast_signed()
     }
@@ -95,8 +99,8 @@ impl Board {
     }
 
     /// The row of a node in the store of the heartbeat control.
-    pub(crate) fn heart(&self, node: usize) -> &AtomicU64 {
-        self.word(HEARTS + node % NODES)
+    pub(crate) fn heartbeat_row(&self, node: usize) -> &AtomicU64 {
+        self.word(HEARTBEAT_ROWS + node % NODES)
     }
 
     fn cell(&self, slot: usize, tally: Tally) -> &AtomicU64 {

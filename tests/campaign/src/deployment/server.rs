@@ -1,3 +1,5 @@
+//! A store that is a private server.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,27 +10,27 @@ use std::time::Duration;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, Proxy, RedisServer, Server};
 use tempfile::TempDir;
 
-use super::Site;
-use crate::board::GROUPS;
-use crate::fault::Trouble;
+use super::interface::Deployment;
+use crate::fault::StoreFault;
+use crate::shared_memory::GROUPS;
 
-/// A store that is a server, which each group of workers reaches through a network of its own.
-pub(crate) struct ServerSite {
-    machine: Machine,
+/// A private server, which each group of workers reaches through its own proxy.
+pub(crate) struct ServerDeployment {
+    server: AnyServer,
     proxies: Vec<Proxy>,
     backups: TempDir,
-    /// How many older copies there are.
+    /// The number of older copies.
     copies: AtomicU64,
 }
 
-pub(crate) enum Machine {
+pub(crate) enum AnyServer {
     Postgres(PostgresServer),
     Mysql(MariadbServer),
     Redis(RedisServer),
     Etcd(EtcdServer),
 }
 
-impl Machine {
+impl AnyServer {
     fn server(&self) -> &dyn Server {
         match self {
             Self::Postgres(server) => server,
@@ -38,7 +40,7 @@ impl Machine {
         }
     }
 
-    /// Holds what every transaction needs.
+    /// Holds the locks that every transaction needs.
     fn lock(&self, duration: Duration) -> io::Result<()> {
         let seconds = duration.as_secs_f32();
         let locked = match self {
@@ -56,38 +58,38 @@ impl Machine {
                 thread::sleep(duration);
                 paused
             }
-            Self::Etcd(_) => Err("etcd has no locks to hold".into()),
+            Self::Etcd(_) => Err("etcd has no locks that a client could hold".into()),
         };
         locked.map(drop).map_err(io::Error::other)
     }
 }
 
-impl ServerSite {
-    pub(crate) fn new(machine: Machine) -> io::Result<Self> {
-        let url = machine.server().url();
+impl ServerDeployment {
+    pub(crate) fn new(server: AnyServer) -> io::Result<Self> {
+        let url = server.server().url();
         let port = port_of(&url)?;
         let proxies = (0..GROUPS).map(|_| Proxy::to(port)).collect();
         let backups = tempfile::Builder::new().prefix("flakeid-backups").tempdir()?;
-        Ok(Self { machine, proxies, backups, copies: AtomicU64::new(0) })
+        Ok(Self { server, proxies, backups, copies: AtomicU64::new(0) })
     }
 
     fn copy(&self, number: u64) -> PathBuf {
         self.backups.path().join(number.to_string())
     }
 
-    /// A copy of the data of a server that is down.
+    /// Copies the data of a server that is down.
     fn back_up(&self) -> io::Result<()> {
-        // One copy of long ago, and the latest one.
+        // The first copy and the latest one are kept.
         let number = self.copies.load(Ordering::SeqCst).min(1);
-        copy_folder(&self.machine.server().data(), &self.copy(number))?;
+        copy_folder(&self.server.server().data(), &self.copy(number))?;
         self.copies.store(number + 1, Ordering::SeqCst);
         Ok(())
     }
 }
 
-impl Site for ServerSite {
+impl Deployment for ServerDeployment {
     fn url(&self, group: usize) -> String {
-        let url = self.machine.server().url();
+        let url = self.server.server().url();
         let ports = port_of(&url).map(|port| (port, self.proxies[group % GROUPS].port()));
         ports.map_or(url.clone(), |(real, proxy)| {
             url.replace(&format!("127.0.0.1:{real}"), &format!("127.0.0.1:{proxy}"))
@@ -95,9 +97,9 @@ impl Site for ServerSite {
     }
 
     fn prepare(&self) -> io::Result<()> {
-        self.machine.server().kill();
+        self.server.server().kill();
         self.back_up()?;
-        self.machine.server().start();
+        self.server.server().start();
         Ok(())
     }
 
@@ -109,38 +111,38 @@ impl Site for ServerSite {
         false
     }
 
-    fn troubles(&self) -> &[Trouble] {
-        const ALL: [Trouble; 7] = [
-            Trouble::Killed,
-            Trouble::Cut,
-            Trouble::Restored,
-            Trouble::Paused,
-            Trouble::Silenced,
-            Trouble::Delayed,
-            Trouble::Locked,
+    fn store_faults(&self) -> &[StoreFault] {
+        const ALL: [StoreFault; 7] = [
+            StoreFault::Killed,
+            StoreFault::Cut,
+            StoreFault::Restored,
+            StoreFault::Paused,
+            StoreFault::Silenced,
+            StoreFault::Delayed,
+            StoreFault::Locked,
         ];
-        match self.machine {
-            Machine::Etcd(_) => &ALL[..6],
+        match self.server {
+            AnyServer::Etcd(_) => &ALL[..6],
             _ => &ALL,
         }
     }
 
-    fn strike(&self, trouble: Trouble, duration: Duration, group: usize) -> io::Result<()> {
-        let (server, proxy) = (self.machine.server(), &self.proxies[group % GROUPS]);
-        match trouble {
-            Trouble::Locked => self.machine.lock(duration)?,
-            Trouble::Paused => {
+    fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
+        let (server, proxy) = (self.server.server(), &self.proxies[group % GROUPS]);
+        match store_fault {
+            StoreFault::Locked => self.server.lock(duration)?,
+            StoreFault::Paused => {
                 server.pause();
                 thread::sleep(duration);
                 server.resume();
             }
-            Trouble::Killed => {
+            StoreFault::Killed => {
                 server.kill();
                 self.back_up()?;
                 thread::sleep(duration / 4);
                 server.start();
             }
-            Trouble::Restored => {
+            StoreFault::Restored => {
                 server.kill();
                 if self.copies.load(Ordering::SeqCst) == 0 {
                     return Err(io::Error::other("there is no older copy to restore"));
@@ -150,23 +152,25 @@ impl Site for ServerSite {
                 copy_folder(&self.copy(number), &server.data())?;
                 server.start();
             }
-            Trouble::Cut => {
+            StoreFault::Cut => {
                 proxy.cut();
                 proxy.reset();
                 thread::sleep(duration);
                 proxy.heal();
             }
-            Trouble::Silenced => {
+            StoreFault::Silenced => {
                 proxy.cut();
                 thread::sleep(duration);
                 proxy.heal();
             }
-            Trouble::Delayed => {
+            StoreFault::Delayed => {
                 proxy.delay(duration / 8);
                 thread::sleep(duration);
                 proxy.heal();
             }
-            Trouble::Full => return Err(io::Error::other("only SQLite's disk is ours to fill")),
+            StoreFault::Full => {
+                return Err(io::Error::other("only the disk of SQLite can be filled"));
+            }
         }
         Ok(())
     }
@@ -180,7 +184,7 @@ fn port_of(url: &str) -> io::Result<u16> {
     digits.parse().map_err(io::Error::other)
 }
 
-/// With owners and modes, which servers insist on.
+/// Copies a folder with owners and modes, which servers check.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to)?;

@@ -1,17 +1,19 @@
+//! The record of issued IDs that the audit reads.
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use flakeid_core::Id;
 
-/// Where the IDs of one generator in one process are written down before they are used.
-pub(crate) struct Notebook {
+/// The IDs of one generator in one process, each written before it is used.
+pub(crate) struct IdLog {
     file: File,
     bytes: Vec<u8>,
 }
 
-impl Notebook {
-    pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
+impl IdLog {
+    pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(folder.join(name))?;
         Ok(Self { file, bytes: Vec::new() })
     }

@@ -1,3 +1,5 @@
+//! `SQLite` on a small disk.
+
 #![allow(unsafe_code)]
 
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -12,29 +14,29 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::Site;
-use crate::fault::Trouble;
+use super::interface::Deployment;
+use crate::fault::StoreFault;
 use crate::schedule::FURTHEST_STEP_MS;
 
-/// Holds everything that a long campaign writes, and is filled up in no time.
+/// Enough for everything that a long campaign writes, and quickly filled up.
 const DISK_BYTES: u64 = 16 << 20;
 
-/// `SQLite` on a small disk of its own, in memory.
-pub(crate) struct SqliteSite {
-    /// `None` where only root may have such a disk, and this is not root. Dropped, and so
-    /// unmounted, before the folder that it is in.
+/// A `SQLite` database on its own small disk in memory.
+pub(crate) struct SqliteDeployment {
+    /// `None` unless this is root, because only root may mount a disk. Dropped, and so unmounted,
+    /// before the folder that contains it.
     disk: Option<Disk>,
     home: TempDir,
-    /// How many copies were taken.
+    /// The number of copies taken.
     copies: Mutex<u64>,
 }
 
-/// A file system that was mounted, and is unmounted when dropped.
+/// A mounted file system, which is unmounted when dropped.
 struct Disk {
     at: PathBuf,
 }
 
-impl SqliteSite {
+impl SqliteDeployment {
     pub(crate) fn new() -> io::Result<Self> {
         let home = tempfile::Builder::new().prefix("flakeid-sqlite").tempdir()?;
         let disk = Disk::mount(home.path().join("disk"))?;
@@ -51,15 +53,15 @@ impl SqliteSite {
         self.home.path().join("copies").join(format!("{number}{suffix}"))
     }
 
-    /// Does something while no process is in a transaction.
+    /// Runs `work` while no process is in a transaction.
     fn alone<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let lock = OpenOptions::new().read(true).write(true).open(self.file("-serial"))?;
         loop {
-            // SAFETY: the descriptor is open; the lock goes with it.
+            // SAFETY: the descriptor is open. Closing it releases the lock.
             if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
                 return work();
             }
-            // A process that is stopped may have it for a while.
+            // A paused process may hold the lock for a while.
             thread::sleep(Duration::from_micros(200));
         }
     }
@@ -71,8 +73,8 @@ impl SqliteSite {
         })
     }
 
-    /// Puts an older copy back, and makes one for the next time. The note beside the database is
-    /// not part of any copy of it.
+    /// Restores an older copy, and takes another one for the next time. The file beside the database
+    /// that detects older copies is not part of them.
     fn restore(&self, by_rename: bool) -> io::Result<()> {
         let mut copies = self.copies.lock().map_err(|_| io::Error::other("a copy failed"))?;
         if *copies == 0 {
@@ -93,7 +95,7 @@ impl SqliteSite {
         Ok(())
     }
 
-    /// Takes all that is left of the disk.
+    /// Fills up the disk.
     fn fill(&self, duration: Duration) -> io::Result<()> {
         let path = self.home.path().join("disk/filler");
         let mut filler = File::create(&path)?;
@@ -111,7 +113,7 @@ impl SqliteSite {
     }
 }
 
-impl Site for SqliteSite {
+impl Deployment for SqliteDeployment {
     fn url(&self, _group: usize) -> String {
         format!("sqlite://{}", self.file("").display())
     }
@@ -130,29 +132,29 @@ impl Site for SqliteSite {
         true
     }
 
-    fn troubles(&self) -> &[Trouble] {
-        const ALL: [Trouble; 3] = [Trouble::Locked, Trouble::Restored, Trouble::Full];
+    fn store_faults(&self) -> &[StoreFault] {
+        const ALL: [StoreFault; 3] = [StoreFault::Locked, StoreFault::Restored, StoreFault::Full];
         &ALL[..if self.disk.is_some() { 3 } else { 2 }]
     }
 
-    fn lacks(&self) -> Option<&str> {
-        self.disk.is_none().then_some("a full disk: only root may mount a small one")
+    fn unsupported(&self) -> Option<&str> {
+        self.disk.is_none().then_some("a full disk: only root can mount a small disk")
     }
 
-    fn strike(&self, trouble: Trouble, duration: Duration, _group: usize) -> io::Result<()> {
-        match trouble {
-            Trouble::Locked => self.alone(|| {
+    fn inject(&self, store_fault: StoreFault, duration: Duration, _group: usize) -> io::Result<()> {
+        match store_fault {
+            StoreFault::Locked => self.alone(|| {
                 thread::sleep(duration);
                 Ok(())
             }),
-            Trouble::Restored => self.restore(duration.as_millis().is_multiple_of(2)),
-            Trouble::Full => self.fill(duration),
+            StoreFault::Restored => self.restore(duration.as_millis().is_multiple_of(2)),
+            StoreFault::Full => self.fill(duration),
             _ => Err(io::Error::other("SQLite has no server and no network")),
         }
     }
 }
 
-/// The same as at `from`, also if nothing is there.
+/// Makes `to` a copy of `from`; if `from` does not exist, removes `to`.
 fn copy_or_remove(from: &Path, to: &Path) -> io::Result<()> {
     match fs::copy(from, to) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_file(to).or_else(gone),
@@ -165,7 +167,7 @@ fn gone(error: io::Error) -> io::Result<()> {
 }
 
 impl Disk {
-    /// Mounts one; `None` if this user may not.
+    /// Mounts a disk; `None` if this user may not.
     fn mount(at: PathBuf) -> io::Result<Option<Self>> {
         fs::create_dir(&at)?;
         // SAFETY: always succeeds.
@@ -181,8 +183,8 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily, because a worker that was killed just now may still be on it. If it fails, an
-        // empty disk in memory stays until the machine is restarted.
+        // Lazily, because a worker that was just killed may still use it. If this fails, an empty
+        // disk in memory remains until the machine is restarted.
         let _ = Command::new("umount").arg("--lazy").arg(&self.at).status();
     }
 }

@@ -1,11 +1,13 @@
+//! Reproducible random numbers.
+
 use std::ops::Range;
 
-/// Random numbers that a seed repeats (`SplitMix64`).
+/// The pseudo-random number generator `SplitMix64`: a seed always gives the same numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Rng(u64);
 
-impl Dice {
-    /// Others for each `part` of what the seed is for.
+impl Rng {
+    /// An independent sequence for each `part` of a campaign.
     pub(crate) fn for_part(seed: u64, part: u64) -> Self {
         Self(Self(seed ^ part.wrapping_mul(0xD134_2543_DE82_EF95)).next())
     }
@@ -17,12 +19,13 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// One of a range that is not empty.
-    pub(crate) fn among(&mut self, range: Range<u64>) -> u64 {
+    /// A number in a range, which must not be empty.
+    pub(crate) fn in_range(&mut self, range: Range<u64>) -> u64 {
         range.start + self.next() % (range.end - range.start)
     }
 
+    /// `true` in `percent` of 100 cases.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
-        self.among(0..100) < percent
+        self.in_range(0..100) < percent
     }
 }

@@ -1,5 +1,5 @@
-//! The layout of the IDs, written down a second time: what checks IDs shares nothing with what
-//! makes them.
+//! The bit fields of the IDs, defined a second time, so that the audit shares no code with the
+//! generators that it checks.
 
 use flakeid_core::Layout;
 

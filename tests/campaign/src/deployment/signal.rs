@@ -1,16 +1,18 @@
+//! Waiting for Ctrl-C.
+
 #![allow(unsafe_code)]
 
 use std::io;
 use std::mem::MaybeUninit;
 
-/// The signals that end a program, held back so that it can clean up.
-pub(super) struct Ending(libc::sigset_t);
+/// The signals that end a program, blocked so that it can clean up first.
+pub(super) struct TerminationSignals(libc::sigset_t);
 
-impl Ending {
-    /// Holds them back, in this thread and those that it starts; programs that it starts get them.
+impl TerminationSignals {
+    /// Blocks the signals in this thread and in the threads that it starts later.
     pub(super) fn new() -> io::Result<Self> {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is written by the first call and read by the others.
+        // SAFETY: the first call initialises the set, and the others read it.
         let (set, done) = unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
@@ -22,7 +24,7 @@ impl Ending {
         if done == 0 { Ok(Self(set)) } else { Err(io::Error::from_raw_os_error(done)) }
     }
 
-    /// Waits for one.
+    /// Waits for one of the signals.
     pub(super) fn wait(&self) -> io::Result<()> {
         let mut signal = 0;
         // SAFETY: both pointers are valid.
