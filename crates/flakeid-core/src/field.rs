@@ -1,3 +1,5 @@
+//! The fields of an ID, and where their bits stand.
+
 /// What a run of bits means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -1,6 +1,8 @@
+//! The reasons why a text or a builder does not make a layout.
+
 use core::fmt;
 
-use super::field::Field;
+use crate::field::Field;
 
 /// Why fields, an epoch and a unit do not make a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,16 @@
+//! The one error type of all languages.
+
+mod layout_fault;
+mod text_fault;
+
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use core::fmt;
 use core::time::Duration;
 
 use crate::calendar::Rfc3339;
-use crate::layout::LayoutFault;
-use crate::text::TextFault;
+pub(crate) use layout_fault::LayoutFault;
+pub(crate) use text_fault::TextFault;
 
 /// What went wrong, one word for each case, the same in every language.
 ///
