@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
 
-use super::lease::{Lease, Observer};
 use super::leased::LeasedGenerator;
-use super::options::LeaseOptions;
 use super::registry;
 use super::users::LeaseUsers;
 use crate::embedded::embedded_url;
-use crate::keeper::{LeaseClock, LeaseEvent, StoreSource};
+use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;
 use crate::protocol::Identity;
 use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
@@ -243,6 +241,16 @@ impl LeaseBuilder {
 
 fn whole_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl LeasedGenerator {
+    /// Starts a lease from the store at a URL, with options.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](ErrorKind::InvalidOption) for a URL of no known kind of store.
+    pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
+        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
+    }
 }
 
 impl fmt::Debug for LeaseBuilder {

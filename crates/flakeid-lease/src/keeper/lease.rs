@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use flakeid_core::{Error, Generator, Window};
 
-use super::chain::Chain;
+use super::event::LeaseEvent;
 use super::options::LeaseOptions;
-use crate::keeper::{LeaseClock, LeaseEvent, Sessions, SharedClock, StoreSource};
+use super::session::Sessions;
+use super::source::{LeaseClock, SharedClock, StoreSource};
+use crate::chain::Chain;
 use crate::protocol::Grant;
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
