@@ -4,15 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 
-use crate::command::{Failed, Step};
-
-/// As in `cargo xtask test`.
-pub(super) const PROGRAMS: [(&str, &str); 4] = [
-    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
-    ("mariadbd", "mariadb-server"),
-    ("redis-server", "redis-server"),
-    ("etcd", "etcd-server"),
-];
+use flakeid_steps::{Failed, Step};
 
 /// What the guide writes, by the kind of store.
 const IN_THE_GUIDE: [(&str, &str); 4] = [
@@ -23,7 +15,7 @@ const IN_THE_GUIDE: [(&str, &str); 4] = [
 ];
 
 /// A server of every kind, until this is dropped.
-pub(super) struct Stores {
+pub(crate) struct Stores {
     urls: Vec<(String, String)>,
     keeper: Child,
     /// The servers end with it.
@@ -31,7 +23,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    pub(super) fn start() -> Result<Self, Failed> {
+    pub(crate) fn start() -> Result<Self, Failed> {
         let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers"]);
         // Their files are not worth a disk: they are needed for a minute.
         let memory = "/dev/shm";
@@ -52,13 +44,13 @@ impl Stores {
         Err(Failed("the private servers did not start".to_owned()))
     }
 
-    pub(super) fn url(&self, kind: &str) -> Result<&str, Failed> {
+    pub(crate) fn url(&self, kind: &str) -> Result<&str, Failed> {
         let found = self.urls.iter().find(|(known, _)| known == kind);
         found.map(|(_, url)| url.as_str()).ok_or_else(|| Failed(format!("no {kind} was started")))
     }
 
     /// A text of the guide with the private servers' addresses in it.
-    pub(super) fn addressed(&self, text: &str) -> Result<String, Failed> {
+    pub(crate) fn addressed(&self, text: &str) -> Result<String, Failed> {
         IN_THE_GUIDE.iter().try_fold(text.to_owned(), |text, (kind, address)| {
             Ok(text.replace(address, self.url(kind)?))
         })

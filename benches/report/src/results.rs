@@ -1,14 +1,14 @@
 //! `RESULTS.md`: what the run depends on, the figures of the chart, the targets, and everything.
 
-use super::data::{Row, Suite, Target};
+use crate::data::{Row, Suite, Target};
 
 /// One language's figures, and what its benchmark printed.
-pub(super) struct Measured {
-    pub(super) suite: Suite,
-    pub(super) text: String,
+pub(crate) struct Measured {
+    pub(crate) suite: Suite,
+    pub(crate) text: String,
 }
 
-pub(super) fn text(measured: &[Measured], commit: &str, minutes: f64, quick: bool) -> String {
+pub(crate) fn text(measured: &[Measured], commit: &str, minutes: f64, quick: bool) -> String {
     let mut text = String::from("# Results\n\n");
     if quick {
         text.push_str("**A smoke run (`--quick`): these figures mean little.**\n\n");
@@ -89,8 +89,8 @@ fn lower(markdown: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::data::{Role, suite_of};
     use super::*;
+    use crate::data::{Role, suite_of};
 
     fn measured(met: bool) -> Measured {
         let rows = [("F", Role::Floor, 1.0), ("flakeid `next_id`", Role::Ours, 1.04)];

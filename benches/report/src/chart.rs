@@ -1,6 +1,6 @@
 //! The chart of the README: what an ID costs in each language, as a multiple of its floor.
 
-use super::data::{Role, Suite};
+use crate::data::{Role, Suite};
 
 const WIDTH: f64 = 900.0;
 const MARGIN: f64 = 20.0;
@@ -29,7 +29,7 @@ const STYLE: &str = "\
     text{font-family:system-ui,sans-serif;font-size:12px}.head{font-size:14px;font-weight:600}\
     .soft{stroke-width:4px;paint-order:stroke}";
 
-pub(super) fn draw(suites: &[&Suite]) -> String {
+pub(crate) fn draw(suites: &[&Suite]) -> String {
     let mut drawing = Drawing { elements: Vec::new(), y: MARGIN };
     drawing.heading();
     for suite in suites {
@@ -139,8 +139,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     #![allow(clippy::expect_used, reason = "tests only")]
 
-    use super::super::data::suite_of;
     use super::*;
+    use crate::data::suite_of;
 
     /// Every element is closed by its own end, attributes are quoted, and no sign is left bare.
     fn check(mut xml: &str) {

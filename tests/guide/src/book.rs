@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 const SOURCE: &str = "docs/src";
 const VERSION: &str = "0.5.4";
@@ -12,28 +11,28 @@ const TOOLS: &str = "target/tools";
 /// Languages whose blocks are programs: files of `examples`, quoted and never copied.
 const PROGRAMS: [&str; 7] = ["rust", "python", "js", "c", "go", "java", "yaml"];
 
-pub(super) struct Chapter {
+pub(crate) struct Chapter {
     /// From the root of the checkout.
-    pub(super) path: PathBuf,
-    pub(super) blocks: Vec<Block>,
+    pub(crate) path: PathBuf,
+    pub(crate) blocks: Vec<Block>,
 }
 
-pub(super) struct Block {
+pub(crate) struct Block {
     /// What stands behind the opening fence.
-    pub(super) info: String,
-    pub(super) code: String,
+    pub(crate) info: String,
+    pub(crate) code: String,
 }
 
 impl Block {
     /// The path in `{{#include path}}`, from the chapter's folder, if that is the whole block.
-    pub(super) fn quoted(&self) -> Option<&str> {
+    pub(crate) fn quoted(&self) -> Option<&str> {
         self.code.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
     }
 }
 
 /// Every chapter, checked: programs are quoted, SQL is what the stores' documentation says, links
 /// lead to files, and the table of contents has them all.
-pub(super) fn read() -> Result<Vec<Chapter>, Failed> {
+pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
     let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
     let mut chapters = Vec::new();
     for path in chapters_below(Path::new(SOURCE))? {
@@ -131,7 +130,7 @@ fn links(path: &Path, text: &str) -> Outcome {
 }
 
 /// Builds the book, and takes a warning for a failure.
-pub(super) fn build() -> Outcome {
+pub(crate) fn build() -> Outcome {
     let mdbook = files::shown(&root().join(TOOLS).join("bin/mdbook"))?;
     let installed = Step::new(&mdbook, &["--version"]).output().ok();
     if installed.is_none_or(|told| told.trim() != format!("mdbook v{VERSION}")) {

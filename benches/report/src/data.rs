@@ -2,41 +2,40 @@
 
 use serde::Deserialize;
 
-use crate::command::Failed;
-use crate::files;
+use flakeid_steps::{Failed, files};
 
 /// What the benchmark of one language measured.
 #[derive(Deserialize)]
-pub(super) struct Suite {
+pub(crate) struct Suite {
     #[serde(rename = "suite")]
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What the figures depend on.
-    pub(super) facts: Vec<String>,
-    pub(super) rows: Vec<Row>,
-    pub(super) targets: Vec<Target>,
+    pub(crate) facts: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) targets: Vec<Target>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The same in every run.
-    pub(super) id: String,
-    pub(super) table: String,
-    pub(super) label: String,
+    pub(crate) id: String,
+    pub(crate) table: String,
+    pub(crate) label: String,
     /// There if the row is part of the chart.
-    pub(super) role: Option<Role>,
-    pub(super) kind: Kind,
-    pub(super) unit: String,
+    pub(crate) role: Option<Role>,
+    pub(crate) kind: Kind,
+    pub(crate) unit: String,
     /// Missing if the machine was too busy to measure it.
-    pub(super) median: Option<f64>,
-    pub(super) min: Option<f64>,
-    pub(super) max: Option<f64>,
+    pub(crate) median: Option<f64>,
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
     /// To the floor, in the same rounds.
-    pub(super) ratio: Option<f64>,
+    pub(crate) ratio: Option<f64>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Role {
+pub(crate) enum Role {
     Floor,
     Ours,
     Rival,
@@ -44,7 +43,7 @@ pub(super) enum Role {
 
 /// Three kinds of figures that are easily taken for one another, and what is none of them.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     #[serde(rename = "the layout's ceiling")]
     Ceiling,
     #[serde(rename = "CPU cost per ID")]
@@ -56,7 +55,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Ceiling => "the layout's ceiling",
             Self::Cost => "CPU cost per ID",
@@ -67,18 +66,18 @@ impl Kind {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Target {
-    pub(super) id: String,
-    pub(super) what: String,
+pub(crate) struct Target {
+    pub(crate) id: String,
+    pub(crate) what: String,
     /// `at most` or `at least`.
-    pub(super) bound: String,
-    pub(super) limit: f64,
-    pub(super) measured: Option<f64>,
-    pub(super) met: bool,
+    pub(crate) bound: String,
+    pub(crate) limit: f64,
+    pub(crate) measured: Option<f64>,
+    pub(crate) met: bool,
 }
 
 impl Suite {
-    pub(super) fn read(file: &str) -> Result<Self, Failed> {
+    pub(crate) fn read(file: &str) -> Result<Self, Failed> {
         Self::parse(&files::text(file)?).map_err(|error| Failed(format!("{file}: {error}")))
     }
 
@@ -87,13 +86,13 @@ impl Suite {
     }
 
     /// The rows of the chart, with their ratios.
-    pub(super) fn charted(&self) -> impl Iterator<Item = (&Row, Role, f64)> {
+    pub(crate) fn charted(&self) -> impl Iterator<Item = (&Row, Role, f64)> {
         self.rows.iter().filter_map(|row| Some((row, row.role?, row.ratio?)))
     }
 }
 
 /// Not a number if there is nothing.
-pub(super) fn median(numbers: &[f64]) -> f64 {
+pub(crate) fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted.len() {
@@ -104,7 +103,7 @@ pub(super) fn median(numbers: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-pub(super) fn suite_of(name: &str, rows: &[(&str, Role, f64)]) -> Suite {
+pub(crate) fn suite_of(name: &str, rows: &[(&str, Role, f64)]) -> Suite {
     let rows = rows
         .iter()
         .map(|&(label, role, ratio)| Row {

@@ -4,25 +4,29 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::command::{Failed, Outcome, root};
+use crate::step::{Failed, Outcome, Step, root};
 
-pub(crate) fn text(path: impl AsRef<Path>) -> Result<String, Failed> {
+/// The text of a file.
+pub fn text(path: impl AsRef<Path>) -> Result<String, Failed> {
     let path = path.as_ref();
     fs::read_to_string(root().join(path)).map_err(|error| failed(path, &error))
 }
 
-pub(crate) fn bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, Failed> {
+/// The bytes of a file.
+pub fn bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, Failed> {
     let path = path.as_ref();
     fs::read(root().join(path)).map_err(|error| failed(path, &error))
 }
 
-pub(crate) fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> Outcome {
+/// Writes a file, with the folders that lead to it.
+pub fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> Outcome {
     let path = path.as_ref();
     path.parent().map_or(Ok(()), make_folder)?;
     fs::write(root().join(path), contents).map_err(|error| failed(path, &error))
 }
 
-pub(crate) fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
+/// Copies a file, and makes the folders that lead to the copy.
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
     let (from, to) = (from.as_ref(), to.as_ref());
     to.parent().map_or(Ok(()), make_folder)?;
     fs::copy(root().join(from), root().join(to)).map_err(|error| failed(from, &error))?;
@@ -30,12 +34,12 @@ pub(crate) fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
 }
 
 /// The files of a folder, but not its folders.
-pub(crate) fn copy_files(from: &str, to: &str) -> Outcome {
+pub fn copy_files(from: &str, to: &str) -> Outcome {
     names(from)?.iter().try_for_each(|name| copy(format!("{from}/{name}"), format!("{to}/{name}")))
 }
 
 /// A folder with everything below it.
-pub(crate) fn copy_folder(from: &str, to: &str) -> Outcome {
+pub fn copy_folder(from: &str, to: &str) -> Outcome {
     make_folder(to)?;
     for path in entries(from)? {
         let name = name(&path);
@@ -49,8 +53,19 @@ pub(crate) fn copy_folder(from: &str, to: &str) -> Outcome {
     Ok(())
 }
 
+/// The files of the project that git knows or would add, from the root of the checkout, sorted.
+pub fn of_project() -> Result<Vec<PathBuf>, Failed> {
+    let all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+    let listed = Step::new("git", &all).output()?;
+    let mut paths: Vec<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
+    // What was removed, but not from git's index.
+    paths.retain(|path| root().join(path).is_file());
+    paths.sort();
+    Ok(paths)
+}
+
 /// What is in a folder, with absolute paths, sorted.
-pub(crate) fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Failed> {
+pub fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Failed> {
     let folder = folder.as_ref();
     let entries = fs::read_dir(root().join(folder)).map_err(|error| failed(folder, &error))?;
     let mut paths = entries
@@ -61,12 +76,12 @@ pub(crate) fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Failed> 
 }
 
 /// The names of the files in a folder, sorted.
-pub(crate) fn names(folder: impl AsRef<Path>) -> Result<Vec<String>, Failed> {
+pub fn names(folder: impl AsRef<Path>) -> Result<Vec<String>, Failed> {
     Ok(entries(folder)?.iter().filter(|path| path.is_file()).map(|path| name(path)).collect())
 }
 
 /// The one file with that extension in a folder.
-pub(crate) fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, Failed> {
+pub fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, Failed> {
     let folder = folder.as_ref();
     let found = with_extension(folder, extension)?;
     match found.as_slice() {
@@ -76,22 +91,20 @@ pub(crate) fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, 
 }
 
 /// The files with that extension in a folder.
-pub(crate) fn with_extension(
-    folder: impl AsRef<Path>,
-    extension: &str,
-) -> Result<Vec<PathBuf>, Failed> {
+pub fn with_extension(folder: impl AsRef<Path>, extension: &str) -> Result<Vec<PathBuf>, Failed> {
     let mut found = entries(folder)?;
     found.retain(|path| path.extension().is_some_and(|known| known == extension));
     Ok(found)
 }
 
-pub(crate) fn make_folder(path: impl AsRef<Path>) -> Outcome {
+/// Makes a folder, with those that lead to it.
+pub fn make_folder(path: impl AsRef<Path>) -> Outcome {
     let path = path.as_ref();
     fs::create_dir_all(root().join(path)).map_err(|error| failed(path, &error))
 }
 
 /// Removes a folder, if it is there.
-pub(crate) fn remove(folder: impl AsRef<Path>) -> Outcome {
+pub fn remove(folder: impl AsRef<Path>) -> Outcome {
     let folder = folder.as_ref();
     match fs::remove_dir_all(root().join(folder)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(folder, &error)),
@@ -100,16 +113,18 @@ pub(crate) fn remove(folder: impl AsRef<Path>) -> Outcome {
 }
 
 /// Leaves a folder with nothing in it.
-pub(crate) fn empty(folder: impl AsRef<Path>) -> Outcome {
+pub fn empty(folder: impl AsRef<Path>) -> Outcome {
     remove(&folder)?;
     make_folder(folder)
 }
 
-pub(crate) fn shown(path: &Path) -> Result<String, Failed> {
+/// A path as an argument of a program.
+pub fn shown(path: &Path) -> Result<String, Failed> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failed("a path that is not UTF-8".to_owned()))
 }
 
-pub(crate) fn failed(path: &Path, error: &std::io::Error) -> Failed {
+/// What went wrong with a file.
+pub fn failed(path: &Path, error: &std::io::Error) -> Failed {
     Failed(format!("{}: {error}", path.display()))
 }
 

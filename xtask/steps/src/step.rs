@@ -7,24 +7,28 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// Why a task ended early, for people.
-pub(crate) struct Failed(pub(crate) String);
+#[derive(Debug)]
+pub struct Failed(pub String);
 
-pub(crate) type Outcome = Result<(), Failed>;
+/// What a task comes to.
+pub type Outcome = Result<(), Failed>;
 
 /// The root of the checkout.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    root.pop();
     root.pop();
     root
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target_folder() -> PathBuf {
+pub fn target_folder() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// One command of a task, run from the root of the checkout.
-pub(crate) struct Step {
+#[must_use = "a step does nothing until it is run"]
+pub struct Step {
     program: String,
     arguments: Vec<String>,
     environment: Vec<(String, OsString)>,
@@ -34,7 +38,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
+    /// A program with its arguments.
+    pub fn new(program: &str, arguments: &[&str]) -> Self {
         let step = Self {
             program: program.to_owned(),
             arguments: Vec::new(),
@@ -47,42 +52,44 @@ impl Step {
     }
 
     /// Another `cargo` command, with the toolchain that runs this one.
-    pub(crate) fn cargo(arguments: &[&str]) -> Self {
+    pub fn cargo(arguments: &[&str]) -> Self {
         Self::new("cargo", arguments)
     }
 
-    pub(crate) fn args(mut self, arguments: &[&str]) -> Self {
+    /// More arguments.
+    pub fn args(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
         self
     }
 
-    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+    /// A variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.to_owned(), value.as_ref().to_owned()));
         self
     }
 
     /// Run from another folder than the root.
-    pub(crate) fn within(mut self, folder: impl AsRef<Path>) -> Self {
+    pub fn within(mut self, folder: impl AsRef<Path>) -> Self {
         self.folder = root().join(folder);
         self
     }
 
     /// Compiler flags of its own, and so a target directory of its own: changing flags would
     /// otherwise rebuild everything, each time.
-    pub(crate) fn configured(self, cfg: &str) -> Self {
+    pub fn configured(self, cfg: &str) -> Self {
         let target = root().join("target").join(cfg);
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
     /// Run in a container that sees the checkout where it is here, and nothing else of this
     /// machine.
-    pub(crate) fn inside(mut self, image: Option<&'static str>) -> Self {
+    pub fn inside(mut self, image: Option<&'static str>) -> Self {
         self.image = image;
         self
     }
 
     /// What installs the program, if it is one that a machine may lack.
-    pub(crate) fn or_install(mut self, command: &'static str) -> Self {
+    pub fn or_install(mut self, command: &'static str) -> Self {
         self.install = Some(command);
         self
     }
@@ -136,7 +143,8 @@ impl Step {
         Failed(format!("cannot run {}: {error}{hint}", self.shown()))
     }
 
-    pub(crate) fn run(self) -> Outcome {
+    /// Runs it, with its output shown.
+    pub fn run(self) -> Outcome {
         println!("\n$ {}", self.shown());
         let start = Instant::now();
         let status = self.command().status().map_err(|error| self.not_started(&error))?;
@@ -148,7 +156,7 @@ impl Step {
     }
 
     /// Starts it, and leaves it to the caller.
-    pub(crate) fn spawn(self, input: Stdio, others: Stdio) -> Result<Child, Failed> {
+    pub fn spawn(self, input: Stdio, others: Stdio) -> Result<Child, Failed> {
         println!("\n$ {}", self.shown());
         let mut command = self.command();
         command.stdin(input).stdout(others);
@@ -156,7 +164,7 @@ impl Step {
     }
 
     /// Runs it and returns what it wrote to standard error.
-    pub(crate) fn complaints(self) -> Result<String, Failed> {
+    pub fn complaints(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         let output = self.command().output().map_err(|error| self.not_started(&error))?;
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -167,7 +175,7 @@ impl Step {
     }
 
     /// Runs it and returns what it wrote to standard output; errors and progress are shown.
-    pub(crate) fn printed(self) -> Result<String, Failed> {
+    pub fn printed(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         let child = self.command().stdout(Stdio::piped()).spawn();
         let output =
@@ -179,7 +187,7 @@ impl Step {
     }
 
     /// Runs it and returns what it wrote to standard output.
-    pub(crate) fn output(self) -> Result<String, Failed> {
+    pub fn output(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         let output = self.command().output().map_err(|error| self.not_started(&error))?;
         if !output.status.success() {

@@ -1,10 +1,10 @@
 //! Starts the programs of `examples/` that no command of the guide starts.
 
-use super::service::{Background, Service, free_port};
-use super::stores::Stores;
-use super::{WORK, bounded};
-use crate::command::{Failed, Outcome, Step, root};
-use crate::{files, node, python};
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
+use crate::run::{Built, WORK, bounded};
+use crate::service::{Background, Service, free_port};
+use crate::stores::Stores;
 
 const ORDER: &str = r#"{"item": "tea"}"#;
 
@@ -12,10 +12,10 @@ const MANIFEST: &str = "import sys, yaml; \
     kinds = [part['kind'] for part in yaml.safe_load_all(open(sys.argv[1]))]; \
     assert kinds == ['Job', 'Deployment'], kinds";
 
-pub(super) fn run(stores: &Stores) -> Outcome {
+pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     rust()?;
-    python()?;
-    node()?;
+    python(&built.python)?;
+    node(&built.node)?;
     axum(stores)
 }
 
@@ -36,21 +36,19 @@ fn rust() -> Outcome {
     Ok(())
 }
 
-fn python() -> Outcome {
-    let venv = python::with_wheel_and("docs", "examples/requirements.txt")?;
+fn python(python: &str) -> Outcome {
     let (folder, store) = place("python")?;
-    let python = venv.program("python")?;
     for program in ["lease.py", "clocks.py", "node_range.py", "multiprocessing/pool.py"] {
         let file = files::shown(&root().join("examples").join(program))?;
         // -P: not what lies beside the program.
-        bounded(&python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
+        bounded(python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
     }
     let manifest = ["-c", MANIFEST, "examples/kubernetes/deployment.yaml"];
-    bounded(&python, &manifest).run()?;
+    bounded(python, &manifest).run()?;
 
     let start = |module: &str, example: &str, arguments: &[&str]| {
         let sources = root().join("examples").join(example);
-        Step::new(&python, &["-m", module])
+        Step::new(python, &["-m", module])
             .args(arguments)
             .within(&folder)
             .env("PYTHONPATH", sources)
@@ -76,20 +74,18 @@ fn python() -> Outcome {
     let worker = ["-A", "tasks", "worker", "--concurrency", "2", "--loglevel", "WARNING"];
     let worker = Background::start(start("celery", "celery", &worker))?;
     let send = files::shown(&root().join("examples/celery/send.py"))?;
-    bounded(&python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
+    bounded(python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
     drop(worker);
     Ok(())
 }
 
-fn node() -> Outcome {
-    let (folder, store) = place("node")?;
-    let names = ["package.json", "package-lock.json", ".npmrc", "server.mjs", "cluster.mjs"];
-    node::project(&folder, "examples/fastify", &names)?;
+fn node(folder: &str) -> Outcome {
+    let store = format!("sqlite://{folder}/flakeid.db");
     files::copy("examples/lease.mjs", format!("{folder}/lease.mjs"))?;
-    bounded("node", &["lease.mjs"]).within(&folder).env("FLAKEID_STORE", &store).run()?;
+    bounded("node", &["lease.mjs"]).within(folder).env("FLAKEID_STORE", &store).run()?;
     let port = free_port()?;
     let cluster = Step::new("node", &["cluster.mjs"])
-        .within(&folder)
+        .within(folder)
         .env("FLAKEID_STORE", &store)
         .env("PORT", port.to_string());
     Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)
@@ -105,7 +101,7 @@ fn axum(stores: &Stores) -> Outcome {
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .run()?;
     let url = stores.url("postgresql")?;
-    let flakeid = files::shown(&crate::command::target_folder().join("release/flakeid"))?;
+    let flakeid = files::shown(&flakeid_steps::target_folder().join("release/flakeid"))?;
     let init = ["leases", "init", "--fresh", "--namespace", "orders", "--store", url];
     bounded(&flakeid, &init).run()?;
     let port = free_port()?;

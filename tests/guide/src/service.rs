@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{Failed, Outcome, Step};
+use flakeid_steps::{Failed, Outcome, Step};
 
 /// On a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A port that nobody listens on.
-pub(super) fn free_port() -> Result<u16, Failed> {
+pub(crate) fn free_port() -> Result<u16, Failed> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let address = listener.and_then(|listener| listener.local_addr());
     address.map(|address| address.port()).map_err(|error| Failed(format!("no port: {error}")))
 }
 
 /// A program in the background. Dropping it ends it, gently at first.
-pub(super) struct Background(Child);
+pub(crate) struct Background(Child);
 
 impl Background {
-    pub(super) fn start(step: Step) -> Result<Self, Failed> {
+    pub(crate) fn start(step: Step) -> Result<Self, Failed> {
         step.spawn(Stdio::null(), Stdio::inherit()).map(Self)
     }
 
@@ -48,14 +48,14 @@ impl Drop for Background {
 }
 
 /// A service that listens.
-pub(super) struct Service {
+pub(crate) struct Service {
     background: Background,
     port: u16,
 }
 
 impl Service {
     /// Starts it and waits until it answers on `port`.
-    pub(super) fn start(step: Step, port: u16) -> Result<Self, Failed> {
+    pub(crate) fn start(step: Step, port: u16) -> Result<Self, Failed> {
         let mut service = Self { background: Background::start(step)?, port };
         let start = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
@@ -68,7 +68,7 @@ impl Service {
     }
 
     /// One request; the answer must be a success, and JSON.
-    pub(super) fn ask(&self, method: &str, path: &str, body: &str) -> Result<Value, Failed> {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Result<Value, Failed> {
         let answer = self.exchange(method, path, body);
         let answer = answer.map_err(|error| Failed(format!("{method} {path}: {error}")))?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -94,7 +94,7 @@ impl Service {
     }
 
     /// Asks for twenty IDs by the same request, and sees that none comes twice.
-    pub(super) fn makes_ids(&self, method: &str, path: &str, body: &str) -> Outcome {
+    pub(crate) fn makes_ids(&self, method: &str, path: &str, body: &str) -> Outcome {
         let mut ids = BTreeSet::new();
         for _ in 0..20 {
             let answer = self.ask(method, path, body)?;

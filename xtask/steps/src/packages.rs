@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::command::{Failed, Outcome, Step};
+use crate::step::{Failed, Outcome, Step};
 
 /// Where Debian puts servers, which the `PATH` of people often leaves out.
 const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
@@ -12,7 +12,7 @@ const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 /// Sees to it that each program is there; each is told with the Debian package that has it, and
 /// found as [`find`] finds it. Installs what is missing if this is root on a Debian system, and
 /// otherwise fails with the command that does.
-pub(crate) fn ensure(programs: &[(&str, &str)]) -> Outcome {
+pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
     let packages = missing(programs);
     if packages.is_empty() {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn ensure(programs: &[(&str, &str)]) -> Outcome {
 /// A name is looked for on the `PATH` and where servers are. A path stands for itself, and may have
 /// a folder `*` where a version is: `/usr/lib/postgresql/*/bin/postgres`. Of several the last one in
 /// the order of their names is taken.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
+pub fn find(program: &str) -> Option<PathBuf> {
     if let Some((before, after)) = program.split_once("/*/") {
         let versions = fs::read_dir(before).ok()?;
         return versions

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::data::{Suite, median};
-use super::{MANIFEST, WORK};
-use crate::command::{Failed, Outcome, Step, root};
-use crate::files;
+use crate::data::{Suite, median};
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
+/// Where everything is built.
+const WORK: &str = "target/bench";
+const MANIFEST: &str = "benches/Cargo.toml";
 
 #[derive(Args)]
 pub(crate) struct Compare {
@@ -25,7 +27,7 @@ pub(crate) struct Compare {
     quick: bool,
 }
 
-pub(super) fn run(compare: &Compare) -> Outcome {
+pub(crate) fn run(compare: &Compare) -> Outcome {
     let commits = [resolve(&compare.old)?, resolve(&compare.new)?];
     let programs = [build(&commits[0])?, build(&commits[1])?];
     let mut rounds = Vec::new();
@@ -100,7 +102,7 @@ impl Drop for Worktree {
         let path = self.path.display().to_string();
         if let Err(Failed(why)) = Step::new("git", &["worktree", "remove", "--force", &path]).run()
         {
-            eprintln!("xtask: {path} is left behind: {why}");
+            eprintln!("flakeid-bench-report: {path} is left behind: {why}");
         }
     }
 }
@@ -148,8 +150,8 @@ fn both([old, new]: &[Suite; 2], id: &str) -> Option<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::data::{Role, suite_of};
     use super::*;
+    use crate::data::{Role, suite_of};
 
     fn round(old: f64, new: f64) -> [Suite; 2] {
         let floor = ("F", Role::Floor, 1.0);

@@ -3,17 +3,16 @@
 
 use std::path::Path;
 
-use super::book::{Block, Chapter};
-use super::stores::Stores;
-use super::{WORK, bounded};
-use crate::c::Place;
-use crate::command::{Failed, Outcome, root, target_folder};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, files, root, target_folder};
+
+use crate::book::{Block, Chapter};
+use crate::run::{Built, WORK, bounded};
+use crate::stores::Stores;
 
 /// What marks a block that is not run; the reason follows.
 const NOT_RUN: &str = "not-run=";
 
-pub(super) fn run(chapters: &[Chapter], library: &Place, stores: &Stores) -> Outcome {
+pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outcome {
     for chapter in chapters {
         let mut script = String::new();
         for block in &chapter.blocks {
@@ -22,7 +21,7 @@ pub(super) fn run(chapters: &[Chapter], library: &Place, stores: &Stores) -> Out
             }
         }
         if !script.is_empty() {
-            run_chapter(chapter, &script, library)?;
+            run_chapter(chapter, &script, built)?;
         }
     }
     Ok(())
@@ -44,7 +43,7 @@ fn commands<'a>(chapter: &Chapter, block: &'a Block) -> Result<Option<&'a str>, 
     }
 }
 
-fn run_chapter(chapter: &Chapter, script: &str, library: &Place) -> Outcome {
+fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     let name = chapter.path.file_stem().unwrap_or_default().display();
     let folder = format!("{WORK}/commands/{name}");
     files::empty(&folder)?;
@@ -60,14 +59,14 @@ fn run_chapter(chapter: &Chapter, script: &str, library: &Place) -> Outcome {
         }
     }
     if chapter.path.ends_with("java.md") {
-        files::copy_files(&crate::c::jars(library)?, &folder)?;
+        files::copy_files(&built.jars, &folder)?;
     }
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = [target_folder().join("release")].into_iter().chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders).map_err(|error| Failed(format!("PATH: {error}")))?;
-    let lib = library.lib();
+    let lib = built.c_library.join("lib");
     bounded("sh", &["-eux", "commands.sh"])
         .within(root().join(folder))
         .env("PATH", path)

@@ -1,12 +1,23 @@
-//! The npm package: files of `node/wasm`, the class of `node/lib`, the module.
+//! The npm package flakeid-wasm: compiled, glued, optimized, packed, and tested as it is packed. It has
+//! the files of `node/wasm`, the classes of `node/lib`, and the module.
 
-use super::module::{self, GLUE};
-use crate::command::{Failed, Outcome, root};
-use crate::files;
-use crate::node::npm;
+mod compiler;
+mod module;
+
+use std::env;
+
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
+
+use crate::node::{npm, tests_below};
+use module::GLUE;
+
+pub(crate) use module::lint;
 
 pub(crate) const DIST: &str = "target/dist/wasm";
 const PACKAGE: &str = "target/wasm/package";
+/// A user's project, where the tests run.
+const PROJECT: &str = "target/wasm/project";
+const BENCH: &str = "target/wasm/bench";
 /// The files of `node/lib` that are for the add-on alone.
 const NATIVE: [&str; 5] = ["native.js", "lease.js", "local.js", "buffered.js", "cached.js"];
 
@@ -61,7 +72,7 @@ fn as_es_module(source: &str) -> Result<String, String> {
 }
 
 /// What `build` has made.
-pub(super) fn tarball() -> String {
+fn tarball() -> String {
     let name = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
     root().join(DIST).join(name).display().to_string()
 }
@@ -73,4 +84,46 @@ pub(crate) fn check_version() -> Outcome {
         return Ok(());
     }
     Err(Failed(format!("node/wasm/package.json must have {version}, as Cargo.toml has")))
+}
+
+/// Installs the tarball into an empty project and runs the tests there, in Node and in a browser.
+pub(crate) fn test() -> Outcome {
+    build()?;
+    // The tests read it too.
+    let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    packages::ensure(&[(&chromium, "chromium")])?;
+    files::empty(PROJECT)?;
+    files::copy_files("node/wasm/test", PROJECT)?;
+    files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;
+    files::copy_files("node/wasm/test/node", &format!("{PROJECT}/wasm"))?;
+    files::copy_files("node/test", &format!("{PROJECT}/test"))?;
+    in_project(&["ci", "--silent", "--ignore-scripts"]).run()?;
+    in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball()]).run()?;
+    // The same file as for flakeid-core, under this package's name.
+    let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
+    files::write(format!("{PROJECT}/test/types.ts"), types)?;
+    let node = |arguments: &[&str]| Step::new("node", arguments).within(PROJECT);
+    node(&["node_modules/typescript/bin/tsc", "-p", "test"]).run()?;
+    let tests = [tests_below(PROJECT, "test")?, tests_below(PROJECT, "wasm")?].concat();
+    node(&["--test"])
+        .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
+        .env("FLAKEID_PACKAGE", "flakeid-wasm")
+        .env("FLAKEID_ROOT", root())
+        .run()
+}
+
+fn in_project(arguments: &[&str]) -> Step {
+    npm(&["--prefix", PROJECT]).args(arguments)
+}
+
+/// What measures the tarball, installed beside the rival.
+pub(crate) fn bench() -> Result<Step, Failed> {
+    build()?;
+    files::empty(BENCH)?;
+    files::copy_files("benches/wasm", BENCH)?;
+    npm(&["--prefix", BENCH, "ci", "--silent", "--ignore-scripts"]).run()?;
+    npm(&["--prefix", BENCH, "install", "--silent", "--no-save", "--ignore-scripts"])
+        .args(&[&tarball()])
+        .run()?;
+    Ok(Step::new("node", &["bench.mjs"]).within(BENCH))
 }
