@@ -71,3 +71,18 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("Node", || node::test(&here))?;
     times.step("WebAssembly", wasm::test)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ci_runs_every_step() {
+        let mut times = Times::of(Choice::list());
+        assert!(steps(&mut times).is_ok());
+        let workflow = flakeid_steps::files::text(".github/workflows/ci.yml").unwrap_or_default();
+        for step in times.to_string().lines() {
+            assert!(workflow.lines().any(|line| line.trim() == step), "ci.yml never runs {step:?}");
+        }
+    }
+}

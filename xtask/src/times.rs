@@ -17,6 +17,13 @@ pub(crate) struct Choice {
     list: bool,
 }
 
+#[cfg(test)]
+impl Choice {
+    pub(crate) const fn list() -> Self {
+        Self { only: Vec::new(), list: true }
+    }
+}
+
 pub(crate) struct Times {
     choice: Choice,
     names: Vec<&'static str>,
@@ -106,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_list_does_nothing() {
-        let mut times = Times::of(Choice { only: Vec::new(), list: true });
+        let mut times = Times::of(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);
     }
