@@ -1,6 +1,6 @@
 """A worker of the fault campaign in Python, on the system clock.
 
-It leases a node, issues IDs, forks, gives the node back and begins anew, until it is told to end or
+It leases a node, issues IDs, forks, releases the node and starts again, until it is asked to end or
 killed.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import flakeid
 
-# As in src/board.rs.
+# As in src/shared_memory.rs.
 OVER, COUNTS, TALLIES = 0, 11, 16
-IDS, OPENED, FAILURES, FORKS, DISORDER, LEAVE = 0, 1, 7, 8, 9, 10
+IDS, OPENED, FAILURES, FORKS, DISORDER, STOP = 0, 1, 7, 8, 9, 10
 NODES = 6
 
 
@@ -26,25 +26,25 @@ class Worker:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.parent = os.getppid()
-        self.dice = random.Random(f"{options.seed}/{options.slot}/{options.run}")
+        self.rng = random.Random(f"{options.seed}/{options.slot}/{options.run}")
         self.depth = 0
-        self.notebooks = 0
+        self.id_logs = 0
         self.ends = float("inf")
-        with (options.folder / "board").open("r+b") as board:
-            self.board = mmap.mmap(board.fileno(), 0)
+        with (options.folder / "shared_memory").open("r+b") as file:
+            self.shared = mmap.mmap(file.fileno(), 0)
 
     def word(self, index: int) -> int:
-        return struct.unpack_from("<Q", self.board, index * 8)[0]
+        return struct.unpack_from("<Q", self.shared, index * 8)[0]
 
     def count(self, tally: int, more: int) -> None:
-        # Forked children count in the same words: a count may be lost, no ID is.
+        # Forked children use the same counters, so a count may be lost, but never an ID.
         index = COUNTS + self.options.slot * TALLIES + tally
-        struct.pack_into("<Q", self.board, index * 8, self.word(index) + more)
+        struct.pack_into("<Q", self.shared, index * 8, self.word(index) + more)
 
     def is_over(self) -> bool:
-        leave = self.word(COUNTS + self.options.slot * TALLIES + LEAVE)
-        told = self.depth == 0 and (leave or os.getppid() != self.parent)
-        return bool(self.word(OVER) or told or time.monotonic() >= self.ends)
+        stop = self.word(COUNTS + self.options.slot * TALLIES + STOP)
+        asked = self.depth == 0 and (stop or os.getppid() != self.parent)
+        return bool(self.word(OVER) or asked or time.monotonic() >= self.ends)
 
     def failed(self, error: Exception) -> None:
         self.count(FAILURES, 1)
@@ -52,7 +52,7 @@ class Worker:
         with log.open("a") as out:
             out.write(f"{time.time_ns() // 1_000_000} {os.getpid()} {error!r}\n")
 
-    def live(self) -> None:
+    def run(self) -> None:
         while not self.is_over():
             try:
                 with flakeid.lease(
@@ -64,54 +64,54 @@ class Worker:
                     max_wait=0.25,
                 ) as generator:
                     self.count(OPENED, 1)
-                    self.hold(generator, 0)
-                time.sleep(self.dice.uniform(0.2, 1))
+                    self.issue_ids(generator, 0)
+                time.sleep(self.rng.uniform(0.2, 1))
             except flakeid.FlakeIdError as error:
                 self.failed(error)
-                time.sleep(self.dice.uniform(0.005, 0.06))
+                time.sleep(self.rng.uniform(0.005, 0.06))
 
-    def hold(self, generator: flakeid.Generator, last: int) -> None:
-        self.notebooks += 1
+    def issue_ids(self, generator: flakeid.Generator, last: int) -> None:
+        self.id_logs += 1
         slot, run = self.options.slot, self.options.run
-        name = f"{slot:02}-{run}-{os.getpid()}-{self.notebooks}"
+        name = f"{slot:02}-{run}-{os.getpid()}-{self.id_logs}"
         path = self.options.folder / "leased" / name
-        notebook = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
-        until = time.monotonic() + self.dice.uniform(0.3, 2.5)
+        id_log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
+        until = time.monotonic() + self.rng.uniform(0.3, 2.5)
         failures = 0
         while not self.is_over() and time.monotonic() < until and failures < 4:
             began = time.monotonic()
             try:
-                ids = generator.next_ids(self.dice.randrange(1, 4096))
+                ids = generator.next_ids(self.rng.randrange(1, 4096))
             except flakeid.FlakeIdError as error:
                 failures += 1
                 self.failed(error)
-                time.sleep(self.dice.uniform(0.001, 0.02))
+                time.sleep(self.rng.uniform(0.001, 0.02))
                 continue
             failures = 0
             data = array.array("Q", ids).tobytes()
             while data:
-                data = data[os.write(notebook, data) :]
+                data = data[os.write(id_log, data) :]
             self.count(IDS, len(ids))
             if ids[0] <= last or ids != sorted(set(ids)):
                 self.count(DISORDER, 1)
             last = ids[-1]
-            if self.depth < 2 and self.dice.random() < 0.03:
+            if self.depth < 2 and self.rng.random() < 0.03:
                 self.fork(generator, last)
             due = len(ids) / self.options.rate
             time.sleep(max(0, due - (time.monotonic() - began)))
-        os.close(notebook)
+        os.close(id_log)
 
     def fork(self, generator: flakeid.Generator, last: int) -> None:
         self.count(FORKS, 1)
-        life = self.dice.uniform(0.1, 2.5)
+        lifetime = self.rng.uniform(0.1, 2.5)
         if os.fork() == 0:
             done = 4
             try:
                 self.depth += 1
-                self.ends = time.monotonic() + life
-                self.dice = random.Random(os.getpid())
-                self.hold(generator, last)
-                if self.dice.random() < 0.5:
+                self.ends = time.monotonic() + lifetime
+                self.rng = random.Random(os.getpid())
+                self.issue_ids(generator, last)
+                if self.rng.random() < 0.5:
                     generator.close()
                 done = 0
             finally:
@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     for name in ["slot", "run", "group", "seed", "rate"]:
         parser.add_argument(f"--{name}", type=int, required=True)
-    Worker(parser.parse_args()).live()
+    Worker(parser.parse_args()).run()
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ LEAPS = (
 )
 
 
-class Dice:
+class PseudoRandom:
     """Choices drawn from a seeded stream of words."""
 
     def __init__(self, seed: int) -> None:
@@ -76,29 +76,29 @@ def schedules() -> Iterator[Schedule]:
 
 def walk(number: int) -> Schedule:
     """Odd numbers have a window; most others have clock-sequence bits."""
-    dice = Dice(number)
-    name = dice.pick(LAYOUTS if number % 2 else LAYOUTS[2:5])
+    random = PseudoRandom(number)
+    name = random.pick(LAYOUTS if number % 2 else LAYOUTS[2:5])
     layout = parse(name)
     tick = layout.tick(NOW)
     rollbacks = ["continue", "continue", "error", "wait"]
     window = None
     if number % 2:
-        start = tick + dice.pick((-3, 0, 0, 1, 4, 30))
-        window = Window(start, start + dice.pick((2, 5, 40, 4_000)))
+        start = tick + random.pick((-3, 0, 0, 1, 4, 30))
+        window = Window(start, start + random.pick((2, 5, 40, 4_000)))
     elif layout.bits("c"):
         rollbacks += ["clock-sequence"] * 4
     options = Options(
-        overflow=dice.pick(("wait", "wait", "error", "borrow") if window else ("wait", "error")),
-        rollback=dice.pick(rollbacks),
-        sequence_mask=dice.pick((0, 1, layout.max_sequence & 3)),
-        max_ahead_ms=dice.pick((None, 0, 2, 9, 40)),
-        max_wait_ms=dice.pick((None, 0, 2, 12)),
+        overflow=random.pick(("wait", "wait", "error", "borrow") if window else ("wait", "error")),
+        rollback=random.pick(rollbacks),
+        sequence_mask=random.pick((0, 1, layout.max_sequence & 3)),
+        max_ahead_ms=random.pick((None, 0, 2, 9, 40)),
+        max_wait_ms=random.pick((None, 0, 2, 12)),
     )
     steps = []
     for _ in range(STEPS):
-        clock = dice.pick((None, NOW + dice.pick(LEAPS)))
-        steps.append(call(dice, clock, window))
-    if dice.pick((True, False)):
+        clock = random.pick((None, NOW + random.pick(LEAPS)))
+        steps.append(call(random, clock, window))
+    if random.pick((True, False)):
         steps += [retire(), next_id()]
     return Schedule(
         f"pseudo-random walk {number}",
@@ -110,9 +110,9 @@ def walk(number: int) -> Schedule:
     )
 
 
-def call(dice: Dice, clock: int | None, window: Window | None) -> Step:
+def call(random: PseudoRandom, clock: int | None, window: Window | None) -> Step:
     """One call; fences are only extended where there is a window."""
-    n = dice.pick((1, 2, 3, 5, 9))
+    n = random.pick((1, 2, 3, 5, 9))
     calls = [
         next_id(at=clock),
         try_next_id(at=clock),
@@ -120,5 +120,5 @@ def call(dice: Dice, clock: int | None, window: Window | None) -> Step:
         try_fill(n, at=clock),
     ]
     if window:
-        calls.append(extend(window.fence + dice.pick((-1, 0, 1, 6, 50)), at=clock))
-    return dice.pick(calls)
+        calls.append(extend(window.fence + random.pick((-1, 0, 1, 6, 50)), at=clock))
+    return random.pick(calls)

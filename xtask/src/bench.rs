@@ -1,20 +1,11 @@
 //! The benchmarks: all of them in one run, or those of two commits side by side.
 
-mod chart;
-mod compare;
-mod data;
-mod results;
-
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
+use flakeid_steps::{Outcome, Step, files, root};
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::{c, files, node, python, wasm};
-use data::Suite;
-use results::Measured;
-
-pub(crate) use compare::Compare;
+use crate::{c, node, python, wasm};
 
 /// Under the root of the checkout.
 const WORK: &str = "target/bench";
@@ -34,23 +25,30 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum Task {
-    /// Measure two commits alternately and print the ratio of every row.
-    Compare(Compare),
+    /// Measure two commits alternately and print the ratio of every row: OLD NEW [--only TABLE]
+    /// [--rounds N] [--quick].
+    #[command(disable_help_flag = true)]
+    Compare {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
-    if let Some(Task::Compare(compare)) = task {
-        return compare::run(compare);
+    if let Some(Task::Compare { arguments }) = task {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        return report(&["compare"]).args(&arguments).run();
     }
+    let quick: &[&str] = if options.quick { &["--quick"] } else { &[] };
     if options.only.is_empty() {
-        return all(options.quick);
+        return all(quick);
     }
     let tables: Vec<&str> = options.only.iter().flat_map(|table| ["--only", table]).collect();
-    rust().args(&tables).args(if options.quick { &["--quick"] } else { &[] }).run()
+    rust().args(&tables).args(quick).run()
 }
 
 /// Builds everything, then measures one language after the other.
-fn all(quick: bool) -> Outcome {
+fn all(quick: &[&str]) -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", MANIFEST]).run()?;
     let suites = [
         ("rust", rust()),
@@ -59,24 +57,23 @@ fn all(quick: bool) -> Outcome {
         ("wasm", wasm::bench()?),
         ("c", c::bench()?),
     ];
+    let names = suites.each_ref().map(|(name, _)| *name);
+    files::make_folder(WORK)?;
     let start = Instant::now();
-    let count = suites.len();
-    let mut measured = Vec::new();
-    for (index, (name, step)) in suites.into_iter().enumerate() {
-        eprintln!("\nmeasuring {name} ({} of {count})", index + 1);
-        measured.push(measure(name, step, quick)?);
+    for (name, step) in suites {
+        eprintln!("\nmeasuring {name}, one of {}", names.join(", "));
+        let data = files::shown(&root().join(WORK).join(format!("{name}.json")))?;
+        let text = step.args(&["--json", &data]).args(quick).printed()?;
+        print!("{text}");
+        files::write(format!("{WORK}/{name}.md"), text)?;
     }
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     println!("\nmeasured for {minutes:.1} minutes");
-    let folder = if quick { WORK } else { "benches" };
-    let text = results::text(&measured, &commit()?, minutes, quick);
-    let suites: Vec<&Suite> = measured.iter().map(|measured| &measured.suite).collect();
-    for (name, contents) in [("RESULTS.md", text), ("results.svg", chart::draw(&suites))] {
-        let path = format!("{folder}/{name}");
-        files::write(&path, contents)?;
-        println!("{path}");
-    }
-    Ok(())
+    let to = if quick.is_empty() { "benches" } else { WORK };
+    report(&["results", "--from", WORK, "--to", to, "--minutes", &minutes.to_string()])
+        .args(quick)
+        .args(&names)
+        .run()
 }
 
 /// A workspace of its own, because it pulls in every rival.
@@ -84,23 +81,6 @@ fn rust() -> Step {
     Step::cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--"])
 }
 
-fn measure(name: &str, step: Step, quick: bool) -> Result<Measured, Failed> {
-    files::make_folder(WORK)?;
-    let file = files::shown(&root().join(WORK).join(format!("{name}.json")))?;
-    let step = step.args(&["--json", &file]).args(if quick { &["--quick"] } else { &[] });
-    let text = step.printed()?;
-    print!("{text}");
-    Ok(Measured { suite: Suite::read(&file)?, text })
-}
-
-/// What was measured, as git knows it.
-fn commit() -> Result<String, Failed> {
-    let commit = Step::new("git", &["rev-parse", "--short=12", "HEAD"]).output()?;
-    let sources = ["crates", "bindings", "node", "python", "include", "benches"];
-    let changes = Step::new("git", &["status", "--porcelain", "--"])
-        .args(&sources)
-        .args(&[":!benches/RESULTS.md", ":!benches/results.svg"])
-        .output()?;
-    let note = if changes.trim().is_empty() { "" } else { ", with changes" };
-    Ok(format!("{}{note}", commit.trim()))
+fn report(arguments: &[&str]) -> Step {
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-bench-report", "--"]).args(arguments)
 }

@@ -1,8 +1,8 @@
 use std::path::Path;
 
-use crate::command::{Outcome, Step, target_folder};
-use crate::{files, python};
+use flakeid_steps::{Outcome, Step, files, target_folder};
 
+use crate::python;
 /// The fault campaign, on private servers; the arguments go to it. With Python some of the workers
 /// use the wheel, which is built for that.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {

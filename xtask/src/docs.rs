@@ -1,21 +1,18 @@
-//! The guide in `docs/`: that it builds, that its commands do what it says, and that its programs,
-//! which are the files of `examples/`, start and make IDs.
-
-mod book;
-mod commands;
-mod examples;
-mod service;
-mod stores;
+//! The guide: what its commands and programs need is built here, and `tests/guide` checks it.
 
 use std::time::Instant;
 
-use crate::command::{Outcome, Step};
-use crate::platform::Target;
-use crate::{c, packages};
-use stores::Stores;
+use flakeid_steps::{Outcome, Step, files, packages, root};
 
-/// What runs the commands and the programs, besides what the other tests need as well.
-const NEEDED: [(&str, &str); 6] = [
+use crate::platform::Target;
+use crate::{c, node, python};
+
+/// The servers of the stores, and what runs the commands and the programs.
+const NEEDED: [(&str, &str); 10] = [
+    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    ("mariadbd", "mariadb-server"),
+    ("redis-server", "redis-server"),
+    ("etcd", "etcd-server"),
     ("timeout", "coreutils"),
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
@@ -24,26 +21,28 @@ const NEEDED: [(&str, &str); 6] = [
     ("mvn", "maven"),
 ];
 
-/// Where everything is built and run.
-const WORK: &str = "target/docs";
+const FASTIFY: [&str; 5] =
+    ["package.json", "package-lock.json", ".npmrc", "server.mjs", "cluster.mjs"];
 
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
-    packages::ensure(&stores::PROGRAMS)?;
     packages::ensure(&NEEDED)?;
-    let chapters = book::read()?;
-    book::build()?;
+    guide(&["book"]).run()?;
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
-    let library = c::installed(&Target::tested(None)?, &format!("{WORK}/c"))?;
-    let stores = Stores::start()?;
-    commands::run(&chapters, &library, &stores)?;
-    examples::run(&stores)?;
+    let library = c::installed(&Target::tested(None)?, "target/docs/c")?;
+    let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;
+    let project = "target/docs/node";
+    files::empty(project)?;
+    node::project(project, "examples/fastify", &FASTIFY)?;
+    guide(&["programs", "--c-library", &files::shown(&library.prefix)?])
+        .args(&["--jars", &c::jars(&library)?, "--python", &python])
+        .args(&["--node", &files::shown(&root().join(project))?])
+        .run()?;
     println!("\ncargo xtask docs: the guide is right ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())
 }
 
-/// A program that is stopped if it takes longer than two minutes.
-fn bounded(program: &str, arguments: &[&str]) -> Step {
-    Step::new("timeout", &["--kill-after=5", "120", program]).args(arguments)
+fn guide(arguments: &[&str]) -> Step {
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-guide", "--"]).args(arguments)
 }

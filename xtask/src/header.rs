@@ -1,9 +1,7 @@
 //! `include/flakeid.h`, made from the sources of the C library.
 
 use cbindgen::{Builder, Config};
-
-use crate::command::{Failed, Outcome, root};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, files, root};
 
 const PLACE: &str = "include/flakeid.h";
 

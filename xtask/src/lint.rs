@@ -1,7 +1,8 @@
 //! What is checked without running anything, and the oldest compiler.
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::{files, linters, node, wasm, workflows};
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
+use crate::{linters, node, wasm, workflows};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -32,14 +33,20 @@ pub(crate) fn format() -> Outcome {
     linters::format()
 }
 
-pub(crate) fn run() -> Outcome {
+/// What needs no compiler.
+pub(crate) fn sources() -> Outcome {
     format_rust(&["--check"])?;
     linters::python()?;
     linters::javascript()?;
     linters::workflows()?;
     workflows::check()?;
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints"]).run()?;
     node::check_manifest()?;
-    wasm::check_version()?;
+    wasm::check_version()
+}
+
+pub(crate) fn run() -> Outcome {
+    sources()?;
     clippy(&["--workspace", "--all-targets", "--locked"])?;
     clippy(&["-p", "flakeid-core", "--all-targets", "--all-features", "--locked"])?;
     clippy(&["-p", "flakeid-core", "--no-default-features", "--locked"])?;

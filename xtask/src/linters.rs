@@ -1,8 +1,8 @@
 //! The linters of what is not Rust: ruff, biome, actionlint and zizmor. `xtask/linters` pins them, and
 //! has the hash of everything that is downloaded for them.
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
 use crate::node::{NODE, npm};
 use crate::venv::Venv;
 

@@ -3,14 +3,11 @@
 mod bench;
 mod c;
 mod campaign;
-mod command;
 mod docs;
-mod files;
 mod header;
 mod lint;
 mod linters;
 mod node;
-mod packages;
 mod platform;
 mod publish;
 mod python;
@@ -23,9 +20,9 @@ mod workflows;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use flakeid_steps::{Failed, Outcome, Step};
 
-use command::{Failed, Outcome};
 use platform::Target;
 use publish::Registry;
 use python::Wheel;
@@ -38,41 +35,61 @@ struct Arguments {
     task: Task,
 }
 
+/// What can be done with a package.
+#[derive(Args)]
+struct Package {
+    /// Install what was built and run that language's tests with it.
+    #[arg(long)]
+    test: bool,
+    /// Measure what was built beside its rivals and floors.
+    #[arg(long, conflicts_with = "test")]
+    bench: bool,
+    /// The platform, as a release is built for it: a triple of Rust.
+    #[arg(long, conflicts_with = "bench")]
+    target: Option<String>,
+}
+
+impl Package {
+    /// Measures, tests or builds.
+    fn run(
+        &self,
+        bench: fn() -> Result<Step, Failed>,
+        test: impl FnOnce(&Target) -> Outcome,
+        build: impl FnOnce(&Target) -> Outcome,
+    ) -> Outcome {
+        let target = self.target.as_deref();
+        if self.bench {
+            bench()?.run()
+        } else if self.test {
+            test(&Target::tested(target)?)
+        } else {
+            build(&Target::new(target)?)
+        }
+    }
+}
+
 #[derive(Subcommand)]
 enum Task {
     /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
-    Test,
+    Test(times::Choice),
     /// Formatting, clippy on every feature set and every workspace, documentation, Python,
-    /// JavaScript, the workflows; all without warnings.
-    Lint,
+    /// JavaScript, the workflows, names, circles between modules; all without warnings.
+    Lint {
+        /// Only what needs no compiled code, in a few seconds.
+        #[arg(long)]
+        sources: bool,
+    },
     /// Format Rust, Python, JavaScript and TypeScript as lint wants it.
     Format,
     /// Build the workspace with exactly the oldest compiler it promises (rust-version).
     Msrv,
     /// The C library as an archive: both libraries, the headers, files for build systems.
-    C {
-        /// Install that archive and run the tests in C, C++, Go and Java against it.
-        #[arg(long)]
-        test: bool,
-        /// Measure the border beside the same loops in Rust.
-        #[arg(long, conflicts_with = "test")]
-        bench: bool,
-        /// The platform, as a release is built for it: a triple of Rust.
-        #[arg(long, conflicts_with = "bench")]
-        target: Option<String>,
-    },
+    C(Package),
     /// The Python package as a wheel and an sdist.
     Python {
-        /// Install that wheel and run the Python tests with it.
-        #[arg(long)]
-        test: bool,
-        /// Install that wheel and measure it next to the packages it competes with.
-        #[arg(long, conflicts_with = "test")]
-        bench: bool,
-        /// The platform, as a release is built for it: a triple of Rust.
-        #[arg(long, conflicts_with = "bench")]
-        target: Option<String>,
+        #[command(flatten)]
+        package: Package,
         /// For this interpreter, which has no GIL, and so without the stable ABI.
         #[arg(long, value_name = "INTERPRETER", conflicts_with = "bench")]
         free_threaded: Option<String>,
@@ -89,17 +106,7 @@ enum Task {
         bench: bool,
     },
     /// The npm package flakeid-core and its package for this platform, as tarballs.
-    Node {
-        /// Install those tarballs and run the tests with them.
-        #[arg(long)]
-        test: bool,
-        /// Install those tarballs and measure them next to the packages they compete with.
-        #[arg(long, conflicts_with = "test")]
-        bench: bool,
-        /// The platform, as a release is built for it: a triple of Rust.
-        #[arg(long, conflicts_with = "bench")]
-        target: Option<String>,
-    },
+    Node(Package),
     /// Fail unless a tag is of this version: v0.1.0, with a section in the changelog.
     Tag { tag: String },
     /// Publish what is in target/dist, or the crates.
@@ -136,35 +143,28 @@ enum Task {
 
 fn run(task: Task) -> Outcome {
     match task {
-        Task::Test => test::run(),
-        Task::Lint => lint::run(),
+        Task::Test(choice) => test::run(choice),
+        Task::Lint { sources: true } => lint::sources(),
+        Task::Lint { sources: false } => lint::run(),
         Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
-        Task::C { bench: true, .. } => c::bench()?.run(),
-        Task::C { test, target, .. } => {
-            let target = target.as_deref();
-            if test { c::test(&Target::tested(target)?) } else { c::build(&Target::new(target)?) }
-        }
+        Task::C(package) => package.run(c::bench, c::test, c::build),
         Task::Header => header::write(),
-        Task::Python { bench: true, .. } => python::bench()?.run(),
-        Task::Python { test, target, free_threaded, .. } => {
-            let target = target.as_deref();
-            let target = if test { Target::tested(target)? } else { Target::new(target)? };
-            let wheel = Wheel { target, free_threaded: free_threaded.as_deref() };
-            if test { python::test(&wheel) } else { python::build(&wheel) }
+        Task::Python { package, free_threaded } => {
+            let wheel = |target: &Target| Wheel {
+                target: *target,
+                free_threaded: free_threaded.as_deref(),
+            };
+            package.run(
+                python::bench,
+                |target| python::test(&wheel(target)),
+                |target| python::build(&wheel(target)),
+            )
         }
         Task::Wasm { bench: true, .. } => wasm::bench()?.run(),
-        Task::Wasm { test: false, .. } => wasm::build(),
         Task::Wasm { test: true, .. } => wasm::test(),
-        Task::Node { bench: true, .. } => node::bench()?.run(),
-        Task::Node { test, target, .. } => {
-            let target = target.as_deref();
-            if test {
-                node::test(&Target::tested(target)?)
-            } else {
-                node::build(&Target::new(target)?)
-            }
-        }
+        Task::Wasm { .. } => wasm::build(),
+        Task::Node(package) => package.run(node::bench, node::test, node::build),
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::command::{Failed, Outcome, Step, root, target_folder};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
+
 use crate::platform::{Platform, RELEASED, Target};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

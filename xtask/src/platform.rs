@@ -3,7 +3,8 @@
 use std::env::consts::{ARCH, OS};
 use std::path::PathBuf;
 
-use crate::command::{Failed, Step, target_folder};
+use flakeid_steps::{Failed, Step, target_folder};
+
 use crate::venv::Venv;
 
 /// The oldest glibc that Rust supports, and so the wheels of manylinux2014.

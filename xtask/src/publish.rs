@@ -1,12 +1,11 @@
 //! Handing to the registries what `target/dist` holds, after a look at its version.
 
 use clap::ValueEnum;
+use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::command::{Failed, Outcome, Step, root};
 use crate::node::{self, npm};
 use crate::platform::RELEASED;
-use crate::{files, wasm};
-
+use crate::wasm;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Where `cargo xtask publish` publishes. Wheels are for the registry's own action, which signs

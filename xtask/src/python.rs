@@ -1,8 +1,7 @@
 //! The Python package, tested as installed.
 
-use crate::command::{Failed, Outcome, Step, root, target_folder};
-use crate::files;
-use crate::packages;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
+
 use crate::platform::Target;
 use crate::venv::{self, PYTHON, Venv};
 

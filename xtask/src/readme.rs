@@ -1,7 +1,6 @@
 //! The README says what is true: its programs are the example files, and its command works.
 
-use crate::command::{Failed, Outcome, Step};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files};
 
 /// A quoted file stands between this marker, with its path, and the end of the code block.
 const MARKER: &str = "<!-- file: ";

@@ -1,8 +1,11 @@
-use crate::command::{Outcome, Step};
+//! Everything that must pass before a change lands, step by step.
+
+use flakeid_steps::{Outcome, Step, packages};
+
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::times::Times;
-use crate::{c, campaign, header, lint, node, packages, python, readme, wasm};
+use crate::times::{Choice, Times};
+use crate::{c, campaign, header, lint, node, python, readme, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 6] = [
@@ -17,12 +20,15 @@ const SERVERS: [(&str, &str); 6] = [
 /// What compiles the programs of this task: optimised, and with every check of a debug build.
 const PROFILE: [&str; 3] = ["--locked", "--profile", "tested"];
 
-pub(crate) fn run() -> Outcome {
-    let mut times = Times::new();
+pub(crate) fn run(choice: Choice) -> Outcome {
+    let mut times = Times::of(choice);
     let outcome = steps(&mut times);
     print!("\n{times}");
     outcome?;
-    println!("\ncargo xtask test: everything passed");
+    times.check_names()?;
+    if !times.is_list() {
+        println!("\ncargo xtask test: everything passed");
+    }
     Ok(())
 }
 
@@ -64,4 +70,19 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
     times.step("Node", || node::test(&here))?;
     times.step("WebAssembly", wasm::test)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ci_runs_every_step() {
+        let mut times = Times::of(Choice::list());
+        assert!(steps(&mut times).is_ok());
+        let workflow = flakeid_steps::files::text(".github/workflows/ci.yml").unwrap_or_default();
+        for step in times.to_string().lines() {
+            assert!(workflow.lines().any(|line| line.trim() == step), "ci.yml never runs {step:?}");
+        }
+    }
 }

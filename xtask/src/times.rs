@@ -1,32 +1,75 @@
-//! How long each step of a long task took.
+//! Which steps of a long task are done, and how long each took.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
-use crate::command::Outcome;
+use clap::Args;
+use flakeid_steps::{Failed, Outcome};
+
+/// Which steps of a task are done.
+#[derive(Args, Default)]
+pub(crate) struct Choice {
+    /// Only this step (may be given more than once): one that --list names.
+    #[arg(long, value_name = "STEP")]
+    only: Vec<String>,
+    /// Name the steps, and do none.
+    #[arg(long, conflicts_with = "only")]
+    list: bool,
+}
+
+#[cfg(test)]
+impl Choice {
+    pub(crate) const fn list() -> Self {
+        Self { only: Vec::new(), list: true }
+    }
+}
 
 pub(crate) struct Times {
+    choice: Choice,
+    names: Vec<&'static str>,
     start: Instant,
     steps: Vec<(&'static str, Duration)>,
 }
 
 impl Times {
-    pub(crate) fn new() -> Self {
-        Self { start: Instant::now(), steps: Vec::new() }
+    pub(crate) fn of(choice: Choice) -> Self {
+        Self { choice, names: Vec::new(), start: Instant::now(), steps: Vec::new() }
     }
 
-    /// Runs a step and notes how long it took, also if it failed.
+    /// Runs a step if it was chosen, and notes how long it took, also if it failed.
     pub(crate) fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
+        let Choice { only, list } = &self.choice;
+        self.names.push(name);
+        if *list || !(only.is_empty() || only.iter().any(|one| one == name)) {
+            return Ok(());
+        }
         let start = Instant::now();
         let outcome = run();
         self.steps.push((name, start.elapsed()));
         outcome
     }
+
+    /// Whether no step is done.
+    pub(crate) const fn is_list(&self) -> bool {
+        self.choice.list
+    }
+
+    /// Fails if a step was chosen that there is not.
+    pub(crate) fn check_names(&self) -> Outcome {
+        let unknown = self.choice.only.iter().find(|one| !self.names.contains(&one.as_str()));
+        unknown.map_or(Ok(()), |unknown| {
+            let names = self.names.join("\", \"");
+            Err(Failed(format!("--only is {unknown:?}, but has to be one of \"{names}\"")))
+        })
+    }
 }
 
-/// A table in the order of the steps, with the total below.
+/// A table in the order of the steps, with the total below; or their names alone.
 impl Display for Times {
     fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
+        if self.choice.list {
+            return writeln!(formatter, "{}", self.names.join("\n"));
+        }
         let total = ("total", self.start.elapsed());
         let width = self.steps.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let width = width.max(total.0.len());
@@ -40,17 +83,38 @@ impl Display for Times {
 
 #[cfg(test)]
 mod tests {
-    use super::Times;
-    use crate::command::Failed;
+    use super::*;
+
+    fn names(times: &Times) -> Vec<String> {
+        let table = times.to_string();
+        table.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    }
 
     #[test]
     fn the_table_has_every_step_also_one_that_failed() {
-        let mut times = Times::new();
+        let mut times = Times::of(Choice::default());
         assert!(times.step("lint", || Ok(())).is_ok());
         assert!(times.step("languages", || Err(Failed("no".to_owned()))).is_err());
+        assert_eq!(names(&times), ["step", "lint", "languages", "total"]);
         let table = times.to_string();
-        let names: Vec<_> = table.lines().filter_map(|line| line.split(' ').next()).collect();
-        assert_eq!(names, ["step", "lint", "languages", "total"]);
         assert!(table.lines().all(|line| line.len() == "languages  seconds".len()), "{table}");
+    }
+
+    #[test]
+    fn only_what_was_chosen_is_done_and_it_has_to_be_a_step() {
+        let only = vec!["two".to_owned()];
+        let mut times = Times::of(Choice { only, list: false });
+        assert!(times.step("one", || Err(Failed("not chosen".to_owned()))).is_ok());
+        assert!(times.check_names().is_err());
+        assert!(times.step("two", || Ok(())).is_ok());
+        assert!(times.check_names().is_ok());
+        assert_eq!(names(&times), ["step", "two", "total"]);
+    }
+
+    #[test]
+    fn a_list_does_nothing() {
+        let mut times = Times::of(Choice::list());
+        assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
+        assert_eq!(names(&times), ["one"]);
     }
 }

@@ -4,8 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 /// Where such an environment has its programs.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::command::{Failed, Outcome};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, files};
+
 use crate::platform::RELEASED;
 
 const FOLDER: &str = ".github/workflows";

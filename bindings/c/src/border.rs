@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
-use flakeid_core::{Error, ErrorKind};
+use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::fault::Fault;
 
@@ -32,6 +32,11 @@ unsafe fn string<'a>(text: *const c_char) -> Option<&'a CStr> {
 pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     // SAFETY: as promised by the caller; the borrow ends here.
     unsafe { string(text) }.map(|text| text.to_string_lossy().into_owned())
+}
+
+/// The layout that a string names; the default if there is none.
+pub(crate) fn layout(text: Option<String>) -> Result<Layout, Error> {
+    text.map_or_else(|| Ok(Layout::default()), |text| text.parse())
 }
 
 /// Copies `text` and a NUL into the buffer, or writes nothing if they do not fit.

@@ -9,7 +9,6 @@ use flakeid_core::{Error, Generator, GeneratorBuilder, NamedClock, Overflow, Rol
 use crate::border::{self, Sized32};
 use crate::clock::ClockHandle;
 use crate::fault::Fault;
-use crate::layout;
 
 /// `has`: node is given.
 pub const FLAKEID_HAS_NODE: u32 = 1;
@@ -157,7 +156,7 @@ impl Config {
         // SAFETY: as promised by the caller.
         let (mut layout, clock, clock_name, nodes) = unsafe {
             (
-                layout::parse(border::text(self.layout))?,
+                border::layout(border::text(self.layout))?,
                 self.clock.as_ref(),
                 named_clock(self.clock_name)?,
                 border::nodes(self.nodes, self.node_count)?,

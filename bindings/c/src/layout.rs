@@ -91,16 +91,11 @@ impl From<&Layout> for LayoutInfo {
     }
 }
 
-/// The layout that a string names.
-pub(crate) fn parse(text: Option<String>) -> Result<Layout, Error> {
-    text.map_or_else(|| Ok(Layout::default()), |text| text.parse())
-}
-
 /// # Safety
 /// `layout` is NULL or ends in NUL.
 unsafe fn read(layout: *const c_char) -> Result<Layout, Error> {
     // SAFETY: as promised by the caller.
-    parse(unsafe { border::text(layout) })
+    border::layout(unsafe { border::text(layout) })
 }
 
 /// Says whether a string names a layout: FLAKEID_OK or FLAKEID_INVALID_LAYOUT. Any thread.

@@ -18,7 +18,6 @@ use crate::event::{LeaseCallback, Listener};
 use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
-use crate::layout;
 use crate::status::{FLAKEID_OK, Status};
 
 /// `has`: first_node and last_node are given.
@@ -207,7 +206,7 @@ impl LeaseConfig {
         };
         // SAFETY: as above.
         let clock = unsafe { named_clock(self.clock_name)? };
-        let mut layout = layout::parse(layout)?;
+        let mut layout = border::layout(layout)?;
         if let Some(epoch) = self.given(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
             layout = layout.with_epoch(epoch)?;
         }

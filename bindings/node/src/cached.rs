@@ -6,8 +6,8 @@ use std::sync::Arc;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
 use flakeid_lease::AnyCachedGenerator;
 
-use crate::dispatch::NextId;
 use crate::handle::Handle;
+use crate::slots::NextId;
 
 /// A ring over a generator. It stays in its environment's thread.
 pub(crate) struct Cached {

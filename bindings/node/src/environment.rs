@@ -8,8 +8,8 @@ use napi::bindgen_prelude::{BigInt, BigUint64Array, FnArgs, Function, FunctionRe
 use napi::{Env, Status, Unknown};
 use napi_derive::napi;
 
-use crate::dispatch::Dispatcher;
 use crate::leases::Leases;
+use crate::slots::Dispatcher;
 
 /// code, message, retryAfterMs, byMs, horizon, field.
 pub(crate) type FailureArguments =

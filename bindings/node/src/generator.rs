@@ -7,12 +7,12 @@ use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Functio
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
-use crate::dispatch::SlotHandle;
 use crate::environment::{Environment, thrown};
 use crate::function;
 use crate::handle::{Handle, OffLoop};
 use crate::number::field;
 use crate::options::OptionTexts;
+use crate::slots::SlotHandle;
 use crate::task::TaskInput;
 
 /// A generator. Its slot and the functions bound to it keep it alive too.

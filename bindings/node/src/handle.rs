@@ -7,10 +7,11 @@ use std::time::Duration;
 use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
 use flakeid_lease::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 
-use crate::dispatch::NextId;
-use crate::lease::{Lease, LeaseUse, PendingClose};
-use crate::leases::Leases;
+use crate::lease::{Lease, LeaseUse};
+use crate::leases::{Leases, OpenLease};
 use crate::options::OptionTexts;
+use crate::pending_close::PendingClose;
+use crate::slots::NextId;
 
 /// No call on the event loop waits longer, without progress, than this or a tick.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
@@ -142,9 +143,10 @@ impl Handle {
     pub(crate) fn lease_status(&self) -> Option<LeaseStatus> {
         self.lease.as_ref().map(Lease::status)
     }
+}
 
-    /// Makes no more IDs. `None` if the node is fixed, or the lease was closed before.
-    pub(crate) fn close_lease(&self) -> Option<PendingClose> {
+impl OpenLease for Handle {
+    fn close_lease(&self) -> Option<PendingClose> {
         self.lease.as_ref()?.close()
     }
 }

@@ -9,6 +9,7 @@ use flakeid_core::{Error, ErrorKind, Stats};
 use flakeid_lease::{LeaseStatus, LeasedGenerator};
 
 use crate::leases::Leases;
+use crate::pending_close::PendingClose;
 
 /// Held by a call that waits off the event loop: the node is not given back before the call is
 /// over.
@@ -94,27 +95,5 @@ impl Drop for Lease {
         if let Some(pending) = self.close() {
             self.leases.end(pending);
         }
-    }
-}
-
-/// What is left to do when a lease is closed, off the event loop.
-pub(crate) struct PendingClose {
-    generator: Arc<LeasedGenerator>,
-    /// Is disconnected when the calls that were under way are over.
-    calls: Receiver<()>,
-}
-
-impl PendingClose {
-    /// Gives the node back, once the calls that are under way are over.
-    pub(crate) fn finish(self) {
-        // Nothing is ever sent: this returns when there is no sender left.
-        let _ = self.calls.recv();
-    }
-}
-
-/// Other handles may keep the generator alive, so it is closed explicitly.
-impl Drop for PendingClose {
-    fn drop(&mut self) {
-        self.generator.close();
     }
 }

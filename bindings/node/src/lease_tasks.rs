@@ -11,9 +11,10 @@ use napi_derive::napi;
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::handle::Handle;
-use crate::lease::PendingClose;
 use crate::lease_event::{EventArguments, observer};
+use crate::leases::OpenLease;
 use crate::options::OptionTexts;
+use crate::pending_close::PendingClose;
 use crate::task::TaskInput;
 
 /// Leasing a node, in a thread of the pool.

@@ -6,27 +6,33 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::handle::Handle;
-use crate::lease::PendingClose;
+use crate::pending_close::PendingClose;
 
 /// How long the end of an environment waits until its nodes are given back. The leases of those
 /// that were not expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
+/// Whoever has a lease open.
+pub(crate) trait OpenLease {
+    /// Makes no more IDs. `None` if the node is fixed, or the lease was closed before.
+    fn close_lease(&self) -> Option<PendingClose>;
+}
+
 /// The leases of an environment, which end with it.
 #[derive(Default)]
 pub(crate) struct Leases {
-    open: RefCell<Vec<Weak<Handle>>>,
+    open: RefCell<Vec<Weak<dyn OpenLease>>>,
     /// Each is disconnected once its node was given back.
     closing: RefCell<Vec<Receiver<()>>>,
     is_over: Cell<bool>,
 }
 
 impl Leases {
-    pub(crate) fn add(&self, handle: &Arc<Handle>) {
+    pub(crate) fn add<T: OpenLease + 'static>(&self, handle: &Arc<T>) {
         let mut open = self.open.borrow_mut();
         open.retain(|handle| handle.strong_count() > 0);
-        open.push(Arc::downgrade(handle));
+        let handle: Weak<T> = Arc::downgrade(handle);
+        open.push(handle);
     }
 
     /// Gives a node back without keeping the event loop waiting.

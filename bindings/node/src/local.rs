@@ -8,10 +8,10 @@ use flakeid_lease::AnyLocalGenerator;
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::dispatch::{NextId, SlotHandle};
 use crate::environment::Environment;
 use crate::generator::Owned;
 use crate::handle::Handle;
+use crate::slots::{NextId, SlotHandle};
 
 /// A share of a generator for the thread of one environment, which it stays in.
 struct Local {

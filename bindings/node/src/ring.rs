@@ -9,10 +9,10 @@ use napi::{Env, Result, Unknown};
 use napi_derive::napi;
 
 use crate::cached::Cached;
-use crate::dispatch::SlotHandle;
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::options::apply;
+use crate::slots::SlotHandle;
 
 /// A ring. Its slot keeps it alive too.
 pub(crate) type Ring = External<Arc<Cached>>;

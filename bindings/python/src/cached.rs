@@ -198,7 +198,7 @@ impl CachedGenerator {
     }
 
     fn __repr__(&self) -> String {
-        let generator = self.generator.get().__repr__();
+        let generator = self.generator.get().repr();
         format!("<CachedGenerator capacity={} generator={generator}>", self.capacity)
     }
 }

@@ -129,6 +129,6 @@ impl LocalGenerator {
     }
 
     fn __repr__(&self) -> String {
-        format!("{}.local()", self.generator.get().__repr__())
+        format!("{}.local()", self.generator.get().repr())
     }
 }

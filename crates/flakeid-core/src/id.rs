@@ -1,12 +1,10 @@
-use core::fmt;
-use core::str::FromStr;
+//! The 64 bits of an ID.
 
-use crate::text::{Text, TextForm};
-use crate::{Error, Layout};
+use core::fmt;
 
 /// A 64-bit ID. IDs order as numbers, and so by time.
 ///
-/// `Display` and `FromStr` are the decimal form; [`TextForm`] has the others. With the `serde`
+/// `Display` and `FromStr` are the decimal form; [`TextForm`](crate::TextForm) has the others. With the `serde`
 /// feature an ID is a decimal string in human-readable formats (JSON numbers lose digits in
 /// JavaScript) and a `u64` in binary ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -14,7 +12,7 @@ use crate::{Error, Layout};
 pub struct Id(u64);
 
 impl Id {
-    /// Any 64 bits are an ID; whether of a given layout is for [`Layout::unpack`] to say.
+    /// Any 64 bits are an ID; whether of a given layout is for [`Layout::unpack`](crate::Layout::unpack) to say.
     #[inline]
     #[must_use]
     pub const fn from_u64(bits: u64) -> Self {
@@ -29,7 +27,8 @@ impl Id {
     }
 
     /// The same 64 bits as a signed integer, for signed database columns. Negative, and then out
-    /// of order, once a 64-bit layout sets its top bit: see [`Layout::fits_i64_until`].
+    /// of order, once a 64-bit layout sets its top bit: see
+    /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until).
     #[inline]
     #[must_use]
     pub const fn to_i64(self) -> i64 {
@@ -73,50 +72,6 @@ impl Id {
     pub fn from_u64_slice_mut(numbers: &mut [u64]) -> &mut [Self] {
         host::as_ids(numbers)
     }
-
-    /// The ID in a text form.
-    #[must_use]
-    pub fn to_text(self, form: TextForm) -> Text {
-        form.encode(self)
-    }
-
-    /// 13 digits of Crockford's base32, which sort as the ID does.
-    #[must_use]
-    pub fn to_base32(self) -> Text {
-        TextForm::Base32.encode(self)
-    }
-
-    /// 1 to 13 digits of base36, lower case.
-    #[must_use]
-    pub fn to_base36(self) -> Text {
-        TextForm::Base36.encode(self)
-    }
-
-    /// 1 to 11 digits of base58 in Bitcoin's alphabet.
-    #[must_use]
-    pub fn to_base58(self) -> Text {
-        TextForm::Base58.encode(self)
-    }
-
-    /// 11 digits of base62 (0-9A-Za-z), which sort as the ID does in ASCII order.
-    #[must_use]
-    pub fn to_base62(self) -> Text {
-        TextForm::Base62.encode(self)
-    }
-
-    /// 16 hexadecimal digits, lower case, which sort as the ID does.
-    #[must_use]
-    pub fn to_hex(self) -> Text {
-        TextForm::Hex.encode(self)
-    }
-
-    /// The parts of the ID in a layout; the same as [`Layout::unpack`].
-    ///
-    /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
-    pub fn parts(self, layout: &Layout) -> Result<crate::Parts, Error> {
-        layout.unpack(self)
-    }
 }
 
 impl fmt::Display for Id {
@@ -128,15 +83,6 @@ impl fmt::Display for Id {
 impl fmt::Debug for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Id({})", self.0)
-    }
-}
-
-/// 1 to 20 decimal digits, leading zeros allowed, no sign.
-impl FromStr for Id {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        TextForm::Decimal.decode(text)
     }
 }
 

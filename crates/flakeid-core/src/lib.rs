@@ -35,6 +35,7 @@ extern crate alloc;
 mod calendar;
 mod clock;
 mod error;
+mod field;
 mod fork;
 mod generator;
 mod id;
@@ -56,13 +57,14 @@ pub use clock::{CoarseClock, GatedClock, NamedClock};
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 pub use clock::{set_host_time, take_host_wait};
 pub use error::{Error, ErrorKind};
+pub use field::{Field, FieldSpan};
 #[cfg(feature = "std")]
 pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
 pub use id::Id;
-pub use layout::{Field, FieldSpan, Layout, LayoutBuilder};
+pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
 pub use parts::Parts;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]

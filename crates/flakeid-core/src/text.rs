@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Deref;
 use core::str::FromStr;
 
-use crate::quoted::Quoted;
+use crate::error::TextFault;
 use crate::{Error, Id};
 
 /// How an ID is written.
@@ -24,35 +24,6 @@ pub enum TextForm {
     Base62,
     /// 16 digits, lower case: sorts. Decoding takes upper case; no `0x`.
     Hex,
-}
-
-/// Why a text is not an ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextFault {
-    Empty,
-    Length { least: u8, most: u8 },
-    Digit(char),
-    LeadingZero,
-    Overflow,
-}
-
-impl fmt::Display for TextFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it is empty"),
-            Self::Length { least, most } if least == most => {
-                write!(f, "it must have exactly {most} digits")
-            }
-            Self::Length { least, most } => write!(f, "it must have {least} to {most} digits"),
-            Self::Digit(digit) => {
-                write!(f, "{} is not a digit of it", Quoted(digit.encode_utf8(&mut [0; 4])))
-            }
-            Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
-            Self::Overflow => f.write_str(
-                "it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615",
-            ),
-        }
-    }
 }
 
 /// The most digits any form needs: those of 2^64 − 1 in decimal.
@@ -172,6 +143,53 @@ impl TextForm {
             },
         };
         self.alphabet().iter().position(|known| *known == byte).map(|index| index as u64)
+    }
+}
+
+impl Id {
+    /// The ID in a text form.
+    #[must_use]
+    pub fn to_text(self, form: TextForm) -> Text {
+        form.encode(self)
+    }
+
+    /// 13 digits of Crockford's base32, which sort as the ID does.
+    #[must_use]
+    pub fn to_base32(self) -> Text {
+        TextForm::Base32.encode(self)
+    }
+
+    /// 1 to 13 digits of base36, lower case.
+    #[must_use]
+    pub fn to_base36(self) -> Text {
+        TextForm::Base36.encode(self)
+    }
+
+    /// 1 to 11 digits of base58 in Bitcoin's alphabet.
+    #[must_use]
+    pub fn to_base58(self) -> Text {
+        TextForm::Base58.encode(self)
+    }
+
+    /// 11 digits of base62 (0-9A-Za-z), which sort as the ID does in ASCII order.
+    #[must_use]
+    pub fn to_base62(self) -> Text {
+        TextForm::Base62.encode(self)
+    }
+
+    /// 16 hexadecimal digits, lower case, which sort as the ID does.
+    #[must_use]
+    pub fn to_hex(self) -> Text {
+        TextForm::Hex.encode(self)
+    }
+}
+
+/// 1 to 20 decimal digits, leading zeros allowed, no sign.
+impl FromStr for Id {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        TextForm::Decimal.decode(text)
     }
 }
 

@@ -20,6 +20,7 @@
 //! [`protocol`] is the rule itself, without input or output.
 
 mod any;
+mod chain;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod embedded;

@@ -12,10 +12,10 @@ import { storeDirectory, urlOf } from './store.mjs';
 const { BufferedGenerator, Generator, ManualClock, decode } = flakeid;
 const START = Date.parse('2026-01-01');
 
-function take(maker, count) {
+function take(source, count) {
   const ids = new BigUint64Array(count);
   for (let index = 0; index < count; index += 1) {
-    ids[index] = maker.nextId();
+    ids[index] = source.nextId();
     if (index > 0) assert.ok(ids[index] > ids[index - 1], `${ids[index]} after ${ids[index - 1]}`);
   }
   return ids;

@@ -16,10 +16,10 @@ const open = (source) =>
     : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
 
 // Threads that use up every tick take the IDs from under each other's noses.
-function persist(maker) {
+function persist(handle) {
   for (;;) {
     try {
-      return maker.nextId();
+      return handle.nextId();
     } catch (error) {
       if (!['FLAKEID_SEQUENCE_EXHAUSTED', 'FLAKEID_RING_EMPTY'].includes(error.code)) throw error;
     }
@@ -28,20 +28,20 @@ function persist(maker) {
 
 async function make(source) {
   const generator = await open(source);
-  const makers = [
+  const handles = [
     generator,
     generator.local(),
     generator.buffered(),
     new CachedGenerator(generator, { boostPower: 0 }),
   ];
-  const ids = new BigUint64Array(EACH * makers.length);
+  const ids = new BigUint64Array(EACH * handles.length);
   for (let index = 0; index < ids.length; index += 1) {
-    ids[index] = persist(makers[index % makers.length]);
-    if (index >= makers.length) assert.ok(ids[index] > ids[index - makers.length]);
+    ids[index] = persist(handles[index % handles.length]);
+    if (index >= handles.length) assert.ok(ids[index] > ids[index - handles.length]);
     if (index % 1000 === 0) await undefined;
   }
   // Open until the worker ends.
-  globalThis.makers = makers;
+  globalThis.handles = handles;
   return { ids, nodes: generator.nodes };
 }
 

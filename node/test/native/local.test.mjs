@@ -11,12 +11,12 @@ const { Generator, LocalGenerator, ManualClock, decode } = flakeid;
 
 test('IDs of each handle rise, and none is anywhere twice', () => {
   const generator = new Generator({ node: 721 });
-  const makers = [generator, generator.local(), new LocalGenerator(generator)];
-  const last = makers.map(() => -1n);
+  const sources = [generator, generator.local(), new LocalGenerator(generator)];
+  const last = sources.map(() => -1n);
   const all = new Set();
   for (let turn = 0; turn < 30_000; turn += 1) {
     const at = turn % 3;
-    const id = turn % 2 === 0 ? makers[at].nextId() : retrying(makers[at]);
+    const id = turn % 2 === 0 ? sources[at].nextId() : retrying(sources[at]);
     assert.ok(id > last[at]);
     last[at] = id;
     all.add(id);
@@ -26,12 +26,12 @@ test('IDs of each handle rise, and none is anywhere twice', () => {
   assert.equal(decode(last[1]).node, 721);
 });
 
-function retrying(maker) {
+function retrying(source) {
   try {
-    return maker.tryNextId();
+    return source.tryNextId();
   } catch (error) {
     assert.ok(withCode('FLAKEID_SEQUENCE_EXHAUSTED')(error));
-    return maker.nextId();
+    return source.nextId();
   }
 }
 

@@ -1,35 +1,35 @@
-//! Every ID that was written down is checked, without the code that made it.
+//! Checks every logged ID without any code of the generators.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::board::NODES;
-use crate::shape::{node_of, sequence_of, tick_of};
+use crate::id_bits::{node_of, sequence_of, tick_of};
+use crate::shared_memory::NODES;
 
-/// How many repeated IDs are told one by one.
+/// How many repeated IDs are listed one by one.
 const SHOWN: usize = 5;
 
-/// What was found in the notebooks of one kind of generator.
+/// What the ID logs of one kind of generator contain.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     pub(crate) ids: u64,
-    /// How many notebooks hold at least one ID.
+    /// The number of logs with at least one ID.
     pub(crate) generators: u64,
-    /// IDs that were there before (I1).
+    /// Repeated IDs (I1).
     pub(crate) duplicates: u64,
-    /// IDs not above the one before them in the same notebook (I8).
+    /// IDs not above the previous ID in the same log (I8).
     pub(crate) disorder: u64,
-    /// IDs of nodes that nobody was to have.
+    /// IDs of nodes that no worker may lease.
     pub(crate) strays: u64,
-    /// The first few repeated IDs, with the notebooks that hold them.
+    /// The first few repeated IDs, and the logs that contain them.
     pub(crate) traces: Vec<String>,
 }
 
 impl Audit {
-    /// Reads all notebooks in a folder.
-    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+    /// Reads all ID logs in a folder.
+    pub(crate) fn of_folder(folder: &Path) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(folder)? {
             paths.push(entry?.path());
@@ -65,7 +65,7 @@ impl Audit {
     }
 }
 
-/// The IDs of a notebook. A kill may have cut the last one off: it was not used then.
+/// The IDs of a log. A kill may have truncated the last one, which then was not used.
 fn ids(path: &Path) -> io::Result<impl Iterator<Item = u64>> {
     let bytes = fs::read(path)?;
     let count = bytes.len() / 8;
@@ -89,30 +89,30 @@ fn traces(paths: &[PathBuf], repeated: &[u64]) -> io::Result<Vec<String>> {
             }
         }
     }
-    let told = places.into_iter().map(|(id, places)| {
+    let lines = places.into_iter().map(|(id, places)| {
         let (tick, node, sequence) = (tick_of(id), node_of(id), sequence_of(id));
         format!("{id} (tick {tick}, node {node}, sequence {sequence}): {}", places.join(", "))
     });
-    Ok(told.collect())
+    Ok(lines.collect())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::notebook::Notebook;
-    use crate::shape::id_of;
+    use crate::id_bits::id_of;
+    use crate::id_log::IdLog;
 
-    fn audit_of(notebooks: &[(&str, &[u64])]) -> Audit {
+    fn audit_of(id_logs: &[(&str, &[u64])]) -> Audit {
         let folder = tempfile::tempdir().unwrap();
-        for (name, ids) in notebooks {
-            Notebook::begin(folder.path(), name).unwrap().write(ids.iter().copied()).unwrap();
+        for (name, ids) in id_logs {
+            IdLog::create(folder.path(), name).unwrap().write(ids.iter().copied()).unwrap();
         }
-        Audit::of(folder.path()).unwrap()
+        Audit::of_folder(folder.path()).unwrap()
     }
 
     #[test]
-    fn what_is_in_order_passes() {
+    fn unique_rising_ids_of_known_nodes_pass() {
         let audit = audit_of(&[
             ("one", &[id_of(5, 0, 0), id_of(5, 0, 1), id_of(9, 1, 0)]),
             ("two", &[id_of(5, 1, 0), id_of(6, 0, 0)]),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_found_and_told() {
+    fn repeated_unordered_and_stray_ids_are_found_and_listed() {
         let (twice, stray) = (id_of(5, 3, 7), id_of(5, NODES as u64, 0));
         let audit = audit_of(&[("one", &[twice, stray]), ("two", &[id_of(6, 3, 0), twice])]);
         assert_eq!((audit.duplicates, audit.disorder, audit.strays), (1, 1, 1));

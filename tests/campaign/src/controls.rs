@@ -1,4 +1,4 @@
-//! Generators as they are in the field, beside every worker and under the same faults. If they do
+//! Generators as many programs have them, run by every worker under the same faults. If these do
 //! not repeat IDs, the faults were too weak to prove anything.
 
 use std::io;
@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use flakeid_core::Clock;
 
-use crate::board::{Board, NODES};
 use crate::clock::GroupClock;
-use crate::notebook::Notebook;
-use crate::shape::{LAYOUT, MAX_SEQUENCE, id_of};
+use crate::id_bits::{LAYOUT, MAX_SEQUENCE, id_of};
+use crate::id_log::IdLog;
+use crate::shared_memory::{NODES, SharedMemory};
 
-const PAUSE: Duration = Duration::from_millis(4);
-const IDS_AT_A_TIME: usize = 2;
+const INTERVAL: Duration = Duration::from_millis(4);
+const BATCH: usize = 2;
 
-/// A node and a last time: refuses when the clock goes back, as Twitter's does.
+/// A fixed node and the last tick. It refuses to issue IDs while the clock is behind the last tick,
+/// as Twitter's Snowflake does.
 struct Snowflake {
     node: u64,
     last: u64,
@@ -40,10 +41,10 @@ impl Snowflake {
     }
 }
 
-/// A node by a row in a store: who has it, and when it was last heard of. Whoever takes a node that
-/// was silent for long goes on above that time.
+/// A node from a store, which has a row with each node's owner and last heartbeat. Whoever takes over
+/// a node without recent heartbeats issues IDs above the time of the last one.
 struct Heartbeat {
-    board: Arc<Board>,
+    shared: Arc<SharedMemory>,
     owner: u64,
     held: Option<(usize, u64, Snowflake)>,
 }
@@ -54,8 +55,8 @@ impl Heartbeat {
     const DAMAGE_MS: u64 = 3_600_000;
     const TIME_BITS: u32 = 44;
 
-    fn new(board: Arc<Board>) -> Self {
-        Self { board, owner: u64::from(std::process::id()) & 0xF_FFFF, held: None }
+    fn new(shared: Arc<SharedMemory>) -> Self {
+        Self { shared, owner: u64::from(std::process::id()) & 0xF_FFFF, held: None }
     }
 
     fn row(&self, unix_ms: u64) -> u64 {
@@ -68,8 +69,8 @@ impl Heartbeat {
             Some((node, beat, _)) if now >= *beat + Self::INTERVAL_MS => {
                 let (node, beat) = (*node, *beat);
                 let (old, new) = (self.row(beat), self.row(now));
-                let heart = self.board.heart(node);
-                if heart.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                let row = self.shared.heartbeat_row(node);
+                if row.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                     if let Some(held) = &mut self.held {
                         held.1 = now;
                     }
@@ -85,11 +86,11 @@ impl Heartbeat {
 
     fn claim(&mut self, now: u64) {
         for node in 0..NODES {
-            let heart = self.board.heart(node);
-            let old = heart.load(Ordering::SeqCst);
+            let row = self.shared.heartbeat_row(node);
+            let old = row.load(Ordering::SeqCst);
             let beat = old & ((1 << Self::TIME_BITS) - 1);
-            let swap = |new| heart.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
-            // A time that no clock can have read is taken for damage and overwritten.
+            let swap = |new| row.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
+            // A heartbeat that far in the future is treated as damage and overwritten.
             let is_damaged = beat > now + Self::DAMAGE_MS;
             if (beat + Self::DEAD_MS < now || is_damaged) && swap(self.row(now)).is_ok() {
                 let last = if is_damaged { now } else { beat };
@@ -102,24 +103,24 @@ impl Heartbeat {
     }
 }
 
-/// Runs both until the campaign is over.
+/// Runs both controls until the campaign is over.
 pub(crate) fn run(
-    board: &Arc<Board>,
+    shared: &Arc<SharedMemory>,
     clock: &GroupClock,
     folder: &Path,
     name: &str,
     slot: usize,
 ) -> io::Result<()> {
     let mut plain = Snowflake::new((slot % NODES) as u64, 0);
-    let mut heartbeat = Heartbeat::new(Arc::clone(board));
-    let mut plain_book = Notebook::begin(&folder.join("plain"), name)?;
-    let mut heartbeat_book = Notebook::begin(&folder.join("heartbeat"), name)?;
-    while !board.is_over() {
-        for _ in 0..IDS_AT_A_TIME {
-            plain_book.write(plain.next(clock.unix_ms()))?;
-            heartbeat_book.write(heartbeat.next(clock.unix_ms()))?;
+    let mut heartbeat = Heartbeat::new(Arc::clone(shared));
+    let mut plain_log = IdLog::create(&folder.join("plain"), name)?;
+    let mut heartbeat_log = IdLog::create(&folder.join("heartbeat"), name)?;
+    while !shared.is_over() {
+        for _ in 0..BATCH {
+            plain_log.write(plain.next(clock.unix_ms()))?;
+            heartbeat_log.write(heartbeat.next(clock.unix_ms()))?;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(INTERVAL);
     }
     Ok(())
 }

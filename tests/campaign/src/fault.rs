@@ -1,63 +1,65 @@
-/// What is done to workers.
+//! The faults that a campaign injects.
+
+/// A fault of worker processes or their clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blow {
-    /// SIGKILL, and a new process later. Its forked children live on, or not.
-    Kill { slot: usize, children: bool, rest_ms: u64 },
-    /// An end with everything given back, and a new process later.
-    Restart { slot: usize, rest_ms: u64 },
+pub(crate) enum ProcessFault {
+    /// SIGKILL, with or without its forked children. A new process is started later.
+    Kill { slot: usize, children: bool, restart_after_ms: u64 },
+    /// An orderly end that releases the lease. A new process is started later.
+    Restart { slot: usize, restart_after_ms: u64 },
     /// SIGSTOP, and SIGCONT later.
     Pause { slot: usize, for_ms: u64 },
-    /// The clock of a group is set, and set right later.
-    Clock { group: usize, setting: Setting, for_ms: u64 },
+    /// The clock of a group is set wrong, and corrected later.
+    Clock { group: usize, setting: ClockSetting, for_ms: u64 },
 }
 
-/// What a clock is set to.
+/// The time that a clock is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Setting {
-    /// So many milliseconds off.
-    Off(i64),
+pub(crate) enum ClockSetting {
+    /// The true time plus this many milliseconds.
+    Offset(i64),
     Year1970,
     Year2080,
 }
 
-/// What is done to the store.
+/// A fault of the store or of the network in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// Somebody holds locks that every transaction needs.
+pub(crate) enum StoreFault {
+    /// Another client holds locks that every transaction needs.
     Locked,
     /// SIGSTOP, and SIGCONT later.
     Paused,
-    /// SIGKILL, and a start on the same data.
+    /// SIGKILL, and a restart on the same data.
     Killed,
-    /// An older copy of the data is put back.
+    /// The data is replaced by an older copy.
     Restored,
-    /// Connections of one group are cut, and new ones are refused.
+    /// The connections of one group are reset, and new ones are refused.
     Cut,
-    /// Nothing of one group's comes through, in either direction, without anybody being told.
+    /// Packets of one group are dropped silently in both directions.
     Silenced,
-    /// Whatever one group says or hears comes late.
+    /// The packets of one group are delayed in both directions.
     Delayed,
-    /// No byte more can be written.
+    /// The disk is full.
     Full,
 }
 
-impl Blow {
-    /// As it is counted.
+impl ProcessFault {
+    /// The name under which the report counts it.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Kill { children: false, .. } => "killed",
             Self::Kill { children: true, .. } => "killed with children",
             Self::Restart { .. } => "restarted",
             Self::Pause { .. } => "stopped",
-            Self::Clock { setting: Setting::Off(_), .. } => "clock stepped",
-            Self::Clock { setting: Setting::Year1970, .. } => "clock in 1970",
-            Self::Clock { setting: Setting::Year2080, .. } => "clock in 2080",
+            Self::Clock { setting: ClockSetting::Offset(_), .. } => "clock stepped",
+            Self::Clock { setting: ClockSetting::Year1970, .. } => "clock in 1970",
+            Self::Clock { setting: ClockSetting::Year2080, .. } => "clock in 2080",
         }
     }
 }
 
-impl Trouble {
-    /// As it is counted.
+impl StoreFault {
+    /// The name under which the report counts it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Locked => "store locked",

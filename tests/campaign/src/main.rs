@@ -1,22 +1,24 @@
-//! The fault campaign: processes lease nodes from a store while everything around them fails, and
-//! every ID that they hand out is written down and checked.
+//! The fault campaign: processes lease nodes from a store while everything around them fails. Every
+//! ID that they issue is logged and checked.
 
 mod audit;
-mod board;
 mod campaign;
 mod clock;
 mod controls;
-mod crew;
-mod dice;
+mod deployment;
+mod execution;
 mod fault;
-mod notebook;
+mod id_bits;
+mod id_log;
+mod lease_options;
 mod renewals;
 mod report;
+mod rng;
 mod schedule;
-mod shape;
-mod site;
-mod terms;
+mod shared_memory;
+mod store_kind;
 mod worker;
+mod workers;
 
 use std::io;
 use std::process::ExitCode;
@@ -36,13 +38,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a campaign on one kind of store, or on all, one after the other.
+    /// Run a campaign on one kind of store, or on all kinds one after the other.
     Run(Campaign),
-    /// Measure how many renewals and acquires per second each kind of store takes.
+    /// Measure how many renewals and acquires per second each kind of store handles.
     Renewals(Renewals),
     /// Start a private server of every kind, print their URLs, and keep them until Ctrl-C.
     Stores,
-    /// One of the processes of a campaign.
+    /// Run one of the processes of a campaign.
     #[command(hide = true)]
     Worker(Worker),
 }
@@ -51,7 +53,7 @@ fn run() -> io::Result<bool> {
     match Arguments::parse().command {
         Command::Run(campaign) => campaign.run(),
         Command::Renewals(renewals) => renewals.run(),
-        Command::Stores => site::keep_all().map(|()| true),
+        Command::Stores => deployment::keep_all().map(|()| true),
         Command::Worker(worker) => worker.run().map(|()| true),
     }
 }

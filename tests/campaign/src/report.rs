@@ -1,12 +1,14 @@
+//! What a campaign on one store found, for people and as JSON.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
-use crate::board::{Board, Tally};
+use crate::shared_memory::{SharedMemory, Tally};
 
-/// How often a worker may begin, keep and lose a lease without it being a figure of the report.
+/// The counts that are reported without being checked.
 const TALLIES: [(Tally, &str); 8] = [
     (Tally::Opened, "generators opened"),
     (Tally::Grants, "grants"),
@@ -18,7 +20,7 @@ const TALLIES: [(Tally, &str); 8] = [
     (Tally::Forks, "forks"),
 ];
 
-/// What a campaign on one store found.
+/// The result of a campaign on one store.
 pub(crate) struct Report {
     pub(crate) store: String,
     pub(crate) seed: u64,
@@ -26,37 +28,36 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
     pub(crate) workers: usize,
     pub(crate) faults: BTreeMap<&'static str, u64>,
-    /// IDs in each sixth of the time.
+    /// The number of IDs in each sixth of the time.
     pub(crate) phases: Vec<u64>,
-    /// How long it took after the last fault until every worker had issued again; `None` if one
-    /// did not.
-    pub(crate) healed: Option<Duration>,
+    /// The time from the last fault until every worker had issued IDs again; `None` if one did not.
+    pub(crate) recovered: Option<Duration>,
     pub(crate) leased: Audit,
     pub(crate) plain: Audit,
     pub(crate) heartbeat: Audit,
     pub(crate) tallies: Vec<(&'static str, u64)>,
-    /// What is not as it has to be.
+    /// Every violated invariant.
     pub(crate) violations: Vec<String>,
-    /// Why nothing is proved, if it is not.
-    pub(crate) void: Option<String>,
-    /// What could not be done on this machine.
-    pub(crate) lacks: Option<String>,
+    /// Why the campaign proves nothing, if it does not.
+    pub(crate) inconclusive: Option<String>,
+    /// The faults that cannot be injected on this machine, and why.
+    pub(crate) unsupported: Option<String>,
 }
 
 impl Report {
-    pub(crate) fn tallies(board: &Board) -> Vec<(&'static str, u64)> {
-        TALLIES.map(|(tally, name)| (name, board.total(tally))).to_vec()
+    pub(crate) fn tallies(shared: &SharedMemory) -> Vec<(&'static str, u64)> {
+        TALLIES.map(|(tally, name)| (name, shared.total(tally))).to_vec()
     }
 
     pub(crate) fn has_passed(&self) -> bool {
-        self.violations.is_empty() && self.void.is_none()
+        self.violations.is_empty() && self.inconclusive.is_none()
     }
 
     pub(crate) fn faults(&self) -> u64 {
         self.faults.values().sum()
     }
 
-    /// For people.
+    /// Prints the report for people.
     pub(crate) fn print(&self) {
         println!("\n{}: {} IDs, {} faults", self.store, count(self.leased.ids), self.faults());
         println!("  duplicates           {}", count(self.leased.duplicates));
@@ -67,7 +68,7 @@ impl Report {
             count(self.heartbeat.duplicates),
             count(self.heartbeat.ids)
         );
-        println!("  notebooks            {}", count(self.leased.generators));
+        println!("  ID logs              {}", count(self.leased.generators));
         for (name, value) in &self.tallies {
             println!("  {name:<20} {}", count(*value));
         }
@@ -75,24 +76,27 @@ impl Report {
         println!("  faults               {}", faults.collect::<Vec<_>>().join(", "));
         let phases = self.phases.iter().map(|ids| count(*ids));
         println!("  IDs in each sixth    {}", phases.collect::<Vec<_>>().join(", "));
-        match self.healed {
-            Some(healed) => println!("  all issue again      after {:.1} s", healed.as_secs_f32()),
-            None => println!("  all issue again      no"),
+        match self.recovered {
+            Some(recovered) => println!(
+                "  all workers issue    {:.1} s after the last fault",
+                recovered.as_secs_f32()
+            ),
+            None => println!("  all workers issue    no"),
         }
         println!("  workers, duration    {}, {:.1} s", self.workers, self.took.as_secs_f32());
         println!("  seed, command        {}: {}", self.seed, self.command);
-        if let Some(lacks) = &self.lacks {
-            println!("  not done here        {lacks}");
+        if let Some(unsupported) = &self.unsupported {
+            println!("  not possible here    {unsupported}");
         }
         for violation in &self.violations {
             println!("  VIOLATION            {violation}");
         }
-        if let Some(void) = &self.void {
-            println!("  void                 {void}");
+        if let Some(inconclusive) = &self.inconclusive {
+            println!("  INCONCLUSIVE         {inconclusive}");
         }
     }
 
-    /// For programs: one line.
+    /// The report for programs.
     pub(crate) fn json(&self) -> Value {
         let tallies = self.tallies.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
         json!({
@@ -106,19 +110,19 @@ impl Report {
             "faults": self.faults(),
             "faults_by_kind": self.faults,
             "phases": self.phases,
-            "healed_after_seconds": self.healed.map(|healed| healed.as_secs_f64()),
-            "notebooks": self.leased.generators,
+            "recovered_after_seconds": self.recovered.map(|recovered| recovered.as_secs_f64()),
+            "id_logs": self.leased.generators,
             "counts": tallies.collect::<serde_json::Map<_, _>>(),
             "plain": { "ids": self.plain.ids, "duplicates": self.plain.duplicates },
             "heartbeat": { "ids": self.heartbeat.ids, "duplicates": self.heartbeat.duplicates },
             "violations": self.violations,
-            "void": self.void,
-            "lacks": self.lacks,
+            "inconclusive": self.inconclusive,
+            "unsupported": self.unsupported,
         })
     }
 }
 
-/// A number with its thousands apart.
+/// A number with a space between groups of three digits.
 fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();

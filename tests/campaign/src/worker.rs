@@ -1,5 +1,5 @@
-//! A process that leases a node, issues IDs, gives it back and begins anew, until it is told to end
-//! or killed; some fork in the middle.
+//! A process that leases a node, issues IDs, releases the node and starts again, until it is asked to
+//! end or killed. Some workers fork while they hold a node.
 
 #![allow(unsafe_code)]
 
@@ -17,14 +17,14 @@ use flakeid_core::{Clock, Error, Id, SystemClock};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
-use crate::board::{Board, NODES, Tally};
 use crate::clock::GroupClock;
-use crate::dice::Dice;
-use crate::notebook::Notebook;
-use crate::shape::LAYOUT;
-use crate::{controls, terms};
+use crate::id_bits::LAYOUT;
+use crate::id_log::IdLog;
+use crate::rng::Rng;
+use crate::shared_memory::{NODES, SharedMemory, Tally};
+use crate::{controls, lease_options};
 
-/// What a worker is told.
+/// The options of a worker process.
 #[derive(Args, Clone)]
 pub(crate) struct Worker {
     #[arg(long)]
@@ -33,7 +33,7 @@ pub(crate) struct Worker {
     pub(crate) url: String,
     #[arg(long)]
     pub(crate) slot: usize,
-    /// Which of the slot's processes.
+    /// The number of this process among those of its slot, from 1.
     #[arg(long)]
     pub(crate) run: u64,
     #[arg(long)]
@@ -45,45 +45,47 @@ pub(crate) struct Worker {
     pub(crate) rate: u64,
 }
 
-const MOST_IDS: u64 = 8192;
-/// A generator that gave nothing so often in a row is closed and another one opened.
-const PATIENCE: u32 = 4;
-const DEEPEST: u32 = 2;
+/// The maximum number of IDs per call.
+const MAX_IDS: u64 = 8192;
+/// After this many failed calls in a row the generator is closed and another one opened.
+const MAX_FAILURES: u32 = 4;
+/// The maximum number of forks between a process and its worker.
+const MAX_DEPTH: u32 = 2;
 
 /// One process: a worker, its child, or its grandchild.
-struct Life {
+struct Process {
     worker: Worker,
-    board: Arc<Board>,
+    shared: Arc<SharedMemory>,
     parent: libc::pid_t,
-    dice: Dice,
-    /// How many forks lie between it and the worker.
+    rng: Rng,
+    /// The number of forks between this process and the worker.
     depth: u32,
-    notebooks: u64,
+    id_logs: u64,
     ends: Option<Instant>,
 }
 
 impl Worker {
-    /// Runs until the board says so.
+    /// Runs until the campaign or this worker has to end.
     pub(crate) fn run(&self) -> io::Result<()> {
-        let board = Arc::new(Board::open(&self.folder.join("board"))?);
-        // SAFETY: children that ended are nobody's concern.
+        let shared = Arc::new(SharedMemory::open(&self.folder)?);
+        // SAFETY: ignores the signal, so that the kernel reaps the children.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
-        let clock = GroupClock::new(Arc::clone(&board), self.group);
+        let clock = GroupClock::new(Arc::clone(&shared), self.group);
         let name = format!("{:02}-{}", self.slot, self.run);
-        let (worker, shared) = (self.clone(), Arc::clone(&board));
+        let (worker, for_controls) = (self.clone(), Arc::clone(&shared));
         thread::spawn(move || {
-            let done = controls::run(&shared, &clock, &worker.folder, &name, worker.slot);
-            // A control that cannot write proves nothing.
+            let done = controls::run(&for_controls, &clock, &worker.folder, &name, worker.slot);
+            // Without its log a control proves nothing.
             if let Err(error) = done {
                 eprintln!("control {name}: {error}");
                 process::exit(3);
             }
         });
-        let dice = Dice::for_part(self.seed, (self.slot as u64) << 32 | self.run);
+        let rng = Rng::for_part(self.seed, (self.slot as u64) << 32 | self.run);
         // SAFETY: always succeeds.
         let parent = unsafe { libc::getppid() };
         let worker = self.clone();
-        Life { worker, board, parent, dice, depth: 0, notebooks: 0, ends: None }.live()
+        Process { worker, shared, parent, rng, depth: 0, id_logs: 0, ends: None }.run()
     }
 
     fn identity(&self) -> Identity {
@@ -95,48 +97,48 @@ impl Worker {
         }
     }
 
-    /// A fixed node is its parent's for ever, so those do not fork.
+    /// Workers with a fixed node do not fork: the node stays with the parent.
     fn forks(&self) -> bool {
         !matches!(self.identity(), Identity::Node(_)) && self.slot % 3 == 2
     }
 }
 
-impl Life {
-    fn live(mut self) -> io::Result<()> {
+impl Process {
+    fn run(mut self) -> io::Result<()> {
         while !self.is_over() {
             match self.open() {
                 Ok(generator) => {
-                    self.board.count(self.worker.slot, Tally::Opened, 1);
-                    self.hold(&generator, 0)?;
+                    self.shared.count(self.worker.slot, Tally::Opened, 1);
+                    self.issue_ids(&generator, 0)?;
                     drop(generator);
-                    // Otherwise it would often get the same node again before anybody else.
-                    self.rest(200..1000);
+                    // Otherwise this worker would often get the same node again before any other.
+                    self.sleep(200..1000);
                 }
                 Err(error) => {
                     self.failed(&error)?;
-                    self.rest(5..60);
+                    self.sleep(5..60);
                 }
             }
         }
         Ok(())
     }
 
-    fn rest(&mut self, ms: Range<u64>) {
-        thread::sleep(Duration::from_millis(self.dice.among(ms)));
+    fn sleep(&mut self, ms: Range<u64>) {
+        thread::sleep(Duration::from_millis(self.rng.in_range(ms)));
     }
 
     fn is_over(&self) -> bool {
-        let told = self.depth == 0 && self.board.tally(self.worker.slot, Tally::Leave) != 0;
-        // SAFETY: always succeeds. A worker does not outlive the campaign; children are orphans
-        // often, and end by themselves.
+        let asked = self.depth == 0 && self.shared.tally(self.worker.slot, Tally::Stop) != 0;
+        // SAFETY: always succeeds. A worker must not outlive the campaign. Forked children often are
+        // orphans, and end by themselves.
         let orphaned = self.depth == 0 && unsafe { libc::getppid() } != self.parent;
         let late = self.ends.is_some_and(|end| Instant::now() >= end);
-        self.board.is_over() || told || orphaned || late
+        self.shared.is_over() || asked || orphaned || late
     }
 
     fn open(&self) -> Result<LeasedGenerator, Error> {
-        let (window, ttl) = terms::window_and_ttl(self.worker.slot);
-        let (board, slot) = (Arc::clone(&self.board), self.worker.slot);
+        let (window, ttl) = lease_options::window_and_ttl(self.worker.slot);
+        let (shared, slot) = (Arc::clone(&self.shared), self.worker.slot);
         let log = self.log().ok();
         let log = move |event: &LeaseEvent| {
             let tally = match event {
@@ -148,20 +150,20 @@ impl Life {
                 _ => None,
             };
             if let Some(tally) = tally {
-                board.count(slot, tally, 1);
+                shared.count(slot, tally, 1);
             }
             if let Some(log) = &log {
-                note(log, &format!("{event:?}"));
+                append_line(log, &format!("{event:?}"));
             }
         };
         LeasedGenerator::builder(&self.worker.url, LAYOUT)?
-            .namespace(terms::NAMESPACE)
+            .namespace(lease_options::NAMESPACE)
             .identity(self.worker.identity())
             .nodes(0, NODES as u64 - 1)
             .window(window)
             .ttl(ttl)
-            .max_wait(terms::MAX_WAIT)
-            .clock(GroupClock::new(Arc::clone(&self.board), self.worker.group))
+            .max_wait(lease_options::MAX_WAIT)
+            .clock(GroupClock::new(Arc::clone(&self.shared), self.worker.group))
             .observer(log)
             .open()
     }
@@ -175,30 +177,30 @@ impl Life {
     }
 
     fn failed(&self, error: &Error) -> io::Result<()> {
-        self.board.count(self.worker.slot, Tally::Failures, 1);
-        note(&self.log()?, &format!("{:?}: {error}", error.kind()));
+        self.shared.count(self.worker.slot, Tally::Failures, 1);
+        append_line(&self.log()?, &format!("{:?}: {error}", error.kind()));
         Ok(())
     }
 
-    /// Issues IDs above `last` for a while.
-    fn hold(&mut self, generator: &LeasedGenerator, mut last: u64) -> io::Result<()> {
+    /// Issues IDs above `last` for up to 2.5 seconds.
+    fn issue_ids(&mut self, generator: &LeasedGenerator, mut last: u64) -> io::Result<()> {
         let Worker { slot, run, rate, .. } = self.worker;
-        self.notebooks += 1;
-        let name = format!("{slot:02}-{run}-{}-{}", process::id(), self.notebooks);
-        let mut notebook = Notebook::begin(&self.worker.folder.join("leased"), &name)?;
-        let until = Instant::now() + Duration::from_millis(self.dice.among(300..2500));
-        let (mut failures, mut ids) = (0, vec![Id::from_u64(0); MOST_IDS as usize]);
-        while !self.is_over() && Instant::now() < until && failures < PATIENCE {
-            let wanted = self.dice.among(1..MOST_IDS) as usize;
+        self.id_logs += 1;
+        let name = format!("{slot:02}-{run}-{}-{}", process::id(), self.id_logs);
+        let mut id_log = IdLog::create(&self.worker.folder.join("leased"), &name)?;
+        let until = Instant::now() + Duration::from_millis(self.rng.in_range(300..2500));
+        let (mut failures, mut ids) = (0, vec![Id::from_u64(0); MAX_IDS as usize]);
+        while !self.is_over() && Instant::now() < until && failures < MAX_FAILURES {
+            let wanted = self.rng.in_range(1..MAX_IDS) as usize;
             let began = Instant::now();
             match self.issue(generator, &mut ids[..wanted]) {
                 Ok(count) => {
                     failures = 0;
-                    notebook.write_ids(&ids[..count])?;
-                    self.board.count(slot, Tally::Ids, count as u64);
+                    id_log.write_ids(&ids[..count])?;
+                    self.shared.count(slot, Tally::Ids, count as u64);
                     for id in &ids[..count] {
                         if id.to_u64() <= last {
-                            self.board.count(slot, Tally::Disorder, 1);
+                            self.shared.count(slot, Tally::Disorder, 1);
                         }
                         last = id.to_u64();
                     }
@@ -208,20 +210,20 @@ impl Life {
                 Err(error) => {
                     failures += 1;
                     self.failed(&error)?;
-                    // One that has ended for good says so at once, again and again.
-                    self.rest(1..20);
+                    // A generator that is closed fails at once, every time.
+                    self.sleep(1..20);
                 }
             }
-            if self.worker.forks() && self.depth < DEEPEST && self.dice.percent(3) {
+            if self.worker.forks() && self.depth < MAX_DEPTH && self.rng.percent(3) {
                 self.fork(generator, last)?;
             }
         }
         Ok(())
     }
 
-    /// By every way there is.
+    /// Issues IDs by one of the methods of a generator.
     fn issue(&mut self, generator: &LeasedGenerator, ids: &mut [Id]) -> Result<usize, Error> {
-        match self.dice.among(0..10) {
+        match self.rng.in_range(0..10) {
             0 => generator.try_fill(ids),
             1 => generator.next_ids(ids.len()).map(|made| {
                 ids[..made.len()].copy_from_slice(&made);
@@ -242,26 +244,26 @@ impl Life {
         }
     }
 
-    /// The child goes on with its parent's generator, for a while.
+    /// Forks a child that uses its parent's generator for up to 2.5 seconds.
     fn fork(&mut self, generator: &LeasedGenerator, last: u64) -> io::Result<()> {
-        self.board.count(self.worker.slot, Tally::Forks, 1);
-        let life = Duration::from_millis(self.dice.among(100..2500));
-        // SAFETY: the child allocates, which the C library allows, and uses of what other threads
-        // had nothing but what the library under test is made to stand.
+        self.shared.count(self.worker.slot, Tally::Forks, 1);
+        let lifetime = Duration::from_millis(self.rng.in_range(100..2500));
+        // SAFETY: the child allocates, which the C library allows after a fork. Of what belongs to
+        // other threads it uses only the generator, which is built to survive a fork.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 self.depth += 1;
-                self.ends = Some(Instant::now() + life);
-                self.dice = Dice::for_part(self.dice.next(), u64::from(process::id()));
-                let gives_back = self.dice.percent(50);
-                let done = self.hold(generator, last);
-                if gives_back && done.is_ok() {
-                    // SAFETY: the parent's value, of which this process has a copy of its own; it
-                    // ends without coming back to it.
+                self.ends = Some(Instant::now() + lifetime);
+                self.rng = Rng::for_part(self.rng.next(), u64::from(process::id()));
+                let releases = self.rng.percent(50);
+                let done = self.issue_ids(generator, last);
+                if releases && done.is_ok() {
+                    // SAFETY: this process has its own copy of the parent's value, and exits
+                    // without using it again.
                     drop(unsafe { std::ptr::read(generator) });
                 }
-                // SAFETY: ends this process, without running what its parent registered.
+                // SAFETY: exits without running the parent's exit handlers.
                 unsafe { libc::_exit(if done.is_ok() { 0 } else { 4 }) }
             }
             _ => Ok(()),
@@ -269,9 +271,9 @@ impl Life {
     }
 }
 
-/// One line, whole even when several processes write.
-fn note(mut log: &File, what: &str) {
+/// Appends a line in one write, so that the lines of several processes do not mix.
+fn append_line(mut log: &File, what: &str) {
     let line = format!("{} {} {what}\n", SystemClock.unix_ms(), process::id());
-    // Only for people who look for the cause of something.
+    // The events are only for debugging, so a lost line does not matter.
     let _ = log.write_all(line.as_bytes());
 }

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::command::{Failed, Outcome, Step, root, target_folder};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
+
 use crate::header;
 use crate::platform::Target;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const DIST: &str = "target/dist/c";
+
+/// How many IDs each test program makes.
+pub(super) const IDS: &str = "10000000";
 
 /// What the files are called on that system.
 struct Names {
@@ -94,7 +97,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
 }
 
 /// Unpacks the archive into an empty folder, and returns where its `lib` and `include` are.
-pub(super) fn install(target: &Target, into: &Path) -> Result<PathBuf, Failed> {
+fn install(target: &Target, into: &Path) -> Result<PathBuf, Failed> {
     files::empty(into)?;
     let name = name(target);
     let archive = format!("{DIST}/{name}.tar.gz");
@@ -158,4 +161,30 @@ fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &P
         files::write(lib.join(place), text)?;
     }
     Ok(())
+}
+
+/// An unpacked archive, and a folder for what is built against it.
+pub(crate) struct Place {
+    pub(crate) prefix: PathBuf,
+    pub(super) work: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn lib(&self) -> PathBuf {
+        self.prefix.join("lib")
+    }
+
+    /// A step that finds the library by pkg-config, and at run time.
+    pub(super) fn step(&self, program: &str, arguments: &[&str]) -> Step {
+        Step::new(program, arguments)
+            .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))
+            .env("LD_LIBRARY_PATH", self.lib())
+    }
+}
+
+/// Builds the archive and unpacks it into a folder.
+pub(crate) fn installed(target: &Target, folder: &str) -> Result<Place, Failed> {
+    build(target)?;
+    let prefix = install(target, &root().join(folder))?;
+    Ok(Place { prefix, work: root().join("target/c") })
 }

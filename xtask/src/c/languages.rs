@@ -1,8 +1,8 @@
 //! Go through cgo, and Java through JNA.
 
-use super::programs::{IDS, Place};
-use crate::command::{Failed, Outcome, Step};
-use crate::files;
+use flakeid_steps::{Failed, Outcome, Step, files};
+
+use super::archive::{IDS, Place};
 
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 

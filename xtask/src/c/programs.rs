@@ -1,83 +1,18 @@
-//! The archive, unpacked into an empty prefix, and programs in C, C++, Go and Java that link it.
+//! Programs in C and C++ that link the unpacked archive.
 
-use std::path::PathBuf;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
-use super::archive;
-use super::languages;
-use crate::command::{Failed, Outcome, Step, root};
-use crate::files;
-use crate::packages;
-use crate::platform::Target;
+use super::archive::{IDS, Place};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 const SANITIZED: [&str; 4] =
     ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 
-/// As many IDs as the issue wants, and as many as valgrind, some fifty times slower, can bear.
-pub(super) const IDS: &str = "10000000";
+/// As many IDs as valgrind, some fifty times slower than the processor, can bear.
 const FEWER_IDS: &str = "200000";
 
-const NEEDED: [(&str, &str); 12] = [
-    ("gcc", "gcc"),
-    ("g++", "g++"),
-    ("clang", "clang"),
-    ("valgrind", "valgrind"),
-    ("cmake", "cmake"),
-    ("make", "make"),
-    ("nm", "binutils"),
-    ("pkg-config", "pkg-config"),
-    ("/usr/include/jansson.h", "libjansson-dev"),
-    ("javac", "openjdk-17-jdk-headless"),
-    ("mvn", "maven"),
-    ("go", "golang-go"),
-];
-
-/// An unpacked archive, and a folder for what is built against it.
-pub(crate) struct Place {
-    pub(super) prefix: PathBuf,
-    pub(super) work: PathBuf,
-}
-
-impl Place {
-    pub(crate) fn lib(&self) -> PathBuf {
-        self.prefix.join("lib")
-    }
-
-    /// A step that finds the library by pkg-config, and at run time.
-    pub(super) fn step(&self, program: &str, arguments: &[&str]) -> Step {
-        Step::new(program, arguments)
-            .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))
-            .env("LD_LIBRARY_PATH", self.lib())
-    }
-}
-
-/// Builds the archive and unpacks it into a folder.
-pub(crate) fn installed(target: &Target, folder: &str) -> Result<Place, Failed> {
-    archive::build(target)?;
-    let prefix = archive::install(target, &root().join(folder))?;
-    Ok(Place { prefix, work: root().join("target/c") })
-}
-
-pub(crate) fn test(target: &Target) -> Outcome {
-    if !target.runs_here()? {
-        return Err(Failed(format!("programs for {} do not run here", target.platform.triple)));
-    }
-    packages::ensure(&NEEDED)?;
-    sanitizers_of_clang()?;
-    archive::build(target)?;
-    Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
-    let work = root().join("target/c");
-    let place = Place { prefix: archive::install(target, &work.join("prefix"))?, work };
-    symbols(&place)?;
-    c(&place)?;
-    cpp(&place)?;
-    languages::go(&place)?;
-    languages::java(&place)?;
-    Ok(())
-}
-
 /// They are in a package of their own, named after clang's version.
-fn sanitizers_of_clang() -> Outcome {
+pub(super) fn sanitizers_of_clang() -> Outcome {
     let version = Step::new("clang", &["-dumpversion"]).output()?;
     let folder = Step::new("clang", &["-print-resource-dir"]).output()?;
     let architecture = std::env::consts::ARCH;
@@ -87,7 +22,7 @@ fn sanitizers_of_clang() -> Outcome {
 }
 
 /// The shared library exports the header's functions and nothing else.
-fn symbols(place: &Place) -> Outcome {
+pub(super) fn symbols(place: &Place) -> Outcome {
     let library = place.lib().join("libflakeid.so").display().to_string();
     let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &library]);
     let listed = listed.output()?;
@@ -139,7 +74,7 @@ fn programs() -> Result<Vec<Program>, Failed> {
     ])
 }
 
-fn c(place: &Place) -> Outcome {
+pub(super) fn c(place: &Place) -> Outcome {
     let flags = place.step("pkg-config", &["--cflags", "--libs", "flakeid", "jansson"]).output()?;
     for program in programs()? {
         for compiler in ["gcc", "clang"] {
@@ -192,7 +127,7 @@ fn compile(
 }
 
 /// Through the `CMake` package, shared and static, with both compilers.
-fn cpp(place: &Place) -> Outcome {
+pub(super) fn cpp(place: &Place) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
         let folder = place.work.join(format!("cmake-{c}"));
         files::remove(&folder)?;

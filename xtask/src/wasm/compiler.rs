@@ -5,8 +5,7 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::command::{Failed, Outcome, Step, root};
-use crate::packages;
+use flakeid_steps::{Failed, Outcome, Step, packages, root};
 
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 

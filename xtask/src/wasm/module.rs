@@ -3,11 +3,9 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::compiler::{Compiler, TARGET, WORK};
-use crate::command::{Failed, Outcome, Step};
-use crate::files;
-use crate::packages;
+use flakeid_steps::{Failed, Outcome, Step, files, packages};
 
+use super::compiler::{Compiler, TARGET, WORK};
 /// Under the root of the checkout.
 pub(super) const GLUE: &str = "target/wasm/glue";
 

@@ -38,8 +38,12 @@ mod local;
 mod number;
 #[path = "../../src/options.rs"]
 mod options;
+#[path = "../../src/pending_close.rs"]
+mod pending_close;
 #[path = "../../src/ring.rs"]
 mod ring;
+#[path = "../../src/slots.rs"]
+mod slots;
 #[path = "../../src/task.rs"]
 mod task;
 #[path = "../../src/text.rs"]

@@ -1,8 +1,8 @@
-//! The memory of slots: a page of its own, wiped in a forked child.
+//! The memory of slots: pages of its own, wiped in a forked child.
 
 #![allow(unsafe_code)]
 
-use super::Slot;
+use super::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 const SLOTS: usize = if cfg!(loom) { 2 } else { 255 };
@@ -22,23 +22,23 @@ const _: () = assert!(size_of::<Page>() <= 4096, "a page must fit the smallest p
 
 impl Page {
     /// The page, if there is one and it was not wiped.
-    pub(super) fn alive(page: *mut Self) -> Option<&'static Self> {
+    fn alive(page: *mut Self) -> Option<&'static Self> {
         // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published
         // by a compare-and-swap and is never unmapped after that; a fork maps it in the child too.
         let page = unsafe { page.as_ref() }?;
         (page.alive.load(Ordering::Acquire) == ALIVE).then_some(page)
     }
 
-    pub(super) fn older(&self) -> *mut Self {
+    fn older(&self) -> *mut Self {
         self.older.load(Ordering::Acquire)
     }
 
-    pub(super) fn slots(&'static self) -> &'static [Slot] {
+    fn slots(&'static self) -> &'static [Slot] {
         &self.slots
     }
 
     /// A new page, linked to an older one, that nobody else knows yet.
-    pub(super) fn map(older: *mut Self) -> *mut Self {
+    fn map(older: *mut Self) -> *mut Self {
         let page = memory::allocate();
         // SAFETY: `allocate` returned a valid page, and nothing unmaps it while we hold it.
         let new = unsafe { &*page };
@@ -48,19 +48,71 @@ impl Page {
     }
 
     /// Takes back a page from `map` that was never published.
-    pub(super) fn unmap(page: *mut Self) {
+    fn unmap(page: *mut Self) {
         memory::free(page);
     }
 
     /// Leaves what the kernel would leave in a child.
     #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
-    pub(super) fn wipe(&self) {
+    fn wipe(&self) {
         self.alive.store(0, Ordering::Relaxed);
         self.older.store(core::ptr::null_mut(), Ordering::Relaxed);
         for slot in &self.slots {
             slot.limit.store(0, Ordering::Relaxed);
             slot.owned.store(0, Ordering::Relaxed);
         }
+    }
+}
+
+/// The pages of one process, newest first. Lock-free, so that no lock can be held across a fork.
+pub(super) struct Pages {
+    newest: AtomicPtr<Page>,
+}
+
+#[cfg(not(loom))]
+pub(super) static PAGES: Pages = Pages { newest: AtomicPtr::new(core::ptr::null_mut()) };
+
+impl Pages {
+    #[cfg(loom)]
+    pub(super) fn new() -> Self {
+        Self { newest: AtomicPtr::new(core::ptr::null_mut()) }
+    }
+
+    /// A free slot with this limit, which it takes.
+    pub(super) fn take(&self, limit: u64) -> &'static Slot {
+        loop {
+            // After a fork the newest page is wiped, and its link to the older ones with it.
+            let newest = self.newest.load(Ordering::Acquire);
+            let mut page = Page::alive(newest);
+            while let Some(candidate) = page {
+                if let Some(slot) = candidate.slots().iter().find(|slot| slot.take(limit)) {
+                    return slot;
+                }
+                page = Page::alive(candidate.older());
+            }
+            self.add(newest);
+        }
+    }
+
+    /// Puts a new page before `newest`, unless another thread has been faster.
+    fn add(&self, newest: *mut Page) {
+        let page =
+            Page::map(if Page::alive(newest).is_some() { newest } else { core::ptr::null_mut() });
+        let swapped =
+            self.newest.compare_exchange(newest, page, Ordering::AcqRel, Ordering::Acquire);
+        if swapped.is_err() {
+            Page::unmap(page);
+        }
+    }
+}
+
+/// What the kernel does in a child where it can, done by hand.
+#[cfg(all(unix, feature = "std", not(loom), not(miri)))]
+extern "C" fn wipe_in_child() {
+    let mut page = Page::alive(PAGES.newest.load(Ordering::Acquire));
+    while let Some(current) = page {
+        page = Page::alive(current.older());
+        current.wipe();
     }
 }
 
@@ -121,8 +173,7 @@ mod memory {
         // before the handler is there.
         if !REGISTERED.load(Ordering::Acquire) {
             // SAFETY: the handler only stores to atomics, which is allowed after fork.
-            let failed =
-                unsafe { libc::pthread_atfork(None, None, Some(super::super::wipe_in_child)) };
+            let failed = unsafe { libc::pthread_atfork(None, None, Some(super::wipe_in_child)) };
             if failed != 0 {
                 alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<Page>());
             }

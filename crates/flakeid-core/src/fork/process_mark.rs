@@ -1,6 +1,8 @@
+//! Telling a process from its forked children.
+
 use core::fmt;
 
-use super::Limit;
+use super::limit::Limit;
 
 /// Knows whether the process that made it is the one that asks: for whatever a forked child must
 /// not use of its parent's (connections, threads, locks).

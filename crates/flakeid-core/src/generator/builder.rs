@@ -396,3 +396,19 @@ fn random_seed() -> u64 {
     let here = 0u8;
     core::ptr::from_ref(&here).addr() as u64
 }
+
+impl Generator {
+    /// A generator for a fixed node on the system clock, with the default policies.
+    ///
+    /// # Errors
+    /// As [`GeneratorBuilder::build`].
+    #[cfg(feature = "std")]
+    pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
+        Self::builder(layout).node(node).build()
+    }
+
+    /// Starts a generator with options.
+    pub fn builder(layout: Layout) -> GeneratorBuilder {
+        GeneratorBuilder::new(layout)
+    }
+}

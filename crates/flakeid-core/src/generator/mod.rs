@@ -14,6 +14,7 @@ mod policy;
 mod registry;
 mod several;
 mod shape;
+mod split_mix;
 mod stats;
 mod steps;
 mod window;
@@ -35,7 +36,8 @@ use crate::fork::Limit;
 use crate::sync::back_off;
 use crate::{Error, Id, Layout};
 use cell::{CLOSED, Cell};
-use shape::Shape;
+use shape::{Run, Shape, limit_of};
+use split_mix::split_mix;
 
 /// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
 ///
@@ -90,36 +92,7 @@ pub struct Generator {
     nodes: Box<[u64]>,
 }
 
-/// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    first: u64,
-    count: u64,
-    clock_sequence: u64,
-}
-
-impl Run {
-    /// The position after the last one.
-    const fn end(&self) -> u64 {
-        self.first + self.count
-    }
-}
-
 impl Generator {
-    /// A generator for a fixed node on the system clock, with the default policies.
-    ///
-    /// # Errors
-    /// As [`GeneratorBuilder::build`].
-    #[cfg(feature = "std")]
-    pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
-        Self::builder(layout).node(node).build()
-    }
-
-    /// Starts a generator with options.
-    pub fn builder(layout: Layout) -> GeneratorBuilder {
-        GeneratorBuilder::new(layout)
-    }
-
     /// The next ID. Waits, asleep, at most `max_wait`: for the next tick when this one is full, for
     /// the clock when it went back, as the policies say.
     ///
@@ -256,13 +229,6 @@ impl Generator {
             }
         }
         Ok(ids)
-    }
-
-    /// This generator for one thread: several times faster, in exchange for order across threads
-    /// and for times that may be a few milliseconds late.
-    #[must_use]
-    pub fn local(&self) -> LocalGenerator<&Self> {
-        LocalGenerator::new(self)
     }
 
     /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present
@@ -412,20 +378,6 @@ impl Generator {
         }
         floor | (split_mix(tick ^ self.start_seed) & self.start_mask)
     }
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014): every output bit depends on every input bit.
-fn split_mix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// The exclusive bound of positions: the fence or the end of the layout, whichever comes first.
-fn limit_of(layout: &Layout, shape: &Shape, fence: u64) -> u64 {
-    shape.position(fence.min(layout.max_tick() + 1))
 }
 
 impl fmt::Debug for Generator {

@@ -1,10 +1,26 @@
+//! Positions, and how they become IDs.
+
 use alloc::boxed::Box;
 
-use super::Run;
 use super::several::Several;
 use super::steps::write_steps;
 use crate::layout::Layout;
 use crate::{Error, Id};
+
+/// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) first: u64,
+    pub(super) count: u64,
+    pub(super) clock_sequence: u64,
+}
+
+impl Run {
+    /// The position after the last one.
+    pub(super) const fn end(&self) -> u64 {
+        self.first + self.count
+    }
+}
 
 /// How positions become IDs: a layout and one or several nodes, worked out into shifts and masks.
 ///
@@ -105,4 +121,9 @@ impl Shape {
             filled += count;
         }
     }
+}
+
+/// The exclusive bound of positions: the fence or the end of the layout, whichever comes first.
+pub(super) fn limit_of(layout: &Layout, shape: &Shape, fence: u64) -> u64 {
+    shape.position(fence.min(layout.max_tick() + 1))
 }

@@ -1,8 +1,10 @@
+//! Layouts from their fields, with every check.
+
 use super::Layout;
-use super::fault::LayoutFault;
-use super::field::{Field, FieldList};
 use crate::Error;
 use crate::calendar::LAST_FOUR_DIGIT_YEAR;
+use crate::error::LayoutFault;
+use crate::field::{Field, FieldList, Span};
 
 /// Adds fields from the most significant to the least, then an epoch and a unit.
 ///
@@ -167,7 +169,7 @@ impl LayoutBuilder {
         let (node, worker_width) = if split {
             let datacenter = fields.span(Field::Datacenter);
             let width = datacenter.width + worker.width;
-            (super::Span { width, shift: worker.shift }, Some(worker.width))
+            (Span { width, shift: worker.shift }, Some(worker.width))
         } else {
             (fields.span(Field::Node), None)
         };
@@ -181,5 +183,22 @@ impl LayoutBuilder {
             clock_sequence: fields.span(Field::ClockSequence),
             worker_width,
         })
+    }
+}
+
+impl Layout {
+    /// Starts a layout; fields are added from the most significant to the least.
+    pub const fn builder() -> LayoutBuilder {
+        LayoutBuilder::new()
+    }
+
+    /// The same fields and unit, counting from another epoch (Unix milliseconds, 0 to
+    /// 253402300799999, the end of the year 9999).
+    ///
+    /// # Errors
+    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts
+    /// the horizon beyond 2^63 − 1 milliseconds.
+    pub fn with_epoch(&self, unix_ms: i64) -> Result<Self, Error> {
+        LayoutBuilder::of(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
     }
 }

@@ -3,11 +3,11 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::fault::LayoutFault;
-use super::field::Field;
 use super::{Layout, LayoutBuilder};
 use crate::Error;
 use crate::calendar::Rfc3339;
+use crate::error::LayoutFault;
+use crate::field::Field;
 
 /// The canonical descriptor, `FIELDS@EPOCH/UNIT`: fields from the most significant, the epoch in
 /// Unix milliseconds, the unit in seconds where it is whole seconds.

@@ -2,20 +2,17 @@
 
 mod builder;
 mod descriptor;
-mod fault;
-mod field;
 mod preset;
 
 pub use builder::LayoutBuilder;
-pub use field::{Field, FieldSpan};
 
-pub(crate) use fault::LayoutFault;
+pub(crate) use crate::error::LayoutFault;
 
 use core::time::Duration;
 
 use crate::calendar::{Rfc3339, digits_needed};
+use crate::field::{Field, FieldList, FieldSpan, Span};
 use crate::{Error, Id, Parts};
-use field::{FieldList, Span};
 
 /// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
 ///
@@ -45,11 +42,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Starts a layout; fields are added from the most significant to the least.
-    pub const fn builder() -> LayoutBuilder {
-        LayoutBuilder::new()
-    }
-
     /// The fields from the most significant to the least, with their widths and places.
     pub fn fields(&self) -> impl Iterator<Item = FieldSpan> + use<> {
         self.fields.spans()
@@ -71,16 +63,6 @@ impl Layout {
     #[must_use]
     pub const fn unit_ms(&self) -> u64 {
         self.unit
-    }
-
-    /// The same fields and unit, counting from another epoch (Unix milliseconds, 0 to
-    /// 253402300799999, the end of the year 9999).
-    ///
-    /// # Errors
-    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts
-    /// the horizon beyond 2^63 − 1 milliseconds.
-    pub fn with_epoch(&self, unix_ms: i64) -> Result<Self, Error> {
-        LayoutBuilder::of(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
     }
 
     /// The last tick: 2^time bits − 1.
@@ -349,6 +331,16 @@ impl Layout {
     /// (time, node, clock sequence, sequence).
     pub(crate) const fn spans(&self) -> (Span, Span, Span, Span) {
         (self.time, self.node, self.clock_sequence, self.sequence)
+    }
+}
+
+impl Id {
+    /// The parts of the ID in a layout; the same as [`Layout::unpack`].
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
+    pub fn parts(self, layout: &Layout) -> Result<crate::Parts, Error> {
+        layout.unpack(self)
     }
 }
 

@@ -26,8 +26,6 @@ use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
 use refill::{Refiller, Shared};
 
-type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
-
 /// A ring of IDs made beforehand by a background thread: taking one costs a compare-and-swap and a
 /// look at the kernel's coarse clock, from any number of threads. Baidu's `CachedUidGenerator`,
 /// with bounds.
@@ -82,7 +80,8 @@ impl CachedGenerator {
     /// short, for a generator with [`Rollback::ClockSequence`] (its IDs do not rise), and if the
     /// system has no thread left; as [`Generator::fill`] for the first IDs.
     pub fn with(generator: impl Into<Arc<Generator>>, options: RingOptions) -> Result<Self, Error> {
-        options.start(generator.into())
+        let (shared, producer) = options.fill_ring(generator.into())?;
+        Self::start(shared, producer)
     }
 
     fn start(shared: Shared, producer: Producer) -> Result<Self, Error> {

@@ -3,13 +3,13 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
-use super::refill::{Handlers, Limits, Shared};
+use super::buffer::Producer;
+use super::refill::{Handler, Handlers, Limits, Shared};
 use super::stock::Stock;
-use super::{CachedGenerator, Handler};
 use crate::options::{NamedOption, OptionKind, SetByName};
 use crate::{Error, Generator, Rollback};
 
-/// The options of a [`CachedGenerator`]; all have defaults.
+/// The options of a [`CachedGenerator`](crate::CachedGenerator); all have defaults.
 #[must_use = "options do nothing until a ring is made with them"]
 #[derive(Clone)]
 pub struct RingOptions {
@@ -85,8 +85,8 @@ impl RingOptions {
         self
     }
 
-    /// Checks everything against `generator`, fills the first portion and starts the thread.
-    pub(super) fn start(self, generator: Arc<Generator>) -> Result<CachedGenerator, Error> {
+    /// Checks everything against `generator` and makes a ring with the first portion in it.
+    pub(super) fn fill_ring(self, generator: Arc<Generator>) -> Result<(Shared, Producer), Error> {
         let capacity = self.resolve_capacity(&generator)?;
         let max_age = self.resolve_max_age(&generator)?;
         if self.refill_interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
@@ -112,7 +112,7 @@ impl RingOptions {
         while matches!(stock.put(&mut producer), Ok(1..)) {}
         let limits = Limits { low, interval: self.refill_interval };
         let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };
-        CachedGenerator::start(Shared::new(stock, limits, handlers), producer)
+        Ok((Shared::new(stock, limits, handlers), producer))
     }
 
     fn resolve_capacity(&self, generator: &Generator) -> Result<u64, Error> {

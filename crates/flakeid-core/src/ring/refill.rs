@@ -7,11 +7,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use super::Handler;
 use super::buffer::Producer;
 use super::stock::Stock;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{Error, ErrorKind};
+
+/// A function of the user that is told of an error.
+pub(super) type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
 
 pub(super) struct Limits {
     /// Refill when fewer are left.

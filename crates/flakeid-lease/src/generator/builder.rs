@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
 
-use super::lease::{Lease, Observer};
 use super::leased::LeasedGenerator;
-use super::options::LeaseOptions;
 use super::registry;
 use super::users::LeaseUsers;
 use crate::embedded::embedded_url;
-use crate::keeper::{LeaseClock, LeaseEvent, StoreSource};
+use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;
 use crate::protocol::Identity;
 use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
@@ -259,6 +257,16 @@ impl LeaseBuilder {
         };
         let same_clock = other.clock.system == self.clock.system;
         same_store && same_clock && other.observer.is_none() && self.options == other.options
+    }
+}
+
+impl LeasedGenerator {
+    /// Starts a lease from the store at a URL, with options.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](ErrorKind::InvalidOption) for a URL of no known kind of store.
+    pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
+        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flakeid_core::{CachedGenerator, Error, Generator, Id, RingOptions, RingStats};
 
 use super::LeasedGenerator;
-use super::chain::Chain;
+use crate::chain::Chain;
 
 /// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
 /// ring begins, in a forked child too, and nothing of an older one is handed out after it.

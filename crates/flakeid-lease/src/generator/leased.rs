@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
 use super::users::LeaseUsers;
-use super::{Lease, LeaseBuilder, LeasedLocalGenerator};
-use crate::keeper::{LeaseSession, LeaseStatus, RETRY};
-use crate::store::{CONNECT_TIMEOUT, Location};
+use crate::keeper::{Lease, LeaseSession, LeaseStatus, RETRY};
+use crate::store::CONNECT_TIMEOUT;
 
 /// What is tried on a newer generator, for at most so long.
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
@@ -36,14 +35,6 @@ pub struct LeasedGenerator {
 }
 
 impl LeasedGenerator {
-    /// Starts a lease from the store at a URL, with options.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) for a URL of no known kind of store.
-    pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
-        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
-    }
-
     /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
     pub(super) fn open(users: Arc<LeaseUsers>, patience: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
@@ -51,7 +42,7 @@ impl LeasedGenerator {
         let generator = Self { current, closed, users };
         let lease = generator.shared_lease();
         // Any grant of this process will do, and renewals come after one.
-        lease.sessions.begin(lease)?.gain(0, patience, &lease.source)?;
+        lease.begin_session()?.gain(0, patience, &lease.source)?;
         generator.newest()?;
         Ok(generator)
     }
@@ -61,7 +52,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if there was no renewal
-    /// in time; in a forked child also what [`LeaseBuilder::open`] may fail with.
+    /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may fail with.
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
@@ -171,12 +162,6 @@ impl LeasedGenerator {
         Ok(ids)
     }
 
-    /// This generator for one thread, as [`Generator::local`].
-    #[must_use]
-    pub fn local(&self) -> LeasedLocalGenerator<&Self> {
-        LeasedLocalGenerator::new(self)
-    }
-
     /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
     /// if no other generator of the process shares the lease, and waits for that up to a second.
     /// Nothing the second time; dropping it does the same.
@@ -193,7 +178,7 @@ impl LeasedGenerator {
         self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
-    /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`] asked for
+    /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for
     /// more.
     #[must_use]
     pub fn nodes(&self) -> Vec<u64> {
@@ -279,7 +264,7 @@ impl LeasedGenerator {
             if self.is_closed() {
                 return Err(Self::ended());
             }
-            let session = self.shared_lease().sessions.begin(self.shared_lease())?;
+            let session = self.shared_lease().begin_session()?;
             // Noted before the generator is tried: what is gained after that is not missed.
             let gains = session.gains();
             error = match retry(self.newest()?, left()) {

@@ -19,6 +19,14 @@ pub struct LeasedLocalGenerator<L> {
     local: Option<LocalGenerator<Arc<Generator>>>,
 }
 
+impl LeasedGenerator {
+    /// This generator for one thread, as [`Generator::local`].
+    #[must_use]
+    pub fn local(&self) -> LeasedLocalGenerator<&Self> {
+        LeasedLocalGenerator::new(self)
+    }
+}
+
 impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
     /// A handle on `leased`.
     pub const fn new(leased: L) -> Self {

@@ -10,7 +10,7 @@ use loom::thread;
 
 use flakeid_core::{Generator, Layout, ManualClock, Window};
 
-use super::chain::Chain;
+use crate::chain::Chain;
 
 type Tenures = Chain<Generator>;
 

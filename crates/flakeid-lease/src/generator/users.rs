@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::Lease;
+use crate::keeper::Lease;
 
 /// How long giving a node back may take when the last generator of a lease is closed.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::generator::Lease;
+use super::lease::Lease;
 use crate::protocol::Holder;
 use crate::random;
 

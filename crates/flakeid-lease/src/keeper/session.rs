@@ -4,15 +4,13 @@
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind, ProcessMark};
 
-use super::thread::Keeper;
-use super::{LeaseStatus, RETRY, StoreSource};
-use crate::generator::Lease;
-use crate::protocol::Identity;
+use super::source::{RETRY, StoreSource};
+use super::status::LeaseStatus;
 
 /// A lease in one process: the state that its keeper and its users share. A forked child begins a
 /// session of its own and never touches its parent's, because a lock in that may be held for ever.
@@ -95,10 +93,6 @@ impl LeaseSession {
     /// Whether there is no keeper. Only one caller gets `true`, and that one must start a keeper.
     fn needs_keeper(&self) -> bool {
         self.state().stopped.take().is_some()
-    }
-
-    fn start_keeper(&self, lease: &Arc<Lease>) -> Result<(), Error> {
-        Keeper::start(Arc::clone(lease)).inspect_err(|error| self.stop(error.clone()))
     }
 
     pub(crate) fn status(&self) -> LeaseStatus {
@@ -199,17 +193,15 @@ impl Sessions {
             .filter(|session| session.mark.is_ours())
     }
 
-    /// This process's session. If there is none it begins now, and its keeper starts to acquire a node.
-    pub(crate) fn begin(&self, lease: &Arc<Lease>) -> Result<&LeaseSession, Error> {
+    /// This process's session, which begins now if there is none. With it, whether the caller must
+    /// start its keeper. A lease on a fixed node cannot begin a second session.
+    pub(super) fn begin(&self, is_fixed: bool) -> Result<(&LeaseSession, bool), Error> {
         loop {
             if let Some(session) = self.ours() {
-                if session.needs_keeper() {
-                    session.start_keeper(lease)?;
-                }
-                return Ok(session);
+                return Ok((session, session.needs_keeper()));
             }
             let older = self.newest.load(Ordering::Acquire);
-            if !older.is_null() && matches!(lease.options.identity, Identity::Node(_)) {
+            if !older.is_null() && is_fixed {
                 // Parent and child would take the node over from each other for ever.
                 return Err(Error::new(
                     ErrorKind::Forked,
@@ -232,8 +224,7 @@ impl Sessions {
                 continue;
             }
             // SAFETY: published just now, and never freed before the list.
-            let session = unsafe { &*new };
-            return session.start_keeper(lease).map(|()| session);
+            return Ok((unsafe { &*new }, true));
         }
     }
 }

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use flakeid_core::{Error, ErrorKind, Window};
 
+use super::lease::Lease;
 use super::schedule::RenewalSchedule;
 use super::session::{LeaseSession, Phase};
 use super::source::{is_skew, panic_text};
 use super::{LeaseEvent, LeaseStatus, RETRY};
-use crate::generator::Lease;
 use crate::host;
 use crate::protocol::{
     Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Renewed,
@@ -30,7 +30,7 @@ struct Member {
 }
 
 /// Runs on a thread of its own. Nothing else talks to the store or replaces the generator.
-pub(super) struct Keeper {
+struct Keeper {
     lease: Arc<Lease>,
     holder_options: HolderOptions,
     /// One for each node of the lease, usually one.
@@ -44,8 +44,21 @@ pub(super) struct Keeper {
     is_lost: bool,
 }
 
+impl Lease {
+    /// This process's session. If there is none it begins now, and its keeper starts to acquire a
+    /// node.
+    pub(crate) fn begin_session(self: &Arc<Self>) -> Result<&LeaseSession, Error> {
+        let is_fixed = matches!(self.options.identity, Identity::Node(_));
+        let (session, needs_keeper) = self.sessions.begin(is_fixed)?;
+        if needs_keeper {
+            Keeper::start(Arc::clone(self)).inspect_err(|error| session.stop(error.clone()))?;
+        }
+        Ok(session)
+    }
+}
+
 impl Keeper {
-    pub(super) fn start(lease: Arc<Lease>) -> Result<(), Error> {
+    fn start(lease: Arc<Lease>) -> Result<(), Error> {
         let options = &lease.options;
         let window = options.window_ms.div_ceil(options.layout.unit_ms());
         let fixed = matches!(options.identity, Identity::Node(_));

@@ -1,0 +1,94 @@
+//! `RESULTS.md` and the chart from what the benchmarks handed over, and the comparison of two commits.
+//! `cargo xtask bench` runs this.
+
+mod chart;
+mod compare;
+mod data;
+mod results;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use flakeid_steps::{Failed, Outcome, Step, files};
+
+use compare::Compare;
+use data::Suite;
+use results::Measured;
+
+/// Reports on the benchmarks.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write `RESULTS.md` and `results.svg`.
+    Results(Results),
+    /// Measure two commits alternately and print the ratio of every row.
+    Compare(Compare),
+}
+
+#[derive(Args)]
+struct Results {
+    /// Where the benchmarks wrote NAME.json, and what they printed to NAME.md.
+    #[arg(long)]
+    from: PathBuf,
+    /// Where to write.
+    #[arg(long)]
+    to: PathBuf,
+    /// How long was measured, in minutes.
+    #[arg(long)]
+    minutes: f64,
+    /// The figures are of a smoke run.
+    #[arg(long)]
+    quick: bool,
+    /// The benchmarks, in the order of the report.
+    names: Vec<String>,
+}
+
+impl Results {
+    fn write(&self) -> Outcome {
+        let read = |name: &String| {
+            let suite = Suite::read(&files::shown(&self.from.join(format!("{name}.json")))?)?;
+            Ok(Measured { suite, text: files::text(self.from.join(format!("{name}.md")))? })
+        };
+        let measured = self.names.iter().map(read).collect::<Result<Vec<_>, Failed>>()?;
+        let text = results::text(&measured, &commit()?, self.minutes, self.quick);
+        let suites: Vec<&Suite> = measured.iter().map(|measured| &measured.suite).collect();
+        for (name, contents) in [("RESULTS.md", text), ("results.svg", chart::draw(&suites))] {
+            let path = self.to.join(name);
+            files::write(&path, contents)?;
+            println!("{}", path.display());
+        }
+        Ok(())
+    }
+}
+
+/// What was measured, as git knows it.
+fn commit() -> Result<String, Failed> {
+    let commit = Step::new("git", &["rev-parse", "--short=12", "HEAD"]).output()?;
+    let sources = ["crates", "bindings", "node", "python", "include", "benches"];
+    let changes = Step::new("git", &["status", "--porcelain", "--"])
+        .args(&sources)
+        .args(&[":!benches/RESULTS.md", ":!benches/results.svg"])
+        .output()?;
+    let note = if changes.trim().is_empty() { "" } else { ", with changes" };
+    Ok(format!("{}{note}", commit.trim()))
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Results(results) => results.write(),
+        Task::Compare(compare) => compare::run(&compare),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed(why)) => {
+            eprintln!("flakeid-bench-report: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The reasons why a text or a builder does not make a layout.
+
+use core::fmt;
+
+use crate::field::Field;
+use crate::quoted::Quoted;
+
+/// Why fields, an epoch and a unit do not make a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LayoutFault {
+    Shape,
+    Letter(char),
+    Width(Field),
+    Repeated(Field),
+    NoTime,
+    TimeNotFirst(Field),
+    NodeAndSplit,
+    HalfSplit,
+    SplitApart,
+    Total(u32),
+    EpochText,
+    Epoch(i64),
+    UnitText,
+    UnitZero,
+    Horizon,
+    Generates { position: u32, clock_sequence: u32 },
+}
+
+impl LayoutFault {
+    /// The sentence without its numbers, for compile-time errors.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Shape => {
+                "is neither a preset (twitter, flakeid, plain, baidu, baidu-29, sonyflake, \
+                 discord, instagram, js-safe) nor FIELDS@EPOCH/UNIT, as in \
+                 t41.n10.s12@1288834974657/1ms"
+            }
+            Self::Letter(_) => "unknown field letter (t, d, w, n, s, c and r are known)",
+            Self::Width(_) => "a field's width must be from 1 to 64 bits",
+            Self::Repeated(_) => "a field stands twice",
+            Self::NoTime => "the time field (t) is missing",
+            Self::TimeNotFirst(_) => {
+                "the time field (t) must be the first, or IDs do not sort by time (unused top \
+                 bits need no field)"
+            }
+            Self::NodeAndSplit => "give either the node (n) or datacenter and worker (d, w)",
+            Self::HalfSplit => "datacenter (d) and worker (w) go together; for one field use n",
+            Self::SplitApart => "worker (w) must directly follow datacenter (d)",
+            Self::Total(_) => "the widths must sum to at most 64 bits",
+            Self::EpochText => "the epoch must be Unix milliseconds or an RFC 3339 timestamp",
+            Self::Epoch(_) => {
+                "the epoch must be from 0 to 253402300799999 Unix milliseconds (the end of 9999)"
+            }
+            Self::UnitText => "the unit must be a whole number of ms or s, as in 1ms, 10ms or 1s",
+            Self::UnitZero => "the unit must be at least 1 ms",
+            Self::Horizon => {
+                "epoch + 2^(time bits) * unit must be at most 2^63-1 ms; use fewer time bits or a \
+                 shorter unit"
+            }
+            Self::Generates { .. } => {
+                "decodes, but cannot generate: time and sequence bits together may be at most 63, \
+                 and at most 62 with the clock sequence where there is one"
+            }
+        }
+    }
+}
+
+impl fmt::Display for LayoutFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())?;
+        match self {
+            Self::Letter(letter) => write!(f, ", not {}", Quoted(letter.encode_utf8(&mut [0; 4]))),
+            Self::Width(field) | Self::Repeated(field) => {
+                write!(f, " ({}, {})", field.letter(), field.name())
+            }
+            Self::TimeNotFirst(first) => {
+                write!(f, "; here the first is {} ({})", first.letter(), first.name())
+            }
+            Self::Total(sum) => write!(f, ", not {sum}"),
+            Self::Epoch(epoch) => write!(f, ", not {epoch}"),
+            Self::Generates { position, clock_sequence: 0 } => write!(f, ", not {position}"),
+            Self::Generates { position, clock_sequence } => {
+                write!(f, ", not {}", position + clock_sequence)
+            }
+            _ => Ok(()),
+        }
+    }
+}

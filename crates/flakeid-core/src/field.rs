@@ -1,0 +1,186 @@
+//! The fields of an ID, and where their bits stand.
+
+/// What a run of bits means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Field {
+    /// Ticks since the epoch (`t`).
+    Time,
+    /// The high part of the node (`d`).
+    Datacenter,
+    /// The low part of the node (`w`).
+    Worker,
+    /// The node, not split (`n`).
+    Node,
+    /// The counter within a tick (`s`).
+    Sequence,
+    /// What changes when the clock goes back, so that ticks can be used again (`c`).
+    ClockSequence,
+    /// Bits that are always zero (`r`).
+    Reserved,
+}
+
+impl Field {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Time,
+        Self::Datacenter,
+        Self::Worker,
+        Self::Node,
+        Self::Sequence,
+        Self::ClockSequence,
+        Self::Reserved,
+    ];
+
+    /// The letter that stands for the field in a descriptor.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Time => 't',
+            Self::Datacenter => 'd',
+            Self::Worker => 'w',
+            Self::Node => 'n',
+            Self::Sequence => 's',
+            Self::ClockSequence => 'c',
+            Self::Reserved => 'r',
+        }
+    }
+
+    /// The field's name, as in [`Parts`](crate::Parts) (time is `tick` there).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Datacenter => "datacenter",
+            Self::Worker => "worker",
+            Self::Node => "node",
+            Self::Sequence => "sequence",
+            Self::ClockSequence => "clock_sequence",
+            Self::Reserved => "reserved",
+        }
+    }
+
+    pub(crate) const fn is(self, other: Self) -> bool {
+        self as u8 == other as u8
+    }
+}
+
+/// A field of a layout, its width and how far it stands from the least significant bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldSpan {
+    /// Which field.
+    pub field: Field,
+    /// Width in bits, 1 to 64.
+    pub width: u8,
+    /// Bits below the field, 0 to 63.
+    pub shift: u8,
+}
+
+impl FieldSpan {
+    /// The field's largest value: 2^width − 1; 0 for reserved bits.
+    #[must_use]
+    pub const fn max(&self) -> u64 {
+        if self.field.is(Field::Reserved) { 0 } else { Span { width: self.width, shift: 0 }.mask() }
+    }
+
+    /// The field's value in an ID's bits.
+    #[must_use]
+    pub const fn extract(&self, bits: u64) -> u64 {
+        Span { width: self.width, shift: self.shift }.extract(bits)
+    }
+}
+
+/// A run of bits: `width` of them (0 if the layout lacks the field), `shift` above the lowest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Span {
+    pub(crate) width: u8,
+    pub(crate) shift: u8,
+}
+
+impl Span {
+    pub(crate) const NONE: Self = Self { width: 0, shift: 0 };
+
+    pub(crate) const fn mask(self) -> u64 {
+        if self.width == 0 { 0 } else { u64::MAX >> (64 - self.width) }
+    }
+
+    pub(crate) const fn place(self, value: u64) -> u64 {
+        value << self.shift
+    }
+
+    pub(crate) const fn extract(self, bits: u64) -> u64 {
+        bits >> self.shift & self.mask()
+    }
+}
+
+/// Fields and widths in order, the most significant first. No field stands twice, and `n` excludes
+/// `d` and `w`, so six places are enough.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FieldList {
+    entries: [(Field, u8); Self::MOST],
+    len: u8,
+}
+
+impl FieldList {
+    const MOST: usize = 6;
+
+    pub(crate) const fn new() -> Self {
+        Self { entries: [(Field::Reserved, 0); Self::MOST], len: 0 }
+    }
+
+    /// False if the field is there already or there is no place left.
+    pub(crate) const fn push(&mut self, field: Field, width: u8) -> bool {
+        if self.len as usize == Self::MOST || self.position(field).is_some() {
+            return false;
+        }
+        self.entries[self.len as usize] = (field, width);
+        self.len += 1;
+        true
+    }
+
+    pub(crate) const fn position(&self, field: Field) -> Option<usize> {
+        let mut index = 0;
+        while index < self.len as usize {
+            if self.entries[index].0.is(field) {
+                return Some(index);
+            }
+            index += 1;
+        }
+        None
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    pub(crate) const fn get(&self, index: usize) -> (Field, u8) {
+        self.entries[index]
+    }
+
+    pub(crate) const fn total(&self) -> u32 {
+        let (mut sum, mut index) = (0, 0);
+        while index < self.len as usize {
+            sum += self.entries[index].1 as u32;
+            index += 1;
+        }
+        sum
+    }
+
+    /// Where a field stands; only meaningful once the total is known to be at most 64.
+    pub(crate) const fn span(&self, field: Field) -> Span {
+        let Some(at) = self.position(field) else { return Span::NONE };
+        let (mut shift, mut index) = (0, at + 1);
+        while index < self.len as usize {
+            shift += self.entries[index].1;
+            index += 1;
+        }
+        Span { width: self.entries[at].1, shift }
+    }
+
+    pub(crate) fn spans(self) -> impl Iterator<Item = FieldSpan> {
+        (0..self.len()).map(move |index| {
+            let field = self.get(index).0;
+            let Span { width, shift } = self.span(field);
+            FieldSpan { field, width, shift }
+        })
+    }
+}

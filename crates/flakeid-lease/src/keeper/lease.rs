@@ -1,0 +1,87 @@
+//! One lease of this process: its options, store, clock and generators.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use flakeid_core::{Error, Generator, SetByName, Window};
+
+use super::event::LeaseEvent;
+use super::options::LeaseOptions;
+use super::session::Sessions;
+use super::source::{LeaseClock, SharedClock, StoreSource};
+use crate::chain::Chain;
+use crate::protocol::Grant;
+
+pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
+
+/// What the generators of one lease and its keeper share.
+pub(crate) struct Lease {
+    pub(crate) options: LeaseOptions,
+    pub(crate) source: StoreSource,
+    pub(crate) clock: LeaseClock,
+    pub(crate) observer: Option<Arc<Observer>>,
+    /// The generators of all grants so far. Only the newest issues IDs: the keeper retires each one
+    /// before it adds the next.
+    tenures: Chain<Arc<Generator>>,
+    pub(crate) sessions: Sessions,
+    /// The tick after the last one used by a generator that has ended.
+    used_until: AtomicU64,
+}
+
+impl Lease {
+    pub(crate) fn new(
+        options: LeaseOptions,
+        source: StoreSource,
+        clock: LeaseClock,
+        observer: Option<Arc<Observer>>,
+    ) -> Self {
+        let (tenures, sessions) = (Chain::new(), Sessions::new());
+        Self { options, source, clock, observer, tenures, sessions, used_until: AtomicU64::new(0) }
+    }
+
+    /// The present grant's generator, or that of the last one.
+    pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
+        self.tenures.newest()
+    }
+
+    pub(crate) fn publish(&self, generator: Generator) {
+        self.tenures.push(Arc::new(generator));
+    }
+
+    pub(crate) fn used_until(&self) -> u64 {
+        self.used_until.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn note_used(&self, until: u64) {
+        self.used_until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// Makes a generator for the nodes of `grants`, in the window from `start` to `fence`.
+    pub(crate) fn begin(
+        &self,
+        grants: &[Grant],
+        start: u64,
+        fence: u64,
+    ) -> Result<Generator, Error> {
+        let options = &self.options;
+        let nodes: Vec<u64> = grants.iter().map(|grant| grant.node).collect();
+        let max_ahead_ms = grants.iter().map(|grant| grant.max_ahead_ms).min().unwrap_or(0);
+        let mut builder = Generator::builder(options.layout)
+            .nodes(&nodes)
+            .window(Window::new(start, fence)?)
+            .policy(options.policy)
+            .max_ahead(Duration::from_millis(max_ahead_ms))
+            .max_wait(options.max_wait)
+            // As text, because an error names the number as it was given, of whatever size.
+            .set("sequence_start", &options.sequence_start.to_string())?;
+        if let Some(mask) = options.sequence_mask {
+            builder = builder.sequence_mask(mask);
+        }
+        builder = match self.clock.system {
+            Some(clock) => builder.clock(clock),
+            None => builder.clock(SharedClock(Arc::clone(&self.clock.exact))),
+        };
+        builder.build()
+    }
+}

@@ -1,0 +1,38 @@
+//! What a campaign needs of every store.
+
+use std::io;
+use std::time::Duration;
+
+use crate::fault::StoreFault;
+
+/// A private store that can be made to fail.
+pub(crate) trait Deployment: Sync {
+    /// The URL by which a group of workers reaches the store.
+    fn url(&self, group: usize) -> String;
+
+    /// Takes the first copy of the data, after the namespace was created.
+    ///
+    /// # Errors
+    /// When no copy could be taken.
+    fn prepare(&self) -> io::Result<()>;
+
+    /// The namespace's bound on running ahead, in milliseconds.
+    fn max_ahead_ms(&self) -> u64;
+
+    /// Whether all workers share one clock with the store.
+    fn has_one_clock(&self) -> bool;
+
+    /// The faults that can be injected.
+    fn store_faults(&self) -> &[StoreFault];
+
+    /// The fault that cannot be injected on this machine, and why.
+    fn unsupported(&self) -> Option<&str> {
+        None
+    }
+
+    /// Injects a fault and ends it after `duration`.
+    ///
+    /// # Errors
+    /// When that did not work: then the campaign fails.
+    fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()>;
+}

@@ -1,0 +1,194 @@
+//! A store that is a private server.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, Proxy, RedisServer, Server};
+use tempfile::TempDir;
+
+use super::interface::Deployment;
+use crate::fault::StoreFault;
+use crate::shared_memory::GROUPS;
+
+/// A private server, which each group of workers reaches through its own proxy.
+pub(crate) struct ServerDeployment {
+    server: AnyServer,
+    proxies: Vec<Proxy>,
+    backups: TempDir,
+    /// The number of older copies.
+    copies: AtomicU64,
+}
+
+pub(crate) enum AnyServer {
+    Postgres(PostgresServer),
+    Mysql(MariadbServer),
+    Redis(RedisServer),
+    Etcd(EtcdServer),
+}
+
+impl AnyServer {
+    fn server(&self) -> &dyn Server {
+        match self {
+            Self::Postgres(server) => server,
+            Self::Mysql(server) => server,
+            Self::Redis(server) => server,
+            Self::Etcd(server) => server,
+        }
+    }
+
+    /// Holds the locks that every transaction needs.
+    fn lock(&self, duration: Duration) -> io::Result<()> {
+        let seconds = duration.as_secs_f32();
+        let locked = match self {
+            Self::Postgres(server) => server.sql(&format!(
+                "BEGIN; LOCK TABLE flakeid_namespace, flakeid_node IN ACCESS EXCLUSIVE MODE; \
+                 SELECT pg_sleep({seconds}); COMMIT"
+            )),
+            Self::Mysql(server) => server.sql(&format!(
+                "USE ids; LOCK TABLES flakeid_namespace WRITE, flakeid_node WRITE; \
+                 SELECT SLEEP({seconds}); UNLOCK TABLES"
+            )),
+            Self::Redis(server) => {
+                let paused =
+                    server.command(&["CLIENT", "PAUSE", &duration.as_millis().to_string(), "ALL"]);
+                thread::sleep(duration);
+                paused
+            }
+            Self::Etcd(_) => Err("etcd has no locks that a client could hold".into()),
+        };
+        locked.map(drop).map_err(io::Error::other)
+    }
+}
+
+impl ServerDeployment {
+    pub(crate) fn new(server: AnyServer) -> io::Result<Self> {
+        let url = server.server().url();
+        let port = port_of(&url)?;
+        let proxies = (0..GROUPS).map(|_| Proxy::to(port)).collect();
+        let backups = tempfile::Builder::new().prefix("flakeid-backups").tempdir()?;
+        Ok(Self { server, proxies, backups, copies: AtomicU64::new(0) })
+    }
+
+    fn copy(&self, number: u64) -> PathBuf {
+        self.backups.path().join(number.to_string())
+    }
+
+    /// Copies the data of a server that is down.
+    fn back_up(&self) -> io::Result<()> {
+        // The first copy and the latest one are kept.
+        let number = self.copies.load(Ordering::SeqCst).min(1);
+        copy_folder(&self.server.server().data(), &self.copy(number))?;
+        self.copies.store(number + 1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl Deployment for ServerDeployment {
+    fn url(&self, group: usize) -> String {
+        let url = self.server.server().url();
+        let ports = port_of(&url).map(|port| (port, self.proxies[group % GROUPS].port()));
+        ports.map_or(url.clone(), |(real, proxy)| {
+            url.replace(&format!("127.0.0.1:{real}"), &format!("127.0.0.1:{proxy}"))
+        })
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        self.server.server().kill();
+        self.back_up()?;
+        self.server.server().start();
+        Ok(())
+    }
+
+    fn max_ahead_ms(&self) -> u64 {
+        3000
+    }
+
+    fn has_one_clock(&self) -> bool {
+        false
+    }
+
+    fn store_faults(&self) -> &[StoreFault] {
+        const ALL: [StoreFault; 7] = [
+            StoreFault::Killed,
+            StoreFault::Cut,
+            StoreFault::Restored,
+            StoreFault::Paused,
+            StoreFault::Silenced,
+            StoreFault::Delayed,
+            StoreFault::Locked,
+        ];
+        match self.server {
+            AnyServer::Etcd(_) => &ALL[..6],
+            _ => &ALL,
+        }
+    }
+
+    fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
+        let (server, proxy) = (self.server.server(), &self.proxies[group % GROUPS]);
+        match store_fault {
+            StoreFault::Locked => self.server.lock(duration)?,
+            StoreFault::Paused => {
+                server.pause();
+                thread::sleep(duration);
+                server.resume();
+            }
+            StoreFault::Killed => {
+                server.kill();
+                self.back_up()?;
+                thread::sleep(duration / 4);
+                server.start();
+            }
+            StoreFault::Restored => {
+                server.kill();
+                if self.copies.load(Ordering::SeqCst) == 0 {
+                    return Err(io::Error::other("there is no older copy to restore"));
+                }
+                let number = duration.as_millis() as u64 % self.copies.load(Ordering::SeqCst);
+                std::fs::remove_dir_all(server.data())?;
+                copy_folder(&self.copy(number), &server.data())?;
+                server.start();
+            }
+            StoreFault::Cut => {
+                proxy.cut();
+                proxy.reset();
+                thread::sleep(duration);
+                proxy.heal();
+            }
+            StoreFault::Silenced => {
+                proxy.cut();
+                thread::sleep(duration);
+                proxy.heal();
+            }
+            StoreFault::Delayed => {
+                proxy.delay(duration / 8);
+                thread::sleep(duration);
+                proxy.heal();
+            }
+            StoreFault::Full => {
+                return Err(io::Error::other("only the disk of SQLite can be filled"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn port_of(url: &str) -> io::Result<u16> {
+    let (_, rest) = url
+        .rsplit_once("127.0.0.1:")
+        .ok_or_else(|| io::Error::other("the server is not on loopback"))?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().map_err(io::Error::other)
+}
+
+/// Copies a folder with owners and modes, which servers check.
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    if to.exists() {
+        std::fs::remove_dir_all(to)?;
+    }
+    let status = Command::new("cp").arg("-a").arg(from).arg(to).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("cp -a: {status}"))) }
+}

@@ -1,0 +1,290 @@
+//! A campaign while it runs: the schedule's faults are injected, then everything has to recover.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, SystemClock};
+
+use crate::audit::Audit;
+use crate::deployment::Deployment;
+use crate::fault::{ClockSetting, ProcessFault, StoreFault};
+use crate::report::Report;
+use crate::schedule::Schedule;
+use crate::shared_memory::{GROUPS, SharedMemory, Tally};
+use crate::store_kind::StoreKind;
+use crate::workers::Workers;
+
+/// How long recovery may take after the last fault: longer than the furthest step of a clock,
+/// because fences may be that far ahead.
+const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
+const PHASES: usize = 6;
+
+/// One campaign on one store.
+pub(crate) struct Execution<'a> {
+    deployment: &'a dyn Deployment,
+    shared: Arc<SharedMemory>,
+    workers: Workers,
+    log: FaultLog,
+    /// The number of IDs issued in each phase.
+    phases: Vec<u64>,
+    /// When the wrong clock of each group is corrected.
+    clocks: [Option<Instant>; GROUPS],
+}
+
+/// The faults that were injected, shared by the two threads that inject them.
+#[derive(Default)]
+struct FaultLog {
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+    /// While this is set all clocks are correct.
+    clocks_correct: AtomicBool,
+    over: AtomicBool,
+}
+
+impl FaultLog {
+    fn count(&self, name: &'static str) {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
+    }
+
+    /// Injects the store's faults one after the other. Those still pending at the end are skipped.
+    fn inject_store_faults(
+        &self,
+        deployment: &dyn Deployment,
+        schedule: &Schedule,
+        began: Instant,
+    ) -> io::Result<()> {
+        for &(at, fault, ms, group) in &schedule.store_faults {
+            let due = began + Duration::from_millis(at);
+            while Instant::now() < due && !self.over.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(5));
+            }
+            if self.over.load(Ordering::SeqCst) {
+                break;
+            }
+            let needs_clocks = deployment.has_one_clock() && fault == StoreFault::Restored;
+            if needs_clocks {
+                // The store detects the older copy by the workers' clock, which has to be correct.
+                self.clocks_correct.store(true, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(50));
+            }
+            deployment.inject(fault, Duration::from_millis(ms), group)?;
+            self.count(fault.name());
+            if needs_clocks {
+                thread::sleep(Duration::from_secs(1));
+                self.clocks_correct.store(false, Ordering::SeqCst);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Execution<'a> {
+    pub(crate) fn new(
+        deployment: &'a dyn Deployment,
+        shared: Arc<SharedMemory>,
+        workers: Workers,
+    ) -> Self {
+        let (log, phases) = (FaultLog::default(), Vec::new());
+        Self { deployment, shared, workers, log, phases, clocks: [None; GROUPS] }
+    }
+
+    /// Starts the workers and waits for the first IDs.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        self.workers.start_all()?;
+        let began = Instant::now();
+        while self.shared.total(Tally::Ids) == 0 {
+            if began.elapsed() > RECOVERY_LIMIT {
+                return Err(io::Error::other(format!(
+                    "no worker issued an ID within {} s",
+                    RECOVERY_LIMIT.as_secs()
+                )));
+            }
+            self.workers.supervise()?;
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Injects every fault of the schedule that is due within `duration`.
+    pub(crate) fn inject_faults(
+        &mut self,
+        schedule: &Schedule,
+        duration: Duration,
+    ) -> io::Result<()> {
+        let began = Instant::now();
+        let (deployment, log) = (self.deployment, std::mem::take(&mut self.log));
+        let done = thread::scope(|scope| {
+            let store = scope.spawn(|| log.inject_store_faults(deployment, schedule, began));
+            let done = self.inject_process_faults(&log, schedule, began, duration);
+            log.over.store(true, Ordering::SeqCst);
+            let store_done = store.join();
+            done.and(store_done.unwrap_or_else(|_| {
+                Err(io::Error::other("the thread that injects the store's faults panicked"))
+            }))
+        });
+        self.log = log;
+        done
+    }
+
+    fn inject_process_faults(
+        &mut self,
+        log: &FaultLog,
+        schedule: &Schedule,
+        began: Instant,
+        duration: Duration,
+    ) -> io::Result<()> {
+        let mut faults = schedule.process_faults.iter().peekable();
+        let mut before = self.shared.total(Tally::Ids);
+        loop {
+            let elapsed = began.elapsed();
+            while self.phases.len() < PHASES
+                && elapsed >= duration * (self.phases.len() as u32 + 1) / PHASES as u32
+            {
+                let ids = self.shared.total(Tally::Ids);
+                self.phases.push(ids - before);
+                before = ids;
+            }
+            if elapsed >= duration {
+                return Ok(());
+            }
+            self.correct_clocks(log.clocks_correct.load(Ordering::SeqCst));
+            self.workers.supervise()?;
+            while let Some((_, fault)) =
+                faults.next_if(|(at, _)| elapsed >= Duration::from_millis(*at))
+            {
+                if self.inject(*fault, log)? {
+                    log.count(fault.name());
+                }
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Injects a fault, and returns whether that was possible: a worker that is down cannot fail.
+    fn inject(&mut self, fault: ProcessFault, log: &FaultLog) -> io::Result<bool> {
+        let later = |ms| Instant::now() + Duration::from_millis(ms);
+        match fault {
+            ProcessFault::Clock { group, setting, for_ms } => {
+                let group = if self.deployment.has_one_clock() { 0 } else { group };
+                if self.clocks[group].is_some() || log.clocks_correct.load(Ordering::SeqCst) {
+                    return Ok(false);
+                }
+                let offset = |year_ms: i64| year_ms - SystemClock.unix_ms();
+                let error = match setting {
+                    ClockSetting::Offset(ms) => ms,
+                    ClockSetting::Year1970 => offset(86_400_000),
+                    ClockSetting::Year2080 => offset(3_471_292_800_000),
+                };
+                self.shared.set_clock_error(group, error);
+                self.clocks[group] = Some(later(for_ms));
+            }
+            ProcessFault::Kill { slot, children, restart_after_ms } => {
+                return self.workers.kill(slot, children, Duration::from_millis(restart_after_ms));
+            }
+            ProcessFault::Restart { slot, .. } | ProcessFault::Pause { slot, .. }
+                if !self.workers.is_running(slot) =>
+            {
+                return Ok(false);
+            }
+            ProcessFault::Restart { slot, restart_after_ms } => {
+                self.workers.restart(slot, Duration::from_millis(restart_after_ms));
+            }
+            ProcessFault::Pause { slot, for_ms } => {
+                self.workers.pause(slot, Duration::from_millis(for_ms));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Corrects the clocks that are due, or all of them.
+    fn correct_clocks(&mut self, all: bool) {
+        for (group, until) in self.clocks.iter_mut().enumerate() {
+            if until.is_some_and(|until| all || Instant::now() >= until) {
+                self.shared.set_clock_error(group, 0);
+                *until = None;
+            }
+        }
+    }
+
+    /// Ends all faults and waits until every worker has issued IDs again. Returns how long that
+    /// took, or `None` if it did not happen within the limit.
+    pub(crate) fn recover(&mut self) -> io::Result<Option<Duration>> {
+        self.correct_clocks(true);
+        self.workers.resume_all()?;
+        let slots = self.workers.len();
+        let before: Vec<u64> = (0..slots).map(|slot| self.shared.tally(slot, Tally::Ids)).collect();
+        let began = Instant::now();
+        while began.elapsed() < RECOVERY_LIMIT {
+            self.workers.supervise()?;
+            if (0..slots).all(|slot| self.shared.tally(slot, Tally::Ids) > before[slot]) {
+                return Ok(Some(began.elapsed()));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let silent =
+            (0..slots).filter(|slot| self.shared.tally(*slot, Tally::Ids) == before[*slot]);
+        let silent = silent.map(|slot| slot.to_string()).collect::<Vec<_>>().join(", ");
+        self.workers.crashed.push(format!("workers {silent} issued no ID after the last fault"));
+        Ok(None)
+    }
+
+    /// Ends all processes; those that take longer than `patience` are killed and reported.
+    pub(crate) fn shut_down(&mut self, patience: Duration) -> io::Result<()> {
+        self.shared.end();
+        self.workers.shut_down(patience)
+    }
+
+    pub(crate) fn report(
+        self,
+        kind: StoreKind,
+        folder: &Path,
+        took: Duration,
+        recovered: Option<Duration>,
+        seed: u64,
+        command: String,
+    ) -> io::Result<Report> {
+        let leased = Audit::of_folder(&folder.join("leased"))?;
+        let plain = Audit::of_folder(&folder.join("plain"))?;
+        let heartbeat = Audit::of_folder(&folder.join("heartbeat"))?;
+        let mut violations = self.workers.crashed.clone();
+        let mut check = |wrong: bool, what: String| {
+            if wrong {
+                violations.push(what);
+            }
+        };
+        check(leased.duplicates > 0, format!("I1: {} repeated IDs", leased.duplicates));
+        let disorder = leased.disorder + self.shared.total(Tally::Disorder);
+        check(disorder > 0, format!("I8: {disorder} IDs out of order"));
+        check(leased.strays > 0, format!("{} IDs of nodes that were not leased", leased.strays));
+        let phase = self.phases.iter().position(|ids| *ids == 0);
+        check(phase.is_some(), format!("no IDs in phase {}", phase.unwrap_or_default()));
+        violations.extend(leased.traces.iter().cloned());
+        let inconclusive = [("plain", &plain), ("heartbeat", &heartbeat)]
+            .into_iter()
+            .find(|(_, control)| control.duplicates == 0)
+            .map(|(name, _)| {
+                format!("the control {name} repeated no ID, so the faults were too weak")
+            });
+        Ok(Report {
+            store: kind.name().into(),
+            seed,
+            command,
+            took,
+            workers: self.workers.len(),
+            faults: self.log.counts.into_inner().unwrap_or_else(PoisonError::into_inner),
+            phases: self.phases,
+            recovered,
+            tallies: Report::tallies(&self.shared),
+            leased,
+            plain,
+            heartbeat,
+            violations,
+            inconclusive,
+            unsupported: self.deployment.unsupported().map(Into::into),
+        })
+    }
+}

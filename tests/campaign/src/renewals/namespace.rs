@@ -1,0 +1,229 @@
+//! A namespace in an empty store, with holders that renew and clients that acquire.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::protocol::{Acquire, Identity, Namespace, Owner, Renew, Row, State, Token};
+use flakeid_lease::store::{Fault, Location, Store, operations};
+
+use super::speed::{Speed, Timed};
+
+/// How many acquires are timed, and how many nodes were given back before.
+pub(super) const ACQUIRES: u64 = 200;
+/// How many connections acquire at the same time.
+const ACQUIRERS: usize = 4;
+/// No acquire is started later than this after the first one.
+const ACQUIRE_LIMIT: Duration = Duration::from_secs(3);
+const MAX_TRIES: u32 = 5;
+/// The default window of a lease.
+const WINDOW_MS: u64 = 10_000;
+/// So long that no lease expires during a measurement.
+const TTL_MS: u64 = 3_600_000;
+/// 2^20 nodes: enough for a million processes.
+pub(super) const LAYOUT_NODES: u64 = 1 << 20;
+
+fn layout() -> Result<Layout, Fault> {
+    "t41.n20.s2@1767225600000/1ms"
+        .parse()
+        .map_err(|error: flakeid_core::Error| Fault::Rejected(error.to_string()))
+}
+
+/// What a holder knows of its lease.
+#[derive(Clone, Copy)]
+pub(super) struct Held {
+    node: u64,
+    start: u64,
+    token: Token,
+}
+
+/// A namespace in a store.
+pub(super) struct TestNamespace {
+    location: Location,
+    clock: Arc<dyn Clock>,
+    namespace: String,
+    layout: Layout,
+}
+
+impl TestNamespace {
+    pub(super) fn new(url: &str, namespace: &str) -> Result<Self, Fault> {
+        let location = Location::parse(url).map_err(|error| Fault::Rejected(error.to_string()))?;
+        let created = Self {
+            location,
+            clock: Arc::new(SystemClock),
+            namespace: namespace.into(),
+            layout: layout()?,
+        };
+        operations::init(&mut *created.connect()?, &Namespace::new(namespace, created.layout))?;
+        Ok(created)
+    }
+
+    fn connect(&self) -> Result<Box<dyn Store>, Fault> {
+        self.location.connect(&self.clock)
+    }
+
+    fn tick(&self) -> Result<u64, Fault> {
+        self.layout
+            .tick_at(self.clock.unix_ms())
+            .map_err(|error| Fault::Rejected(error.to_string()))
+    }
+
+    /// Runs `work` on each part at the same time, each over its own connection.
+    fn in_parallel<T: Send, R: Send>(
+        &self,
+        parts: Vec<T>,
+        work: impl Fn(&mut Box<dyn Store>, T) -> Result<R, Fault> + Sync,
+    ) -> Result<Vec<R>, Fault> {
+        let stores = parts.iter().map(|_| self.connect()).collect::<Result<Vec<_>, _>>()?;
+        thread::scope(|scope| {
+            let work = &work;
+            let pairs = stores.into_iter().zip(parts);
+            let threads: Vec<_> = pairs
+                .map(|(mut store, part)| scope.spawn(move || work(&mut store, part)))
+                .collect();
+            let ended = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| Err(Fault::Rejected("a thread panicked".into())))
+            });
+            ended.collect()
+        })
+    }
+
+    /// Writes rows as acquires and releases would leave them, but many in one transaction: first those
+    /// of released nodes, then `holders` rows of held nodes.
+    pub(super) fn fill(&self, holders: u64) -> Result<Vec<Held>, Fault> {
+        let start = self.tick()?;
+        let row = |node| Held { node, start, token: token() };
+        let free: Vec<Held> = (0..ACQUIRES).map(row).collect();
+        let held: Vec<Held> = (ACQUIRES..ACQUIRES + holders).map(row).collect();
+        self.write(&free, State::Free)?;
+        self.write(&held, State::Held)?;
+        Ok(held)
+    }
+
+    fn write(&self, rows: &[Held], state: State) -> Result<(), Fault> {
+        /// etcd allows 128 operations in a transaction, and each row here is two.
+        const BATCH: usize = 32;
+        let parts = rows.chunks(rows.len().div_ceil(ACQUIRERS)).collect();
+        let is_held = state == State::Held;
+        let write = |store: &mut Box<dyn Store>, part: &[Held]| {
+            part.chunks(BATCH).try_for_each(|batch| {
+                self.retrying(store, |store| {
+                    store.transact(&self.namespace, &mut |ledger| {
+                        let now = ledger.now()?;
+                        let kept = ledger.namespace()?;
+                        let incarnation = kept.map(|kept| kept.incarnation).unwrap_or_default();
+                        batch.iter().try_for_each(|held| {
+                            let row = Row {
+                                node: held.node,
+                                fence: held.start + if is_held { WINDOW_MS } else { 0 },
+                                start: held.start,
+                                token: is_held.then_some(held.token),
+                                grant: 1,
+                                state,
+                                owner: owner(),
+                                acquired: now,
+                                renewed: now,
+                                expires: if is_held { now + TTL_MS.cast_signed() } else { 0 },
+                                incarnation: incarnation.clone(),
+                            };
+                            ledger.put_row(None, &row)
+                        })
+                    })
+                })
+            })
+        };
+        self.in_parallel(parts, write).map(drop)
+    }
+
+    /// Counts renewals: each connection renews its share of the nodes in turn.
+    pub(super) fn renewals(
+        &self,
+        held: &mut [Held],
+        connections: usize,
+        duration: Duration,
+    ) -> Result<Speed, Fault> {
+        let began = Instant::now();
+        let parts = held.chunks_mut(held.len().div_ceil(connections)).collect();
+        let parts = self.in_parallel(parts, |store, part: &mut [Held]| {
+            let mut timed = Timed::default();
+            for at in (0..part.len()).cycle() {
+                if began.elapsed() >= duration {
+                    break;
+                }
+                let holder = &mut part[at];
+                let next = token();
+                let Held { node, start, token } = *holder;
+                let wanted = self.tick()? + WINDOW_MS;
+                let renew = Renew { node, start, token, next, wanted, ttl_ms: TTL_MS };
+                // A retry sends the same request, which the store recognises by its token if it was
+                // applied before.
+                self.retrying(store, |store| {
+                    timed.call(|| operations::renew(store, &self.namespace, &renew))
+                })?;
+                holder.token = next;
+            }
+            Ok(timed)
+        })?;
+        Ok(Speed::new(parts, began.elapsed()))
+    }
+
+    /// Retries on a new connection after a call without an answer, as keepers do, up to `MAX_TRIES`.
+    fn retrying<T>(
+        &self,
+        store: &mut Box<dyn Store>,
+        mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        for _ in 0..MAX_TRIES {
+            match work(&mut **store) {
+                Err(Fault::Unavailable(_) | Fault::Conflict) => *store = self.connect()?,
+                settled => return settled,
+            }
+        }
+        work(&mut **store)
+    }
+
+    /// Times acquires of any node from 0 to `to`, over several connections at the same time.
+    pub(super) fn acquires(&self, to: u64) -> Result<Speed, Fault> {
+        let began = Instant::now();
+        let parts = self.in_parallel(vec![(); ACQUIRERS], |store, ()| {
+            let mut timed = Timed::default();
+            for _ in 0..ACQUIRES / ACQUIRERS as u64 {
+                if began.elapsed() >= ACQUIRE_LIMIT {
+                    break;
+                }
+                let request = Acquire {
+                    layout: self.layout,
+                    identity: Identity::Any,
+                    from: 0,
+                    to,
+                    rotation: 0,
+                    reuse: true,
+                    token: token(),
+                    window_ms: WINDOW_MS,
+                    ttl_ms: TTL_MS,
+                    now: self.clock.unix_ms(),
+                    waited_ms: 0,
+                    after: 0,
+                    owner: owner(),
+                };
+                self.retrying(store, |store| {
+                    timed.call(|| operations::acquire(store, &self.namespace, &request))
+                })?;
+            }
+            Ok(timed)
+        })?;
+        Ok(Speed::new(parts, began.elapsed()))
+    }
+}
+
+fn owner() -> Owner {
+    Owner { name: String::new(), host: "host-000.example".into(), pid: std::process::id() }
+}
+
+/// A token that was never used before in this run.
+fn token() -> Token {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    Token::from_bits(u128::from(LAST.fetch_add(1, Ordering::Relaxed)) + 1)
+}

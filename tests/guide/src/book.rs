@@ -1,0 +1,146 @@
+//! The guide as a text: its chapters, what stands in their code blocks, and their links.
+
+use std::path::{Path, PathBuf};
+
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
+const SOURCE: &str = "docs/src";
+const VERSION: &str = "0.5.4";
+const TOOLS: &str = "target/tools";
+
+/// Languages whose blocks are programs: files of `examples`, quoted and never copied.
+const PROGRAMS: [&str; 7] = ["rust", "python", "js", "c", "go", "java", "yaml"];
+
+pub(crate) struct Chapter {
+    /// From the root of the checkout.
+    pub(crate) path: PathBuf,
+    pub(crate) blocks: Vec<Block>,
+}
+
+pub(crate) struct Block {
+    /// What stands behind the opening fence.
+    pub(crate) info: String,
+    pub(crate) code: String,
+}
+
+impl Block {
+    /// The path in `{{#include path}}`, from the chapter's folder, if that is the whole block.
+    pub(crate) fn quoted(&self) -> Option<&str> {
+        self.code.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
+    }
+}
+
+/// Every chapter, checked: programs are quoted, SQL is what the stores' documentation says, links
+/// lead to files, and the table of contents has them all.
+pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
+    let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
+    let mut chapters = Vec::new();
+    for path in chapters_below(Path::new(SOURCE))? {
+        let text = files::text(&path)?;
+        let name = files::shown(path.strip_prefix(SOURCE).unwrap_or(&path))?;
+        if name != "SUMMARY.md" && !summary.contains(&format!("({name})")) {
+            return Err(Failed(format!("{SOURCE}/SUMMARY.md does not name {name}")));
+        }
+        links(&path, &text)?;
+        let chapter = Chapter { blocks: blocks(&path, &text)?, path };
+        for block in &chapter.blocks {
+            check(&chapter, block)?;
+        }
+        chapters.push(chapter);
+    }
+    Ok(chapters)
+}
+
+fn chapters_below(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let mut found = Vec::new();
+    for entry in files::entries(folder)? {
+        let path = folder.join(entry.file_name().unwrap_or_default());
+        if entry.is_dir() {
+            found.extend(chapters_below(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn blocks(path: &Path, text: &str) -> Result<Vec<Block>, Failed> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(info), None) => {
+                open = Some(Block { info: info.to_owned(), code: String::new() });
+            }
+            (Some(_), Some(block)) => blocks.push(block),
+            (None, Some(mut block)) => {
+                block.code += line;
+                block.code.push('\n');
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    if open.is_some() {
+        return Err(Failed(format!("{}: a code block without an end", path.display())));
+    }
+    Ok(blocks)
+}
+
+fn check(chapter: &Chapter, block: &Block) -> Outcome {
+    let Chapter { path, .. } = chapter;
+    let failed = |text: &str| Err(Failed(format!("{}: {text}", path.display())));
+    let language = block.info.split(',').next().unwrap_or_default();
+    match language {
+        "sh" | "text" | "toml" => Ok(()),
+        "sql" => {
+            let stem = path.file_stem().unwrap_or_default();
+            let store = if stem == "postgresql" { "postgres" } else { "mysql" };
+            let source = format!("crates/flakeid-lease/src/store/{store}/mod.rs");
+            let documented = files::text(&source)?;
+            match block.code.lines().find(|line| !documented.contains(line)) {
+                Some(line) => failed(&format!("{source} does not say: {line}")),
+                None => Ok(()),
+            }
+        }
+        _ if PROGRAMS.contains(&language) => {
+            let Some(quoted) = block.quoted() else {
+                return failed("a program that is no quoted file; put it into examples/");
+            };
+            let file = path.with_file_name(quoted);
+            if root().join(&file).is_file() {
+                return Ok(());
+            }
+            failed(&format!("quotes {}, which does not exist", file.display()))
+        }
+        _ => failed(&format!("a code block in a language that nothing checks: {language:?}")),
+    }
+}
+
+/// mdBook does not look where links lead.
+fn links(path: &Path, text: &str) -> Outcome {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    for (target, _) in targets.filter(|(target, _)| !target.starts_with("https://")) {
+        let (file, _) = target.split_once('#').unwrap_or((target, ""));
+        if !file.is_empty() && !root().join(path.with_file_name(file)).is_file() {
+            return Err(Failed(format!("{}: a dead link to {target}", path.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Builds the book, and takes a warning for a failure.
+pub(crate) fn build() -> Outcome {
+    let mdbook = files::shown(&root().join(TOOLS).join("bin/mdbook"))?;
+    let installed = Step::new(&mdbook, &["--version"]).output().ok();
+    if installed.is_none_or(|told| told.trim() != format!("mdbook v{VERSION}")) {
+        Step::cargo(&["install", "mdbook", "--version", VERSION, "--locked", "--force"])
+            .args(&["--no-default-features", "--root", TOOLS])
+            .run()?;
+    }
+    let told = Step::new(&mdbook, &["build", "docs"]).complaints()?;
+    if ["WARN", "ERROR"].iter().any(|level| told.contains(level)) {
+        return Err(Failed(format!("mdbook build docs has warnings:\n{told}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! The commands of the guide, run as a reader would: those of a chapter one after the other in one
+//! shell, in an empty folder that also has the files which the chapter quotes.
+
+use std::path::Path;
+
+use flakeid_steps::{Failed, Outcome, files, root, target_folder};
+
+use crate::book::{Block, Chapter};
+use crate::run::{Built, WORK, bounded};
+use crate::stores::Stores;
+
+/// What marks a block that is not run; the reason follows.
+const NOT_RUN: &str = "not-run=";
+
+pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outcome {
+    for chapter in chapters {
+        let mut script = String::new();
+        for block in &chapter.blocks {
+            if let Some(commands) = commands(chapter, block)? {
+                script += &stores.addressed(commands)?;
+            }
+        }
+        if !script.is_empty() {
+            run_chapter(chapter, &script, built)?;
+        }
+    }
+    Ok(())
+}
+
+/// What of a block is to be run.
+fn commands<'a>(chapter: &Chapter, block: &'a Block) -> Result<Option<&'a str>, Failed> {
+    let shown = chapter.path.display();
+    match block.info.split_once(',') {
+        None if block.info == "sh" => Ok(Some(&block.code)),
+        Some(("sh", mark)) => match mark.strip_prefix(NOT_RUN).filter(|why| !why.is_empty()) {
+            Some(why) => {
+                println!("\n{shown}: not run, because {why}:\n{}", block.code);
+                Ok(None)
+            }
+            None => Err(Failed(format!("{shown}: `sh,{mark}` has to be `sh,{NOT_RUN}REASON`"))),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
+    let name = chapter.path.file_stem().unwrap_or_default().display();
+    let folder = format!("{WORK}/commands/{name}");
+    files::empty(&folder)?;
+    for quoted in chapter.blocks.iter().filter_map(Block::quoted) {
+        let file = chapter.path.with_file_name(quoted);
+        let parent = file.parent().unwrap_or(Path::new("."));
+        // Beside main.go there has to be its go.mod.
+        if parent.ends_with("examples") {
+            let to = Path::new(&folder).join(file.file_name().unwrap_or_default());
+            files::copy(&file, to)?;
+        } else {
+            files::copy_files(&files::shown(parent)?, &folder)?;
+        }
+    }
+    if chapter.path.ends_with("java.md") {
+        files::copy_files(&built.jars, &folder)?;
+    }
+    files::write(format!("{folder}/commands.sh"), script)?;
+    println!("\n{}", chapter.path.display());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [target_folder().join("release")].into_iter().chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(folders).map_err(|error| Failed(format!("PATH: {error}")))?;
+    let lib = built.c_library.join("lib");
+    bounded("sh", &["-eux", "commands.sh"])
+        .within(root().join(folder))
+        .env("PATH", path)
+        .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
+        .env("LD_LIBRARY_PATH", &lib)
+        .env("CGO_LDFLAGS", format!("-L{}", lib.display()))
+        .run()
+}

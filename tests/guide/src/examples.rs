@@ -1,0 +1,111 @@
+//! Starts the programs of `examples/` that no command of the guide starts.
+
+use flakeid_steps::{Failed, Outcome, Step, files, root};
+
+use crate::run::{Built, WORK, bounded};
+use crate::service::{Background, Service, free_port};
+use crate::stores::Stores;
+
+const ORDER: &str = r#"{"item": "tea"}"#;
+
+const MANIFEST: &str = "import sys, yaml; \
+    kinds = [part['kind'] for part in yaml.safe_load_all(open(sys.argv[1]))]; \
+    assert kinds == ['Job', 'Deployment'], kinds";
+
+pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
+    rust()?;
+    python(&built.python)?;
+    node(&built.node)?;
+    axum(stores)
+}
+
+/// An empty folder to run programs in, and the store that they find there.
+fn place(name: &str) -> Result<(String, String), Failed> {
+    let folder = format!("{WORK}/{name}");
+    files::empty(&folder)?;
+    let store = format!("sqlite://{}/flakeid.db", files::shown(&root().join(&folder))?);
+    Ok((folder, store))
+}
+
+fn rust() -> Outcome {
+    let (_, store) = place("rust")?;
+    for program in ["lease", "clocks"] {
+        let run = ["run", "--quiet", "--locked", "-p", "flakeid-examples", "--bin", program];
+        Step::cargo(&run).env("FLAKEID_STORE", &store).run()?;
+    }
+    Ok(())
+}
+
+fn python(python: &str) -> Outcome {
+    let (folder, store) = place("python")?;
+    for program in ["lease.py", "clocks.py", "node_range.py", "multiprocessing/pool.py"] {
+        let file = files::shown(&root().join("examples").join(program))?;
+        // -P: not what lies beside the program.
+        bounded(python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
+    }
+    let manifest = ["-c", MANIFEST, "examples/kubernetes/deployment.yaml"];
+    bounded(python, &manifest).run()?;
+
+    let start = |module: &str, example: &str, arguments: &[&str]| {
+        let sources = root().join("examples").join(example);
+        Step::new(python, &["-m", module])
+            .args(arguments)
+            .within(&folder)
+            .env("PYTHONPATH", sources)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("FLAKEID_STORE", &store)
+    };
+    let port = free_port()?;
+    let uvicorn = start("uvicorn", "fastapi", &["app:app", "--port", &port.to_string()]);
+    let service = Service::start(uvicorn, port)?;
+    service.makes_ids("POST", "/orders", ORDER)?;
+    let orders = service.ask("GET", "/orders?since=2020-01-01T00:00:00Z", "")?;
+    if orders.as_array().is_none_or(|orders| orders.len() != 20) {
+        return Err(Failed(format!("examples/fastapi does not find its 20 orders: {orders}")));
+    }
+    drop(service);
+
+    let port = free_port()?;
+    let bind = format!("127.0.0.1:{port}");
+    let gunicorn = ["--preload", "--workers", "2", "--bind", &bind, "--no-control-socket"];
+    let gunicorn = start("gunicorn", "gunicorn", &gunicorn).args(&["app:application"]);
+    Service::start(gunicorn, port)?.makes_ids("GET", "/", "")?;
+
+    let worker = ["-A", "tasks", "worker", "--concurrency", "2", "--loglevel", "WARNING"];
+    let worker = Background::start(start("celery", "celery", &worker))?;
+    let send = files::shown(&root().join("examples/celery/send.py"))?;
+    bounded(python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
+    drop(worker);
+    Ok(())
+}
+
+fn node(folder: &str) -> Outcome {
+    let store = format!("sqlite://{folder}/flakeid.db");
+    files::copy("examples/lease.mjs", format!("{folder}/lease.mjs"))?;
+    bounded("node", &["lease.mjs"]).within(folder).env("FLAKEID_STORE", &store).run()?;
+    let port = free_port()?;
+    let cluster = Step::new("node", &["cluster.mjs"])
+        .within(folder)
+        .env("FLAKEID_STORE", &store)
+        .env("PORT", port.to_string());
+    Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)
+}
+
+/// Without optimisation: it is a workspace of its own, of which nothing is built yet.
+fn axum(stores: &Stores) -> Outcome {
+    let manifest = "examples/axum/Cargo.toml";
+    let target = root().join(WORK).join("axum");
+    Step::cargo(&["fmt", "--check", "--manifest-path", manifest]).run()?;
+    Step::cargo(&["build", "--locked", "--manifest-path", manifest])
+        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .run()?;
+    let url = stores.url("postgresql")?;
+    let flakeid = files::shown(&flakeid_steps::target_folder().join("release/flakeid"))?;
+    let init = ["leases", "init", "--fresh", "--namespace", "orders", "--store", url];
+    bounded(&flakeid, &init).run()?;
+    let port = free_port()?;
+    let program = files::shown(&target.join("debug/flakeid-example-axum"))?;
+    let service = Step::new(&program, &[]).env("DATABASE_URL", url).env("PORT", port.to_string());
+    Service::start(service, port)?.makes_ids("POST", "/orders", ORDER)
+}

@@ -1,0 +1,96 @@
+//! Names that were replaced because they were metaphors, or meant two things, do not come back.
+
+use std::path::{Path, PathBuf};
+
+use crate::tokens::{Language, tokens};
+use flakeid_steps::files;
+use flakeid_steps::{Failed, Outcome};
+
+/// What no identifier and no file is called any more, and the word for it.
+const NAMES: [(&str, &str); 28] = [
+    ("Acts", "Keeper"),
+    ("Blow", "ProcessFault"),
+    ("Board", "SharedMemory"),
+    ("Crew", "Workers"),
+    ("crew", "workers"),
+    ("desk", "dispatch"),
+    ("Desk", "Generators"),
+    ("deserters", "crashed"),
+    ("Ending", "PendingClose"),
+    ("Life", "LeaseSession"),
+    ("Lives", "Sessions"),
+    ("Maker", "AnyGenerator"),
+    ("maker", "generator"),
+    ("Makers", "Generators"),
+    ("makers", "generators"),
+    ("Notebook", "IdLog"),
+    ("notebook", "id_log"),
+    ("notebooks", "id_logs"),
+    ("Pace", "RenewalSchedule"),
+    ("Seat", "Slot"),
+    ("Seated", "Slot"),
+    ("seat", "register"),
+    ("Stage", "Phase"),
+    ("tame", "sanitize"),
+    ("Tenant", "LeaseUse"),
+    ("Terrain", "FaultRange"),
+    ("terrain", "FaultRange"),
+    ("Trouble", "StoreFault"),
+];
+
+/// What no file is called any more: as a word in the code these are plain English.
+const FILES: [(&str, &str); 2] = [("board", "shared_memory"), ("opening", "lease_tasks")];
+
+/// Fails with every place that has a retired word.
+pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
+    let mut found = Vec::new();
+    for path in sources {
+        let Some(language) = path.extension().and_then(|e| Language::of_extension(e.to_str()?))
+        else {
+            continue;
+        };
+        // The list itself.
+        if path.ends_with(file!()) {
+            continue;
+        }
+        found.extend(in_name(path));
+        found.extend(in_text(path, &files::text(path)?, language));
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failed(found.join("\n"))) }
+}
+
+fn in_name(path: &Path) -> Option<String> {
+    let known = NAMES.iter().chain(&FILES);
+    let stem = path.file_stem()?.to_str()?;
+    let (word, instead) = known.copied().find(|(word, _)| *word == stem)?;
+    Some(format!("{}: a file is called {word}, which is now {instead}", path.display()))
+}
+
+fn in_text(path: &Path, text: &str, language: Language) -> Vec<String> {
+    let tokens = tokens(text, language);
+    let found = tokens.iter().filter_map(|token| {
+        let (word, instead) = NAMES.iter().find(|(word, _)| *word == token.text)?;
+        Some(format!("{}:{}: {word} is now {instead}", path.display(), token.line))
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retired_word_is_named_with_its_place_and_its_replacement() {
+        let text = "// Blow\nstruct Blow;\nlet blow = Blows;\n";
+        let found = in_text(Path::new("a.rs"), text, Language::Rust);
+        assert_eq!(found, ["a.rs:2: Blow is now ProcessFault"]);
+    }
+
+    #[test]
+    fn files_are_known_by_their_stems() {
+        assert!(in_name(Path::new("src/notebook.py")).is_some());
+        assert!(in_name(Path::new("board.rs")).is_some());
+        assert!(in_name(Path::new("notebooks/log.rs")).is_none());
+        assert!(in_text(Path::new("a.py"), "board = 1  # notebook", Language::Python).is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! The npm package flakeid-wasm: compiled, glued, optimized, packed, and tested as it is packed. It has
+//! the files of `node/wasm`, the classes of `node/lib`, and the module.
+
+mod compiler;
+mod module;
+
+use std::env;
+
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
+
+use crate::node::{npm, tests_below};
+use module::GLUE;
+
+pub(crate) use module::lint;
+
+pub(crate) const DIST: &str = "target/dist/wasm";
+const PACKAGE: &str = "target/wasm/package";
+/// A user's project, where the tests run.
+const PROJECT: &str = "target/wasm/project";
+const BENCH: &str = "target/wasm/bench";
+/// The files of `node/lib` that are for the add-on alone.
+const NATIVE: [&str; 5] = ["native.js", "lease.js", "local.js", "buffered.js", "cached.js"];
+
+/// An npm tarball in `target/dist/wasm`.
+pub(crate) fn build() -> Outcome {
+    module::make()?;
+    for folder in [PACKAGE, DIST] {
+        files::empty(folder)?;
+    }
+    check_version()?;
+    files::copy_files("node/wasm", PACKAGE)?;
+    files::copy_files("node/wasm/web", &format!("{PACKAGE}/web"))?;
+    files::copy("node/api.d.ts", format!("{PACKAGE}/api.d.ts"))?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        files::copy(name, format!("{PACKAGE}/{name}"))?;
+    }
+    for folder in ["node/lib", "node/wasm/lib"] {
+        for name in files::names(folder)?.iter().filter(|name| !NATIVE.contains(&name.as_str())) {
+            let source = files::text(format!("{folder}/{name}"))?;
+            let module = as_es_module(&source).map_err(|why| Failed(format!("{name}: {why}")))?;
+            files::write(format!("{PACKAGE}/lib/{name}"), &source)?;
+            files::write(format!("{PACKAGE}/web/{name}"), &module)?;
+        }
+    }
+    files::copy(format!("{GLUE}/node/flakeid.js"), format!("{PACKAGE}/lib/flakeid.js"))?;
+    files::copy(format!("{GLUE}/node/flakeid_bg.wasm"), format!("{PACKAGE}/lib/flakeid_bg.wasm"))?;
+    files::copy(format!("{GLUE}/web/flakeid.js"), format!("{PACKAGE}/web/flakeid.js"))?;
+    npm(&["pack", "--silent", "--pack-destination", DIST, &format!("./{PACKAGE}")]).run()
+}
+
+/// The files of `node/lib` keep to two forms of lines, so that this is all there is to do.
+fn as_es_module(source: &str) -> Result<String, String> {
+    let mut module = String::new();
+    for line in source.lines().filter(|line| *line != "'use strict';") {
+        let import = line
+            .strip_prefix("const ")
+            .and_then(|rest| rest.strip_suffix("');"))
+            .and_then(|rest| rest.split_once(" = require('"));
+        let line = match (import, line.strip_prefix("module.exports = ")) {
+            (Some((names, file)), _) => format!("import {names} from '{file}';"),
+            (None, Some(names)) => format!("export {names}"),
+            (None, None) if line.trim_start().starts_with("//") => line.to_owned(),
+            (None, None) if line.contains("require(") || line.contains("module.exports") => {
+                return Err(format!("cannot become an ES module: {line}"));
+            }
+            (None, None) => line.to_owned(),
+        };
+        module.push_str(&line);
+        module.push('\n');
+    }
+    Ok(module.trim_start().to_owned())
+}
+
+/// What `build` has made.
+fn tarball() -> String {
+    let name = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
+    root().join(DIST).join(name).display().to_string()
+}
+
+/// npm has a version of its own.
+pub(crate) fn check_version() -> Outcome {
+    let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
+    if files::text("node/wasm/package.json")?.contains(version) {
+        return Ok(());
+    }
+    Err(Failed(format!("node/wasm/package.json must have {version}, as Cargo.toml has")))
+}
+
+/// Installs the tarball into an empty project and runs the tests there, in Node and in a browser.
+pub(crate) fn test() -> Outcome {
+    build()?;
+    // The tests read it too.
+    let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    packages::ensure(&[(&chromium, "chromium")])?;
+    files::empty(PROJECT)?;
+    files::copy_files("node/wasm/test", PROJECT)?;
+    files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;
+    files::copy_files("node/wasm/test/node", &format!("{PROJECT}/wasm"))?;
+    files::copy_files("node/test", &format!("{PROJECT}/test"))?;
+    in_project(&["ci", "--silent", "--ignore-scripts"]).run()?;
+    in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball()]).run()?;
+    // The same file as for flakeid-core, under this package's name.
+    let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
+    files::write(format!("{PROJECT}/test/types.ts"), types)?;
+    let node = |arguments: &[&str]| Step::new("node", arguments).within(PROJECT);
+    node(&["node_modules/typescript/bin/tsc", "-p", "test"]).run()?;
+    let tests = [tests_below(PROJECT, "test")?, tests_below(PROJECT, "wasm")?].concat();
+    node(&["--test"])
+        .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
+        .env("FLAKEID_PACKAGE", "flakeid-wasm")
+        .env("FLAKEID_ROOT", root())
+        .run()
+}
+
+fn in_project(arguments: &[&str]) -> Step {
+    npm(&["--prefix", PROJECT]).args(arguments)
+}
+
+/// What measures the tarball, installed beside the rival.
+pub(crate) fn bench() -> Result<Step, Failed> {
+    build()?;
+    files::empty(BENCH)?;
+    files::copy_files("benches/wasm", BENCH)?;
+    npm(&["--prefix", BENCH, "ci", "--silent", "--ignore-scripts"]).run()?;
+    npm(&["--prefix", BENCH, "install", "--silent", "--no-save", "--ignore-scripts"])
+        .args(&[&tarball()])
+        .run()?;
+    Ok(Step::new("node", &["bench.mjs"]).within(BENCH))
+}

@@ -1,0 +1,11 @@
+//! Running programs and handling files, for the project's own tools: every step is printed, and every
+//! failure says which step or file it was.
+
+#![expect(clippy::missing_errors_doc, reason = "an error always is a step or a file that failed")]
+#![expect(clippy::must_use_candidate, reason = "paths and names, which nobody asks for in vain")]
+
+pub mod files;
+pub mod packages;
+mod step;
+
+pub use step::{Failed, Outcome, Step, root, target_folder};

@@ -1,0 +1,95 @@
+//! Programs that tests need and a machine may lack.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::step::{Failed, Outcome, Step};
+
+/// Where Debian puts servers, which the `PATH` of people often leaves out.
+const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+
+/// Sees to it that each program is there; each is told with the Debian package that has it, and
+/// found as [`find`] finds it. Installs what is missing if this is root on a Debian system, and
+/// otherwise fails with the command that does.
+pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
+    let packages = missing(programs);
+    if packages.is_empty() {
+        return Ok(());
+    }
+    if !is_root() || find("apt-get").is_none() {
+        let packages = packages.join(" ");
+        return Err(Failed(format!("missing programs; install them: apt-get install {packages}")));
+    }
+    Step::new("apt-get", &["update", "-q"]).run()?;
+    Step::new("apt-get", &["install", "-q", "-y", "--no-install-recommends"])
+        .args(&packages)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        // Servers are for tests, which start their own.
+        .env("RUNLEVEL", "1")
+        .run()?;
+    let packages = missing(programs);
+    if packages.is_empty() {
+        return Ok(());
+    }
+    Err(Failed(format!("installed, but without the programs: {}", packages.join(" "))))
+}
+
+/// A name is looked for on the `PATH` and where servers are. A path stands for itself, and may have
+/// a folder `*` where a version is: `/usr/lib/postgresql/*/bin/postgres`. Of several the last one in
+/// the order of their names is taken.
+pub fn find(program: &str) -> Option<PathBuf> {
+    if let Some((before, after)) = program.split_once("/*/") {
+        let versions = fs::read_dir(before).ok()?;
+        return versions
+            .filter_map(|version| Some(version.ok()?.path().join(after)))
+            .filter(|path| path.exists())
+            .max();
+    }
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| path.exists());
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let file = format!("{program}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&path)
+        .chain(SERVERS.iter().map(PathBuf::from))
+        .map(|folder| folder.join(&file))
+        .find(|path| path.is_file())
+}
+
+/// The packages of the programs that are not there.
+fn missing<'a>(programs: &[(&str, &'a str)]) -> Vec<&'a str> {
+    programs
+        .iter()
+        .filter(|(program, _)| find(program).is_none())
+        .map(|(_, package)| *package)
+        .collect()
+}
+
+/// By the files of `/proc`, which only Linux has: elsewhere nobody is root on a Debian system.
+fn is_root() -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+        let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        // The effective one, by which the kernel decides.
+        uid.is_some_and(|uid| uid.split_whitespace().nth(1) == Some("0"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_may_stand_for_any_version() -> std::io::Result<()> {
+        let folder = env::temp_dir().join(format!("flakeid-packages-{}", std::process::id()));
+        for version in ["9", "15", "16"] {
+            fs::create_dir_all(folder.join(version).join("bin"))?;
+        }
+        fs::write(folder.join("15/bin/server"), "")?;
+        let pattern = format!("{}/*/bin/server", folder.display());
+        assert_eq!(find(&pattern), Some(folder.join("15/bin/server")));
+        assert_eq!(find(&format!("{}/*/bin/client", folder.display())), None);
+        assert_eq!(missing(&[(&pattern, "there"), ("/no/*/x", "a"), ("/no/y", "b")]), ["a", "b"]);
+        fs::remove_dir_all(&folder)
+    }
+}
