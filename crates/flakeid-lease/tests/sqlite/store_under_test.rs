@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::store::{Fault, Location, Store};
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-impl Subject for Sqlite {
+impl StoreUnderTest for Sqlite {
     fn connect(&self) -> Box<dyn Store> {
         connect(&self.url()).unwrap()
     }

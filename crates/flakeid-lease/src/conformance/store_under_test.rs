@@ -5,7 +5,7 @@ use crate::store::Store;
 /// A store under test, with what an operator, an accident or an attacker can do to it.
 ///
 /// Everything here panics when it does not work: a test that cannot do what it wants has failed.
-pub trait Subject: Sync {
+pub trait StoreUnderTest: Sync {
     /// A further connection, as another process would have it.
     fn connect(&self) -> Box<dyn Store>;
 

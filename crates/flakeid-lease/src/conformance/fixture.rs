@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flakeid_core::Layout;
 
-use super::Subject;
+use super::StoreUnderTest;
 use super::log::Log;
 use crate::protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
@@ -17,39 +17,43 @@ use crate::store::{Fault, Store};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One test's namespace, and all that was confirmed in it.
-pub(super) struct Scene<'a> {
-    subject: &'a dyn Subject,
+pub(super) struct Fixture<'a> {
+    under_test: &'a dyn StoreUnderTest,
     pub(super) namespace: Namespace,
     log: Mutex<Log>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Fixture<'a> {
     /// A namespace with the usual bounds.
-    pub(super) fn new(subject: &'a dyn Subject, name: &str) -> Self {
-        Self::of(subject, &Namespace::new(&fresh_name(name), Layout::TWITTER))
+    pub(super) fn new(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
+        Self::with_namespace(under_test, &Namespace::new(&fresh_name(name), Layout::TWITTER))
     }
 
     /// A namespace that is over a restoration in seconds.
-    pub(super) fn brief(subject: &'a dyn Subject, name: &str) -> Self {
-        Self::brief_of(subject, name, Layout::TWITTER)
+    pub(super) fn with_short_bounds(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
+        Self::with_short_bounds_for(under_test, name, Layout::TWITTER)
     }
 
     /// The same for a layout.
-    pub(super) fn brief_of(subject: &'a dyn Subject, name: &str, layout: Layout) -> Self {
+    pub(super) fn with_short_bounds_for(
+        under_test: &'a dyn StoreUnderTest,
+        name: &str,
+        layout: Layout,
+    ) -> Self {
         // A store whose clock shows whole seconds is behind by up to one of them.
         let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
         let new = Namespace::new(&fresh_name(name), layout);
-        Self::of(subject, &Namespace { bounds, ..new })
+        Self::with_namespace(under_test, &Namespace { bounds, ..new })
     }
 
-    pub(super) fn of(subject: &'a dyn Subject, wanted: &Namespace) -> Self {
-        let mut store = subject.connect();
+    pub(super) fn with_namespace(under_test: &'a dyn StoreUnderTest, wanted: &Namespace) -> Self {
+        let mut store = under_test.connect();
         let namespace = operations::init(&mut *store, wanted).expect("init");
-        Self { subject, namespace, log: Mutex::default() }
+        Self { under_test, namespace, log: Mutex::default() }
     }
 
     pub(super) fn client(&self) -> Client<'_> {
-        Client { scene: self, store: self.subject.connect() }
+        Client { fixture: self, store: self.under_test.connect() }
     }
 
     pub(super) fn log(&self) -> MutexGuard<'_, Log> {
@@ -106,9 +110,9 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// A process's connection in a scene. What the store confirms is noted and checked.
+/// A process's connection in a fixture. What the store confirms is noted and checked.
 pub(super) struct Client<'a> {
-    scene: &'a Scene<'a>,
+    fixture: &'a Fixture<'a>,
     pub(super) store: Box<dyn Store>,
 }
 
@@ -124,7 +128,7 @@ impl Client<'_> {
             operations::acquire(store, namespace, &request)
         });
         if let Ok(grant) = &answer {
-            self.scene.log().granted(grant);
+            self.fixture.log().record_grant(grant);
         }
         answer
     }
@@ -157,14 +161,14 @@ impl Client<'_> {
     pub(super) fn renew(&mut self, request: &Renew) -> Result<Renewed, Refusal> {
         let answer = self.persist(|store, namespace| operations::renew(store, namespace, request));
         if let Ok(renewed) = &answer {
-            self.scene.log().renewed(request, renewed);
+            self.fixture.log().record_renewal(request, renewed);
         }
         answer
     }
 
     /// Renews a grant up to a tick, and returns it as it is then.
-    pub(super) fn renewed(&mut self, grant: &Grant, wanted: u64) -> Grant {
-        let request = self.scene.renewal(grant, wanted);
+    pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
+        let request = self.fixture.renewal(grant, wanted);
         let answer = self.renew(&request);
         let Renewed { fence, expires } =
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
@@ -176,7 +180,7 @@ impl Client<'_> {
     pub(super) fn release(&mut self, grant: &Grant, used_until: u64) {
         let request = Release { node: grant.node, token: grant.token, used_until };
         self.release_as(&request);
-        self.scene.log().released(&request);
+        self.fixture.log().record_release(&request);
     }
 
     /// Sends a release that must do nothing.
@@ -187,7 +191,7 @@ impl Client<'_> {
 
     pub(super) fn list(&mut self) -> Listing {
         let listing = self.persist(operations::list).expect("a listing");
-        self.scene.log().check_listing(&listing);
+        self.fixture.log().check_listing(&listing);
         listing
     }
 
@@ -196,8 +200,8 @@ impl Client<'_> {
             .persist(|store, namespace| operations::repair(store, namespace, node, repair))
             .expect("a repair");
         match repair {
-            Repair::Quarantine => self.scene.log().quarantined(node),
-            Repair::Lift => self.scene.log().lifted(node),
+            Repair::Quarantine => self.fixture.log().record_quarantine(node),
+            Repair::Lift => self.fixture.log().record_lift(node),
             Repair::Release => {}
         }
         row.is_some()
@@ -215,7 +219,7 @@ impl Client<'_> {
 
     /// Drops the connection and makes another, as holders do when a store does not answer.
     pub(super) fn reconnect(&mut self) {
-        self.store = self.scene.subject.connect();
+        self.store = self.fixture.under_test.connect();
     }
 
     /// Runs an operation until its outcome is known.
@@ -223,15 +227,17 @@ impl Client<'_> {
         &mut self,
         mut operation: impl FnMut(&mut dyn Store, &str) -> Result<T, Fault>,
     ) -> Result<T, Refusal> {
-        eventually("an answer", || match operation(&mut *self.store, &self.scene.namespace.name) {
-            Ok(result) => Some(Ok(result)),
-            Err(Fault::Refused(refusal)) => Some(Err(refusal)),
-            Err(Fault::Unavailable(text)) => {
-                println!("  again after: {text}");
-                self.reconnect();
-                None
+        eventually("an answer", || {
+            match operation(&mut *self.store, &self.fixture.namespace.name) {
+                Ok(result) => Some(Ok(result)),
+                Err(Fault::Refused(refusal)) => Some(Err(refusal)),
+                Err(Fault::Unavailable(text)) => {
+                    println!("  again after: {text}");
+                    self.reconnect();
+                    None
+                }
+                Err(fault) => panic!("{fault:?}"),
             }
-            Err(fault) => panic!("{fault:?}"),
         })
     }
 }

@@ -1,6 +1,6 @@
 use std::any::Any;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::store::Store;
 use flakeid_test_servers::{PostgresServer, Server};
 use tempfile::TempDir;
@@ -9,7 +9,7 @@ use crate::client::eventually_connect;
 
 pub(crate) struct Postgres(pub(crate) PostgresServer);
 
-impl Subject for Postgres {
+impl StoreUnderTest for Postgres {
     fn connect(&self) -> Box<dyn Store> {
         eventually_connect(&self.0.url())
     }

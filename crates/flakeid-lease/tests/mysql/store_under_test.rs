@@ -1,6 +1,6 @@
 use std::any::Any;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::store::Store;
 use flakeid_test_servers::{MariadbServer, Server};
 
@@ -8,7 +8,7 @@ use crate::client::connect;
 
 pub(crate) struct Mariadb(pub(crate) MariadbServer);
 
-impl Subject for Mariadb {
+impl StoreUnderTest for Mariadb {
     fn connect(&self) -> Box<dyn Store> {
         connect(&self.0.url()).unwrap()
     }

@@ -6,8 +6,8 @@ use flakeid_lease::protocol::{
 };
 use proptest::prelude::*;
 
+use crate::errors::check_error;
 use crate::history::units;
-use crate::told::check_error;
 use crate::{EPOCH, SPACE};
 
 /// Every number that is likely to be at an edge, and any other.

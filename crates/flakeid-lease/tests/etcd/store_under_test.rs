@@ -1,6 +1,6 @@
 use std::any::Any;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::store::Store;
 use flakeid_test_servers::{EtcdServer, Server};
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ fn row_key(namespace: &str, node: u64) -> String {
     format!("/flakeid/{namespace}/row/{node:020}")
 }
 
-impl Subject for Etcd {
+impl StoreUnderTest for Etcd {
     fn connect(&self) -> Box<dyn Store> {
         eventually_connect(&self.0.url())
     }

@@ -1,7 +1,7 @@
 use std::any::Any;
 use std::fs;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::store::Store;
 use flakeid_test_servers::{RedisServer, Server};
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ impl Redis {
     }
 }
 
-impl Subject for Redis {
+impl StoreUnderTest for Redis {
     fn connect(&self) -> Box<dyn Store> {
         eventually_connect(&self.0.url())
     }
