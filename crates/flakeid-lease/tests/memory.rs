@@ -3,13 +3,13 @@
 
 use std::any::Any;
 
-use flakeid_lease::conformance::{self, Subject};
+use flakeid_lease::conformance::{self, StoreUnderTest};
 use flakeid_lease::protocol::Row;
 use flakeid_lease::store::{MemoryStore, Store};
 
 struct Memory(MemoryStore);
 
-impl Subject for Memory {
+impl StoreUnderTest for Memory {
     fn connect(&self) -> Box<dyn Store> {
         Box::new(self.0.clone())
     }

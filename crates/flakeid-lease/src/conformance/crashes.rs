@@ -4,31 +4,31 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::Subject;
-use super::scene::{Client, Scene, eventually, fresh_token, now};
+use super::StoreUnderTest;
+use super::fixture::{Client, Fixture, eventually, fresh_token, now};
 use crate::protocol::{Acquire, Refusal};
 use crate::store::{Fault, operations};
 
 /// The store is killed while eight processes acquire and renew.
-pub fn confirmed_grants_survive(subject: &dyn Subject) {
+pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
     // More nodes than any store grants before it is down.
     let layout = "t41.n20.s2@1767225600000/1ms".parse().expect("a layout");
-    let scene = Scene::brief_of(subject, "crash", layout);
+    let fixture = Fixture::with_short_bounds_for(under_test, "crash", layout);
     let (crashed, busy) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let mut first = scene.client();
-    let early = first.grant(&scene.request());
+    let mut first = fixture.client();
+    let early = first.grant(&fixture.request());
     thread::scope(|scope| {
         for _ in 0..WORKERS {
             scope.spawn(|| {
-                let mut client = scene.client();
+                let mut client = fixture.client();
                 // On until the crash, and for a while after it.
                 let mut left = 10;
                 while left > 0 {
                     if crashed.load(Ordering::SeqCst) {
                         left -= 1;
                     }
-                    work(&scene, &mut client, &crashed);
+                    work(&fixture, &mut client, &crashed);
                     busy.fetch_add(1, Ordering::SeqCst);
                 }
             });
@@ -38,30 +38,30 @@ pub fn confirmed_grants_survive(subject: &dyn Subject) {
             thread::sleep(Duration::from_millis(5));
             (busy.load(Ordering::SeqCst) > 3 * WORKERS).then_some(())
         });
-        subject.crash();
+        under_test.crash();
         crashed.store(true, Ordering::SeqCst);
     });
 
-    let mut client = scene.client();
-    let renewal = client.renew(&scene.renewal(&early, early.fence));
-    if subject.crash_voids_tokens() {
+    let mut client = fixture.client();
+    let renewal = client.renew(&fixture.renewal(&early, early.fence));
+    if under_test.crash_voids_tokens() {
         assert!(matches!(renewal, Err(Refusal::Restored { .. })), "{renewal:?}");
     } else {
         assert!(renewal.is_ok(), "{renewal:?}");
     }
-    scene.settle();
+    fixture.settle();
 }
 
 /// Acquires and renews once. While the store is down nothing is known and nothing is noted.
-fn work(scene: &Scene<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
-    let name = &scene.namespace.name;
+fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
+    let name = &fixture.namespace.name;
     let request =
-        Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..scene.request() };
+        Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };
     let outcome = operations::acquire(&mut *client.store, name, &request).and_then(|grant| {
-        scene.log().granted(&grant);
-        let renewal = scene.renewal(&grant, grant.fence + 5);
+        fixture.log().record_grant(&grant);
+        let renewal = fixture.renewal(&grant, grant.fence + 5);
         let renewed = operations::renew(&mut *client.store, name, &renewal)?;
-        scene.log().renewed(&renewal, &renewed);
+        fixture.log().record_renewal(&renewal, &renewed);
         Ok(())
     });
     match outcome {

@@ -1,64 +1,64 @@
 //! Who gets which node: "sticky name", "fixed node with takeover", "the caller's range of nodes",
 //! "disposable nodes".
 
-use super::Subject;
-use super::scene::Scene;
+use super::StoreUnderTest;
+use super::fixture::Fixture;
 use crate::protocol::{Acquire, Identity, Owner, Refusal};
 
 /// A name gets its last node back after a release and after expiry, another one while it is held.
-pub fn names_are_sticky(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "sticky");
-    let mut client = scene.client();
+pub fn names_are_sticky(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "sticky");
+    let mut client = fixture.client();
     for name in ["other-1", "other-2"] {
-        client.grant(&scene.request_name(name));
+        client.grant(&fixture.request_name(name));
     }
-    let first = client.grant(&scene.request_name("worker-7"));
+    let first = client.grant(&fixture.request_name("worker-7"));
     client.release(&first, first.start + 5);
-    client.grant(&scene.request());
+    client.grant(&fixture.request());
 
-    let second = client.grant(&scene.request_name("worker-7"));
+    let second = client.grant(&fixture.request_name("worker-7"));
     assert_eq!(second.node, first.node, "after a release");
     assert!(second.start >= first.start + 5);
 
-    let besides = client.grant(&Acquire { ttl_ms: 1, ..scene.request_name("worker-7") });
+    let besides = client.grant(&Acquire { ttl_ms: 1, ..fixture.request_name("worker-7") });
     assert_ne!(besides.node, first.node, "while it is held");
     client.wait_until(besides.expires);
-    let third = client.grant(&scene.request_name("worker-7"));
+    let third = client.grant(&fixture.request_name("worker-7"));
     assert_eq!(third.node, besides.node, "after expiry");
     assert!(third.start >= besides.fence);
 
     // Names are compared as they are.
     let odd = "Robert'); DROP TABLE x; -- \"\\ % _ é 🦀";
-    let grant = client.grant(&scene.request_name(odd));
+    let grant = client.grant(&fixture.request_name(odd));
     client.release(&grant, grant.start);
     for name in ["WORKER-7", "worker-7 ", "%", "worker__"] {
-        assert_ne!(client.grant(&scene.request_name(name)).node, grant.node);
+        assert_ne!(client.grant(&fixture.request_name(name)).node, grant.node);
     }
-    assert_eq!(client.grant(&scene.request_name(odd)).node, grant.node);
-    scene.settle();
+    assert_eq!(client.grant(&fixture.request_name(odd)).node, grant.node);
+    fixture.settle();
 }
 
 /// A fixed node is taken even from a live holder: the new one starts at the old one's fence.
-pub fn fixed_nodes_are_taken_over(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "takeover");
-    let (mut old_client, mut new_client) = (scene.client(), scene.client());
-    let old = old_client.grant(&scene.request_node(42));
-    let old = old_client.renewed(&old, old.fence + 100);
-    let new = new_client.grant(&scene.request_node(42));
+pub fn fixed_nodes_are_taken_over(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "takeover");
+    let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
+    let old = old_client.grant(&fixture.request_node(42));
+    let old = old_client.extend(&old, old.fence + 100);
+    let new = new_client.grant(&fixture.request_node(42));
     assert_eq!((old.node, new.node), (42, 42));
     assert_eq!(new.start, old.fence);
 
-    let late = scene.renewal(&old, old.fence + 1_000);
+    let late = fixture.renewal(&old, old.fence + 1_000);
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
-    new_client.renewed(&new, new.fence + 100);
-    scene.settle();
+    new_client.extend(&new, new.fence + 100);
+    fixture.settle();
 }
 
 /// Takeovers reach `max_ahead` at most; then the wait is told, and nothing is written.
-pub fn takeovers_end_at_max_ahead(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "takeover-ahead");
-    let mut client = scene.client();
-    let longest = |node| Acquire { window_ms: 20_000, ..scene.request_node(node) };
+pub fn takeovers_end_at_max_ahead(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "takeover-ahead");
+    let mut client = fixture.client();
+    let longest = |node| Acquire { window_ms: 20_000, ..fixture.request_node(node) };
     client.grant(&longest(0));
     client.grant(&longest(0));
     let before = client.list().rows;
@@ -67,14 +67,14 @@ pub fn takeovers_end_at_max_ahead(subject: &dyn Subject) {
     assert!((1..=20_000).contains(&retry_after_ms), "{retry_after_ms}");
     assert_eq!(client.list().rows, before);
     client.grant(&longest(1));
-    scene.settle();
+    fixture.settle();
 }
 
 /// Nobody gets a node outside the range asked for.
-pub fn ranges_are_kept(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "ranges");
-    let mut client = scene.client();
-    let range = Acquire { from: 10, to: 12, rotation: 7, ..scene.request() };
+pub fn ranges_are_kept(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "ranges");
+    let mut client = fixture.client();
+    let range = Acquire { from: 10, to: 12, rotation: 7, ..fixture.request() };
     let mut nodes: Vec<_> = (0..3).map(|_| client.grant(&range).node).collect();
     nodes.sort_unstable();
     assert_eq!(nodes, [10, 11, 12]);
@@ -87,34 +87,34 @@ pub fn ranges_are_kept(subject: &dyn Subject) {
         "{refused:?}"
     );
     // A name's last node counts only within the range.
-    let named = client.grant(&scene.request_name("roamer"));
+    let named = client.grant(&fixture.request_name("roamer"));
     client.release(&named, named.start);
-    let elsewhere = Acquire { from: 100, to: 101, ..scene.request_name("roamer") };
+    let elsewhere = Acquire { from: 100, to: 101, ..fixture.request_name("roamer") };
     assert_eq!(client.grant(&elsewhere).node, 100);
 
-    let max_node = scene.namespace.layout.max_node();
+    let max_node = fixture.namespace.layout.max_node();
     for (from, to) in [(0, max_node + 1), (5, 4), (u64::MAX, u64::MAX)] {
-        let refused = client.acquire(&Acquire { from, to, ..scene.request() });
+        let refused = client.acquire(&Acquire { from, to, ..fixture.request() });
         assert_eq!(refused, Err(Refusal::Nodes { from, to, max_node }));
     }
-    let beyond = client.acquire(&scene.request_node(max_node + 1));
+    let beyond = client.acquire(&fixture.request_node(max_node + 1));
     let (from, to) = (max_node + 1, max_node + 1);
     assert_eq!(beyond, Err(Refusal::Nodes { from, to, max_node }));
-    client.grant(&scene.request_node(max_node));
-    scene.settle();
+    client.grant(&fixture.request_node(max_node));
+    fixture.settle();
 }
 
 /// Nodes that may be used only once end, even when all of them are given back.
-pub fn disposable_nodes_run_out(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "disposable");
-    let mut client = scene.client();
+pub fn disposable_nodes_run_out(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "disposable");
+    let mut client = fixture.client();
     let once = |identity: Identity| Acquire {
         identity,
         from: 3,
         to: 7,
         reuse: false,
         owner: Owner { name: "once".into(), ..Owner::default() },
-        ..scene.request()
+        ..fixture.request()
     };
     let mut nodes = Vec::new();
     for identity in [Identity::Any, Identity::Name("once".into())].into_iter().cycle().take(5) {
@@ -133,6 +133,6 @@ pub fn disposable_nodes_run_out(subject: &dyn Subject) {
     let fixed = client.acquire(&once(Identity::Node(5)));
     assert!(matches!(fixed, Err(Refusal::NoFreeNode { used: 1, .. })), "{fixed:?}");
     // Those who do reuse may.
-    client.grant(&Acquire { from: 3, to: 7, ..scene.request() });
-    scene.settle();
+    client.grant(&Acquire { from: 3, to: 7, ..fixture.request() });
+    fixture.settle();
 }

@@ -23,7 +23,7 @@ struct Window {
 }
 
 impl Log {
-    pub(super) fn granted(&mut self, grant: &Grant) {
+    pub(super) fn record_grant(&mut self, grant: &Grant) {
         let Grant { node, start, fence, token, .. } = *grant;
         assert!(start < fence, "an empty window: {grant:?}");
         assert!(start >= self.floor, "I4: {grant:?} starts below the floor {}", self.floor);
@@ -31,7 +31,7 @@ impl Log {
         self.windows.push(Window { node, start, end: fence, token });
     }
 
-    pub(super) fn renewed(&mut self, request: &Renew, answer: &Renewed) {
+    pub(super) fn record_renewal(&mut self, request: &Renew, answer: &Renewed) {
         let tokens = [request.token, request.next];
         let found = self.windows.iter_mut().rev().find(|window| tokens.contains(&window.token));
         let window = found.expect("a renewal was confirmed that belongs to no confirmed grant");
@@ -41,23 +41,23 @@ impl Log {
     }
 
     /// A release by the current token; one by an old token is not to be noted.
-    pub(super) fn released(&mut self, request: &Release) {
+    pub(super) fn record_release(&mut self, request: &Release) {
         let window = self.windows.iter_mut().rev().find(|window| window.token == request.token);
         let window = window.expect("a release that belongs to no confirmed grant");
         window.end = request.used_until.clamp(window.start, window.end);
         self.seen.remove(&request.node);
     }
 
-    pub(super) fn quarantined(&mut self, node: u64) {
+    pub(super) fn record_quarantine(&mut self, node: u64) {
         self.quarantined.insert(node);
     }
 
-    pub(super) fn lifted(&mut self, node: u64) {
+    pub(super) fn record_lift(&mut self, node: u64) {
         self.quarantined.remove(&node);
     }
 
     /// The store is an older copy now: what it showed last counts no more, what it confirmed does.
-    pub(super) fn restored(&mut self) {
+    pub(super) fn record_restoration(&mut self) {
         self.seen.clear();
     }
 

@@ -13,8 +13,8 @@
 
 pub mod clocks;
 pub mod crashes;
+mod fixture;
 pub mod grants;
-pub mod hostility;
 pub mod identities;
 mod log;
 pub mod namespaces;
@@ -23,15 +23,15 @@ pub mod races;
 pub mod releases;
 pub mod renewals;
 pub mod restorations;
-mod scene;
 pub mod searches;
-mod subject;
+mod store_under_test;
+pub mod tampering;
 pub mod whois;
 
-pub use subject::Subject;
+pub use store_under_test::StoreUnderTest;
 
 /// A test of the suite.
-pub type Test = fn(&dyn Subject);
+pub type Test = fn(&dyn StoreUnderTest);
 
 /// Every test with its name, in the order of [`run`].
 pub const TESTS: &[(&str, Test)] = &[
@@ -69,10 +69,10 @@ pub const TESTS: &[(&str, Test)] = &[
     ("operators::listing_tells_everything", operators::listing_tells_everything),
     ("whois::history_is_exact", whois::history_is_exact),
     ("whois::history_can_be_off", whois::history_can_be_off),
-    ("hostility::rows_cannot_be_deleted", hostility::rows_cannot_be_deleted),
-    ("hostility::fences_cannot_be_lowered", hostility::fences_cannot_be_lowered),
-    ("hostility::nonsense_is_named", hostility::nonsense_is_named),
-    ("hostility::failed_work_leaves_nothing", hostility::failed_work_leaves_nothing),
+    ("tampering::rows_cannot_be_deleted", tampering::rows_cannot_be_deleted),
+    ("tampering::fences_cannot_be_lowered", tampering::fences_cannot_be_lowered),
+    ("tampering::nonsense_is_named", tampering::nonsense_is_named),
+    ("tampering::failed_work_leaves_nothing", tampering::failed_work_leaves_nothing),
     ("races::acquires_get_distinct_nodes", races::acquires_get_distinct_nodes),
     ("races::windows_of_few_nodes_are_disjoint", races::windows_of_few_nodes_are_disjoint),
     ("races::takeovers_of_one_node_are_disjoint", races::takeovers_of_one_node_are_disjoint),
@@ -84,10 +84,10 @@ pub const TESTS: &[(&str, Test)] = &[
 ];
 
 /// Runs every test, printing its name.
-pub fn run(subject: &dyn Subject) {
+pub fn run(under_test: &dyn StoreUnderTest) {
     for (name, test) in TESTS {
         println!("conformance {name} ...");
-        test(subject);
+        test(under_test);
         println!("conformance {name} ... ok");
     }
 }

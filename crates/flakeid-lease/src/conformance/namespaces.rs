@@ -2,21 +2,21 @@
 
 use flakeid_core::Layout;
 
-use super::Subject;
-use super::scene::{Scene, fresh_name, now};
+use super::StoreUnderTest;
+use super::fixture::{Fixture, fresh_name, now};
 use crate::protocol::{Acquire, Bounds, Namespace, Refusal};
 use crate::store::Fault;
 use crate::store::operations::{self, Repair};
 
 /// Another layout is refused; the same space with its node split another way is not.
-pub fn layouts_are_kept_apart(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "layouts");
-    let mut client = scene.client();
+pub fn layouts_are_kept_apart(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "layouts");
+    let mut client = fixture.client();
     let twitter = Layout::TWITTER;
     for layout in [Layout::BAIDU, twitter.with_epoch(twitter.epoch() + 1).unwrap()] {
-        let refused = client.acquire(&Acquire { layout, ..scene.request() });
+        let refused = client.acquire(&Acquire { layout, ..fixture.request() });
         assert_eq!(refused, Err(Refusal::OtherLayout { namespace: twitter, client: layout }));
-        let wanted = Namespace::new(&scene.namespace.name, layout);
+        let wanted = Namespace::new(&fixture.namespace.name, layout);
         let refused = operations::init(&mut *client.store, &wanted);
         let expected = Refusal::OtherLayout { namespace: twitter, client: layout };
         assert_eq!(refused, Err(Fault::Refused(expected)));
@@ -26,17 +26,17 @@ pub fn layouts_are_kept_apart(subject: &dyn Subject) {
 
     for layout in ["t41.n10.s12", "t41.d2.w8.s12", "t41.d5.w5.s12"] {
         let layout: Layout = format!("{layout}@{}/1ms", twitter.epoch()).parse().unwrap();
-        client.grant(&Acquire { layout, ..scene.request() });
+        client.grant(&Acquire { layout, ..fixture.request() });
     }
     assert_eq!(client.list().namespace.layout, twitter);
-    scene.settle();
+    fixture.settle();
 }
 
 /// Stores that do not create namespaces by themselves refuse what was not created; the others
 /// create it with the usual bounds.
-pub fn missing_ones_are_refused(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "present");
-    let mut client = scene.client();
+pub fn missing_ones_are_refused(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "present");
+    let mut client = fixture.client();
     let missing = fresh_name("missing");
     let store = &mut *client.store;
     let gone = || Err(Fault::Refused(Refusal::MissingNamespace));
@@ -45,12 +45,12 @@ pub fn missing_ones_are_refused(subject: &dyn Subject) {
     assert_eq!(operations::repair(store, &missing, 1, Repair::Release).map(drop), gone());
     assert_eq!(operations::fast_forward(store, &missing, 1).map(drop), gone());
     assert_eq!(operations::whois(store, &missing, 1, 1).map(drop), gone());
-    let nobodys = scene.client().grant(&scene.request());
-    let renewal = scene.renewal(&nobodys, nobodys.fence);
+    let nobodys = fixture.client().grant(&fixture.request());
+    let renewal = fixture.renewal(&nobodys, nobodys.fence);
     assert_eq!(operations::renew(store, &missing, &renewal).map(drop), gone());
     assert!(!store.namespaces().unwrap().contains(&missing), "asking created it");
 
-    let acquired = operations::acquire(store, &missing, &scene.request()).map(drop);
+    let acquired = operations::acquire(store, &missing, &fixture.request()).map(drop);
     if store.creates_namespaces() {
         assert_eq!(acquired, Ok(()));
         let made = operations::list(store, &missing).unwrap().namespace;
@@ -61,12 +61,12 @@ pub fn missing_ones_are_refused(subject: &dyn Subject) {
         assert_eq!(acquired, gone());
     }
     assert_eq!(store.namespaces().unwrap().contains(&missing), store.creates_namespaces());
-    scene.settle();
+    fixture.settle();
 }
 
 /// Names that no store could keep apart are refused before any store sees them.
-pub fn bad_names_are_refused(subject: &dyn Subject) {
-    let mut store = subject.connect();
+pub fn bad_names_are_refused(under_test: &dyn StoreUnderTest) {
+    let mut store = under_test.connect();
     let long = "n".repeat(65);
     for name in ["", " ", "a b", "a/b", "a:b", "a'b", "{a}", "ä", "a\0b", "%", &long] {
         let wanted = Namespace::new(name, Layout::TWITTER);
@@ -83,9 +83,10 @@ pub fn bad_names_are_refused(subject: &dyn Subject) {
 }
 
 /// What happens in one namespace is nothing to another, even if their names differ only in case.
-pub fn do_not_disturb_each_other(subject: &dyn Subject) {
+pub fn do_not_disturb_each_other(under_test: &dyn StoreUnderTest) {
     let name = fresh_name("twins");
-    let twin = |name: &str| Scene::of(subject, &Namespace::new(name, Layout::TWITTER));
+    let twin =
+        |name: &str| Fixture::with_namespace(under_test, &Namespace::new(name, Layout::TWITTER));
     let (here, there) = (twin(&name), twin(&name.replace("twins", "TWINS")));
     let (mut near_client, mut far_client) = (here.client(), there.client());
     let held_near = near_client.grant(&here.request_node(5));
@@ -100,7 +101,7 @@ pub fn do_not_disturb_each_other(subject: &dyn Subject) {
 
     assert_eq!(far_client.list().rows, far_rows);
     assert_eq!(far_client.list().namespace.floor, 0);
-    far_client.renewed(&held_far, held_far.fence + 10);
+    far_client.extend(&held_far, held_far.fence + 10);
     far_client.grant(&there.request_node(6));
     // A token of one is none in the other.
     let foreign = there.renewal(&held_near, held_near.fence + 10);
@@ -110,37 +111,37 @@ pub fn do_not_disturb_each_other(subject: &dyn Subject) {
 }
 
 /// Creating what is there gives it as it is.
-pub fn init_again_changes_nothing(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "init-again");
-    let mut client = scene.client();
-    client.grant(&scene.request());
+pub fn init_again_changes_nothing(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "init-again");
+    let mut client = fixture.client();
+    client.grant(&fixture.request());
     let before = client.list();
     let bounds = Bounds { max_window_ms: 100, max_ahead_ms: 0, max_skew_ms: 1 };
-    let wanted = Namespace { bounds, floor: 77, keeps_history: false, ..scene.namespace.clone() };
+    let wanted = Namespace { bounds, floor: 77, keeps_history: false, ..fixture.namespace.clone() };
     let kept = operations::init(&mut *client.store, &wanted).unwrap();
     let after = client.list();
     assert_eq!(kept, before.namespace);
     assert_eq!(after.namespace, before.namespace);
     assert_eq!(after.rows, before.rows);
-    scene.settle();
+    fixture.settle();
 }
 
 /// A namespace that the store has lost is made again with smaller bounds: nothing is granted that
 /// somebody may hold by the larger ones.
-pub fn lost_ones_keep_everybody_waiting(subject: &dyn Subject) {
+pub fn lost_ones_keep_everybody_waiting(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
-    let copy = subject.backup();
+    let copy = under_test.backup();
     let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
     let lost = Bounds { max_window_ms: HOUR_MS, ..new };
     let wanted = Namespace { bounds: lost, ..Namespace::new(&fresh_name("lost"), Layout::TWITTER) };
-    let scene = Scene::of(subject, &wanted);
-    let mut client = scene.client();
-    let held = client.grant(&scene.request_node(1));
-    let held = client.renewed(&held, scene.tick() + HOUR_MS);
-    subject.restore(copy);
-    scene.log().restored();
+    let fixture = Fixture::with_namespace(under_test, &wanted);
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(1));
+    let held = client.extend(&held, fixture.tick() + HOUR_MS);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
 
-    let mut client = scene.client();
+    let mut client = fixture.client();
     let gone = client.persist(operations::list).map(drop);
     assert_eq!(gone, Err(Refusal::MissingNamespace));
     let again = Namespace { bounds: new, ..wanted };
@@ -148,11 +149,11 @@ pub fn lost_ones_keep_everybody_waiting(subject: &dyn Subject) {
     assert_eq!(made.bounds, new);
     // Longer than the new bounds alone would have everybody wait.
     client.wait_until(now() + 5_000);
-    let acquired = client.acquire(&Acquire { window_ms: 300, ..scene.request_node(1) });
+    let acquired = client.acquire(&Acquire { window_ms: 300, ..fixture.request_node(1) });
     let Err(Refusal::FenceInFuture { retry_after_ms }) = acquired else {
         panic!("{acquired:?}, and {held:?} is still in use");
     };
     assert!(retry_after_ms > HOUR_MS - 60_000, "{retry_after_ms}");
     assert!(client.list().namespace.floor >= held.fence);
-    scene.log().check_disjoint();
+    fixture.log().check_disjoint();
 }

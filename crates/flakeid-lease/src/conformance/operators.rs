@@ -1,24 +1,24 @@
 //! What operators do: quarantine, release, fast-forward, adopt, list; invariant I10.
 
-use super::Subject;
-use super::scene::Scene;
+use super::StoreUnderTest;
+use super::fixture::Fixture;
 use crate::protocol::{Acquire, Owner, Refusal, State};
 use crate::store::operations::{self, Repair};
 
 /// A quarantined node is never granted and its holder is fenced off, until it is lifted.
-pub fn quarantine_and_lift(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "quarantine");
-    let mut client = scene.client();
-    let held = client.grant(&scene.request_node(1));
+pub fn quarantine_and_lift(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "quarantine");
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(1));
     assert!(client.repair(1, Repair::Quarantine));
     assert!(client.repair(2, Repair::Quarantine), "one that was never granted");
-    let fenced_off = client.renew(&scene.renewal(&held, held.fence + 10));
+    let fenced_off = client.renew(&fixture.renewal(&held, held.fence + 10));
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
     for node in [1, 2] {
-        let refused = client.acquire(&scene.request_node(node));
+        let refused = client.acquire(&fixture.request_node(node));
         assert_eq!(refused, Err(Refusal::Quarantined { node }));
     }
-    let range = Acquire { from: 1, to: 3, ..scene.request() };
+    let range = Acquire { from: 1, to: 3, ..fixture.request() };
     assert_eq!(client.grant(&range).node, 3);
     let refused = client.acquire(&range);
     assert!(
@@ -30,92 +30,92 @@ pub fn quarantine_and_lift(subject: &dyn Subject) {
 
     assert!(client.repair(1, Repair::Lift));
     assert!(!client.repair(1, Repair::Lift), "twice");
-    let again = client.grant(&scene.request_node(1));
+    let again = client.grant(&fixture.request_node(1));
     assert!(again.start >= held.fence, "{held:?} {again:?}");
 
-    let max_node = scene.namespace.layout.max_node();
+    let max_node = fixture.namespace.layout.max_node();
     let beyond = client
         .persist(|store, name| operations::repair(store, name, max_node + 1, Repair::Quarantine));
     let (from, to) = (max_node + 1, max_node + 1);
     assert_eq!(beyond, Err(Refusal::Nodes { from, to, max_node }));
-    scene.settle();
+    fixture.settle();
 }
 
 /// An operator's release frees the node, fences its holder off, and lowers nothing.
-pub fn release_fences_off(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "operator-release");
-    let mut client = scene.client();
-    let held = client.grant(&scene.request_node(8));
+pub fn release_fences_off(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "operator-release");
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(8));
     assert!(client.repair(8, Repair::Release));
     assert!(!client.repair(8, Repair::Release), "twice");
     assert!(!client.repair(9, Repair::Release), "one that was never granted");
     let row = client.list().rows.remove(0);
     assert_eq!((row.state, row.token, row.fence), (State::Free, None, held.fence));
-    let fenced_off = client.renew(&scene.renewal(&held, held.fence + 10));
+    let fenced_off = client.renew(&fixture.renewal(&held, held.fence + 10));
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
-    let next = client.grant(&Acquire { from: 8, to: 8, ..scene.request() });
+    let next = client.grant(&Acquire { from: 8, to: 8, ..fixture.request() });
     assert_eq!(next.start, held.fence);
-    scene.settle();
+    fixture.settle();
 }
 
 /// After a fast-forward nobody renews, and no grant starts below the tick.
-pub fn fast_forward_raises_the_floor(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "fast-forward");
-    let mut client = scene.client();
-    let forward = |client: &mut super::scene::Client<'_>, tick: u64| {
+pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "fast-forward");
+    let mut client = fixture.client();
+    let forward = |client: &mut super::fixture::Client<'_>, tick: u64| {
         client.persist(|store, name| operations::fast_forward(store, name, tick))
     };
-    let held = [client.grant(&scene.request_node(1)), client.grant(&scene.request_node(2))];
+    let held = [client.grant(&fixture.request_node(1)), client.grant(&fixture.request_node(2))];
     let floor = held[1].fence + 3_000;
     assert_eq!(forward(&mut client, floor).unwrap().floor, floor);
     assert_eq!(forward(&mut client, floor - 1).unwrap().floor, floor, "it only rises");
     for grant in held {
-        let fenced_off = client.renew(&scene.renewal(&grant, floor + 10));
+        let fenced_off = client.renew(&fixture.renewal(&grant, floor + 10));
         assert_eq!(fenced_off, Err(Refusal::FencedOff));
     }
     for node in [1, 7] {
-        assert_eq!(client.grant(&scene.request_node(node)).start, floor);
+        assert_eq!(client.grant(&fixture.request_node(node)).start, floor);
     }
-    let max_tick = scene.namespace.layout.max_tick();
+    let max_tick = fixture.namespace.layout.max_tick();
     assert_eq!(forward(&mut client, max_tick + 1), Err(Refusal::Horizon));
 
     let hour = 3_600_000;
-    forward(&mut client, scene.tick() + hour).unwrap();
-    let refused = client.acquire(&scene.request());
+    forward(&mut client, fixture.tick() + hour).unwrap();
+    let refused = client.acquire(&fixture.request());
     let Err(Refusal::FenceInFuture { retry_after_ms }) = refused else { panic!("{refused:?}") };
     assert!((hour - 60_000..=hour).contains(&retry_after_ms), "{retry_after_ms}");
-    scene.settle();
+    fixture.settle();
 }
 
 /// Adopting raises the floor beyond every fence that can exist.
-pub fn adoption_raises_the_floor(subject: &dyn Subject) {
-    let scene = Scene::brief(subject, "adoption");
-    let mut client = scene.client();
-    let held = client.grant(&scene.request_node(1));
-    let held = client.renewed(&held, held.fence + 200);
+pub fn adoption_raises_the_floor(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::with_short_bounds(under_test, "adoption");
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(1));
+    let held = client.extend(&held, held.fence + 200);
     let adopted = client.persist(operations::adopt).unwrap();
     assert!(adopted.floor >= held.fence, "{adopted:?} {held:?}");
-    let next = client.grant_in_time(&scene.request_node(1));
+    let next = client.grant_in_time(&fixture.request_node(1));
     assert!(next.start >= adopted.floor, "{adopted:?} {next:?}");
-    scene.settle();
+    fixture.settle();
 }
 
 /// A listing shows every row as it was written.
-pub fn listing_tells_everything(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "listing");
-    let mut client = scene.client();
+pub fn listing_tells_everything(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "listing");
+    let mut client = fixture.client();
     assert!(client.list().rows.is_empty());
-    assert_eq!(client.list().namespace, scene.namespace);
+    assert_eq!(client.list().namespace, fixture.namespace);
     let names = client.store.namespaces().unwrap();
-    assert!(names.contains(&scene.namespace.name), "{names:?}");
+    assert!(names.contains(&fixture.namespace.name), "{names:?}");
 
     let owner =
         Owner { name: "Łódź '\"\\ 🦀 \u{202e}x".into(), host: "h".repeat(253), pid: u32::MAX };
     let before = client.list().now;
-    let request = Acquire { owner: owner.clone(), ttl_ms: 86_400_000, ..scene.request_node(700) };
+    let request = Acquire { owner: owner.clone(), ttl_ms: 86_400_000, ..fixture.request_node(700) };
     let high = client.grant(&request);
-    let low = client.grant(&scene.request_node(3));
-    let high = client.renewed(&high, high.fence + 5);
+    let low = client.grant(&fixture.request_node(3));
+    let high = client.extend(&high, high.fence + 5);
     let after = client.list().now;
     let rows = client.list().rows;
     assert_eq!(rows.iter().map(|row| row.node).collect::<Vec<_>>(), [3, 700]);
@@ -125,10 +125,10 @@ pub fn listing_tells_everything(subject: &dyn Subject) {
     assert_eq!((row.token, row.state), (Some(high.token), State::Held));
     assert!((before..=row.renewed).contains(&row.acquired) && row.renewed <= after, "{row:?}");
     assert_eq!(row.expires, high.expires);
-    assert_eq!(row.incarnation, scene.namespace.incarnation);
+    assert_eq!(row.incarnation, fixture.namespace.incarnation);
 
     client.release(&low, low.start);
-    client.grant(&scene.request_node(3));
+    client.grant(&fixture.request_node(3));
     assert_eq!(client.list().rows[0].grant, 2);
-    scene.settle();
+    fixture.settle();
 }

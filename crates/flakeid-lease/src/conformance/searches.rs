@@ -1,21 +1,21 @@
 //! Which node comes next: the first one without a row.
 
-use super::Subject;
-use super::scene::{Client, Scene, now};
+use super::StoreUnderTest;
+use super::fixture::{Client, Fixture, now};
 use crate::protocol::{Owner, Row, State};
 
 /// The first node without a row, from any place on and around the end of the range, whatever is
 /// outside of it; in few rows and in many.
-pub fn unused_nodes_are_found_in_order(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "unused");
-    let mut client = scene.client();
+pub fn unused_nodes_are_found_in_order(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "unused");
+    let mut client = fixture.client();
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {
         assert_eq!(unused(&mut client, range, first), Some(first), "nothing was granted yet");
     }
     // A few, and more than are looked at one by one, with one hole.
     let few = [10, 11, 12, 14];
-    write(&mut client, &scene.namespace.incarnation, &few.into_iter().chain(100..777));
-    write(&mut client, &scene.namespace.incarnation, &(778..900));
+    write(&mut client, &fixture.namespace.incarnation, &few.into_iter().chain(100..777));
+    write(&mut client, &fixture.namespace.incarnation, &(778..900));
 
     for (range, first, expected) in [
         // The first itself.
@@ -52,7 +52,7 @@ pub fn unused_nodes_are_found_in_order(subject: &dyn Subject) {
     }
 
     // Rows of other namespaces are none.
-    let other = Scene::new(subject, "unused-other");
+    let other = Fixture::new(under_test, "unused-other");
     assert_eq!(unused(&mut other.client(), (0, 1023), 10), Some(10));
 }
 

@@ -2,23 +2,23 @@
 
 use flakeid_core::Layout;
 
-use super::Subject;
-use super::scene::{Client, Scene, fresh_name};
+use super::StoreUnderTest;
+use super::fixture::{Client, Fixture, fresh_name};
 use crate::protocol::{Acquire, Namespace, Owner};
 use crate::store::operations::{self, Holding};
 
 /// Every tick of every grant is answered with that grant, and every other tick with nobody.
-pub fn history_is_exact(subject: &dyn Subject) {
-    let scene = Scene::new(subject, "whois");
-    let mut client = scene.client();
+pub fn history_is_exact(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "whois");
+    let mut client = fixture.client();
     let by = |node: u64, pid: u32| Acquire {
         owner: Owner { name: format!("owner-{pid}"), host: format!("host-{pid}"), pid },
         window_ms: 1_000,
-        ..scene.request_node(node)
+        ..fixture.request_node(node)
     };
     // Taken over twice, with a renewal and a release in between.
     let first = client.grant(&by(4, 100));
-    let first = client.renewed(&first, first.fence + 500);
+    let first = client.extend(&first, first.fence + 500);
     let second = client.grant(&by(4, 200));
     client.release(&second, second.start + 300);
     let third = client.grant(&by(4, 300));
@@ -40,7 +40,7 @@ pub fn history_is_exact(subject: &dyn Subject) {
             assert_eq!(record.owner.name, format!("owner-{pid}"));
         }
     }
-    let max_tick = scene.namespace.layout.max_tick();
+    let max_tick = fixture.namespace.layout.max_tick();
     for tick in [0, first.start - 1, third.fence, max_tick] {
         assert_eq!(whois(&mut client, 4, tick), None, "{tick}");
     }
@@ -54,18 +54,18 @@ pub fn history_is_exact(subject: &dyn Subject) {
     assert_eq!(fourth.start, unused.start);
     assert_eq!(whois(&mut client, 4, fourth.start).unwrap().record.owner.pid, 600);
     assert_eq!(whois(&mut client, 4, fourth.start - 1).unwrap().record.owner.pid, 300);
-    scene.settle();
+    fixture.settle();
 }
 
 /// A namespace without a history answers nobody, and grants all the same.
-pub fn history_can_be_off(subject: &dyn Subject) {
+pub fn history_can_be_off(under_test: &dyn StoreUnderTest) {
     let new = Namespace::new(&fresh_name("no-history"), Layout::TWITTER);
-    let scene = Scene::of(subject, &Namespace { keeps_history: false, ..new });
-    let mut client = scene.client();
-    let grant = client.grant(&scene.request());
+    let fixture = Fixture::with_namespace(under_test, &Namespace { keeps_history: false, ..new });
+    let mut client = fixture.client();
+    let grant = client.grant(&fixture.request());
     assert!(!client.list().namespace.keeps_history);
     assert_eq!(whois(&mut client, grant.node, grant.start), None);
-    scene.settle();
+    fixture.settle();
 }
 
 fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<Holding> {

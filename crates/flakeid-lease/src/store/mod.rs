@@ -49,13 +49,15 @@ mod optimistic;
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
+mod retry;
 #[cfg(any(feature = "postgres", feature = "mysql", all(feature = "sqlite", unix)))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod url;
 
 pub use fault::Fault;
 pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};
-pub(crate) use location::CONNECT_TIMEOUT;
 pub use location::Location;
 pub use memory::MemoryStore;
+pub(crate) use retry::CONNECT_TIMEOUT;

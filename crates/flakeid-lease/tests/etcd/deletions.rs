@@ -1,26 +1,26 @@
 //! Rows deleted past this library: noticed by whoever comes to their node, not by counting all.
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Identity, Refusal};
 use flakeid_lease::store::{Fault, Ledger, operations};
 use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, renewal, request};
 use crate::optimistic::brief_namespace;
-use crate::subject::Etcd;
+use crate::store_under_test::Etcd;
 
 /// Others go on until somebody wants the node, its own holder included.
 #[test]
 fn only_who_comes_to_the_node_notices() {
-    let subject = Etcd(EtcdServer::new());
+    let etcd = Etcd(EtcdServer::new());
     for by_holder in [true, false] {
-        let mut store = connect(&subject.0.url()).unwrap();
+        let mut store = connect(&etcd.0.url()).unwrap();
         let namespace = brief_namespace("others");
         let name = &namespace.name;
         operations::init(&mut *store, &namespace).unwrap();
         let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
         let kept = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-        subject.delete_row(name, lost.node).unwrap();
+        etcd.delete_row(name, lost.node).unwrap();
 
         operations::renew(&mut *store, name, &renewal(&kept)).unwrap();
         let elsewhere = Acquire { rotation: 5, ..request(&namespace) };
@@ -41,9 +41,8 @@ fn only_who_comes_to_the_node_notices() {
 /// A row that comes and goes while a transaction takes its node for a new one.
 #[test]
 fn a_row_deleted_meanwhile_is_noticed() {
-    let subject = Etcd(EtcdServer::new());
-    let (mut store, mut other) =
-        (connect(&subject.0.url()).unwrap(), connect(&subject.0.url()).unwrap());
+    let etcd = Etcd(EtcdServer::new());
+    let (mut store, mut other) = (connect(&etcd.0.url()).unwrap(), connect(&etcd.0.url()).unwrap());
     let namespace = brief_namespace("meanwhile");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();
@@ -57,7 +56,7 @@ fn a_row_deleted_meanwhile_is_noticed() {
         if attempts == 1 {
             let only = Acquire { identity: Identity::Node(7), ..request(&namespace) };
             operations::acquire(&mut *other, name, &only).unwrap();
-            subject.delete_row(name, 7).unwrap();
+            etcd.delete_row(name, 7).unwrap();
         }
         Ok(())
     });

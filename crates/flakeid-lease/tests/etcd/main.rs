@@ -10,12 +10,12 @@ mod lag;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod runs;
-mod subject;
+mod store_under_test;
 mod tls;
 
 use flakeid_lease::conformance;
 use flakeid_test_servers::{EtcdServer, Server};
-use subject::Etcd;
+use store_under_test::Etcd;
 
 #[test]
 fn passes_the_suite() {

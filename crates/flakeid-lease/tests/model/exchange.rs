@@ -45,7 +45,7 @@ impl World {
             Message::Acquire { token, now, after } => {
                 let identity = scenario.identities[process].clone();
                 let request = acquire(scenario, identity, token, now, after);
-                Some(match told(operations::acquire(&mut kept, NAMESPACE, &request)) {
+                Some(match refusal_of(operations::acquire(&mut kept, NAMESPACE, &request)) {
                     Ok(grant) => {
                         let (node, start, fence) = (grant.node, grant.start, grant.fence);
                         Message::Granted { node, start, fence, token }
@@ -55,7 +55,7 @@ impl World {
             }
             Message::Renew { node, start, token, next, wanted } => {
                 let request = renew(node, start, token, next, wanted);
-                Some(match told(operations::renew(&mut kept, NAMESPACE, &request)) {
+                Some(match refusal_of(operations::renew(&mut kept, NAMESPACE, &request)) {
                     Ok(answer) => Message::Renewed { next, fence: answer.fence },
                     Err(refusal) => Message::NotRenewed {
                         next,
@@ -152,7 +152,7 @@ fn renew(node: u64, start: u64, token: Token, next: Token, wanted: u64) -> Renew
     Renew { node, start, token, next, wanted, ttl_ms: TTL_MS }
 }
 
-fn told<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
+fn refusal_of<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
     match answer {
         Ok(answer) => Ok(answer),
         Err(Fault::Refused(refusal)) => Err(refusal),

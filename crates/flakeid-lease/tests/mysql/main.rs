@@ -5,7 +5,7 @@
 mod client;
 mod faults;
 mod roles;
-mod subject;
+mod store_under_test;
 mod tls;
 
 use std::sync::Barrier;
@@ -15,7 +15,7 @@ use client::{connect, eventually_connect, fresh_namespace, request};
 use flakeid_lease::conformance;
 use flakeid_lease::store::operations;
 use flakeid_test_servers::{MariadbServer, Server};
-use subject::Mariadb;
+use store_under_test::Mariadb;
 
 #[test]
 fn passes_the_suite() {

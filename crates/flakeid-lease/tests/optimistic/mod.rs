@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
 
@@ -16,15 +16,15 @@ pub(crate) fn brief_namespace(name: &str) -> Namespace {
 
 /// A deleted row is not taken for a node that was never used: the store counts as restored, once,
 /// and the floor rises above what was granted there.
-pub(crate) fn deleted_rows_are_noticed(subject: &dyn Subject) {
-    let mut store = subject.connect();
+pub(crate) fn deleted_rows_are_noticed(under_test: &dyn StoreUnderTest) {
+    let mut store = under_test.connect();
     let namespace = brief_namespace("deleted");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();
     let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
     let kept = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
     assert_eq!((lost.node, kept.node), (0, 1));
-    subject.delete_row(name, lost.node).unwrap();
+    under_test.delete_row(name, lost.node).unwrap();
     assert_eq!(operations::list(&mut *store, name).unwrap().continuity, Continuity::Restored);
 
     let refused = operations::acquire(&mut *store, name, &request(&namespace));
@@ -50,13 +50,13 @@ pub(crate) fn deleted_rows_are_noticed(subject: &dyn Subject) {
 }
 
 /// An operator's act on a node whose row is gone would hide that it is.
-pub(crate) fn deleted_rows_cannot_be_quarantined(subject: &dyn Subject) {
-    let mut store = subject.connect();
+pub(crate) fn deleted_rows_cannot_be_quarantined(under_test: &dyn StoreUnderTest) {
+    let mut store = under_test.connect();
     let namespace = brief_namespace("hidden");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();
     let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-    subject.delete_row(name, lost.node).unwrap();
+    under_test.delete_row(name, lost.node).unwrap();
     let quarantine = |store: &mut dyn Store| {
         operations::repair(store, name, lost.node, operations::Repair::Quarantine)
     };
@@ -69,9 +69,9 @@ pub(crate) fn deleted_rows_cannot_be_quarantined(subject: &dyn Subject) {
 }
 
 /// An operator's work on more rows than one answer or one request of a store holds.
-pub(crate) fn many_rows_are_handled(subject: &dyn Subject) {
+pub(crate) fn many_rows_are_handled(under_test: &dyn StoreUnderTest) {
     const ROWS: u64 = 600;
-    let mut store = subject.connect();
+    let mut store = under_test.connect();
     let namespace = fresh_namespace("many");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();

@@ -8,7 +8,7 @@ mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;
 mod roles;
-mod subject;
+mod store_under_test;
 mod tls;
 
 use std::sync::Barrier;
@@ -18,7 +18,7 @@ use client::{connect, eventually_connect, fresh_namespace, request};
 use flakeid_lease::conformance;
 use flakeid_lease::store::operations;
 use flakeid_test_servers::{PostgresServer, Server};
-use subject::Postgres;
+use store_under_test::Postgres;
 
 #[test]
 fn passes_the_suite() {

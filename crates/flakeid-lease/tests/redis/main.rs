@@ -11,12 +11,12 @@ mod issuing;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod replicas;
-mod subject;
+mod store_under_test;
 mod tls;
 
 use flakeid_lease::conformance;
 use flakeid_test_servers::{RedisServer, Server};
-use subject::Redis;
+use store_under_test::Redis;
 
 #[test]
 fn passes_the_suite() {

@@ -10,7 +10,7 @@ use flakeid_lease::store::{Fault, MemoryStore, operations};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::told::check_error;
+use crate::errors::check_error;
 use crate::{EPOCH, SPACE};
 
 const NODES: u64 = 3;

@@ -12,13 +12,13 @@ const HOUR_MS: u64 = 3_600_000;
 const LAYOUT: Layout = Layout::TWITTER;
 
 /// A store and the time of everybody.
-struct Scene {
+struct Fixture {
     store: MemoryStore,
     clock: ManualClock,
     tokens: u128,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let clock = ManualClock::new(EPOCH);
         Self { store: MemoryStore::on(clock.clone()), clock, tokens: 0 }
@@ -103,13 +103,13 @@ impl Scene {
 /// process is granted nothing that the first one holds.
 #[test]
 fn smaller_bounds_do_not_shorten_the_wait() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let usual = Bounds::of(&LAYOUT);
     let lost = Bounds { max_window_ms: HOUR_MS, ..usual };
-    let held = scene.lease_far(lost);
+    let held = fixture.lease_far(lost);
     assert!(held.fence > held.start + HOUR_MS);
-    let made = scene.lose(lost, usual);
-    let (grant, waited_s) = scene.first_grant();
+    let made = fixture.lose(lost, usual);
+    let (grant, waited_s) = fixture.first_grant();
     assert!(
         grant.start >= held.fence,
         "granted after {waited_s} s: ticks {}..{} of node 1, which the first process may use to {}",
@@ -131,11 +131,11 @@ fn every_bound_of_the_lost_one_counts() {
         Bounds { max_ahead_ms: HOUR_MS, ..usual },
         Bounds { max_skew_ms: HOUR_MS, ..usual },
     ] {
-        let mut scene = Scene::new();
-        let held = scene.lease_far(lost);
-        let made = scene.lose(lost, usual);
+        let mut fixture = Fixture::new();
+        let held = fixture.lease_far(lost);
+        let made = fixture.lose(lost, usual);
         assert_eq!(made.bounds, usual);
-        let (grant, _) = scene.first_grant();
+        let (grant, _) = fixture.first_grant();
         assert!(made.floor >= held.fence && grant.start >= held.fence, "{lost:?} {grant:?}");
     }
 }
@@ -143,24 +143,24 @@ fn every_bound_of_the_lost_one_counts() {
 /// Larger bounds than the lost namespace had make no difference to what it may have granted.
 #[test]
 fn larger_bounds_do_no_harm() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let usual = Bounds::of(&LAYOUT);
-    let held = scene.lease_far(usual);
+    let held = fixture.lease_far(usual);
     let new = Bounds { max_ahead_ms: HOUR_MS, ..usual };
-    assert!(scene.lose(usual, new).floor >= held.fence);
-    let (grant, _) = scene.first_grant();
+    assert!(fixture.lose(usual, new).floor >= held.fence);
+    let (grant, _) = fixture.first_grant();
     assert!(grant.start >= held.fence);
 }
 
 /// Whoever was granted something by the lost namespace renews nothing in the new one.
 #[test]
 fn tokens_of_the_lost_one_are_void() {
-    let mut scene = Scene::new();
+    let mut fixture = Fixture::new();
     let usual = Bounds::of(&LAYOUT);
-    let held = scene.lease_far(usual);
-    scene.lose(usual, usual);
+    let held = fixture.lease_far(usual);
+    fixture.lose(usual, usual);
     let Grant { node, start, token, fence, .. } = held;
-    let renew = Renew { node, start, token, next: scene.token(), wanted: fence, ttl_ms: 60_000 };
-    let refused = operations::renew(&mut scene.store, SPACE, &renew);
+    let renew = Renew { node, start, token, next: fixture.token(), wanted: fence, ttl_ms: 60_000 };
+    let refused = operations::renew(&mut fixture.store, SPACE, &renew);
     assert_eq!(refused, Err(Fault::Refused(Refusal::FencedOff)));
 }

@@ -4,10 +4,10 @@
 // A test may panic; that is how it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
+mod errors;
+mod extreme_inputs;
 mod history;
-mod hostile;
 mod lost;
-mod told;
 
 use proptest::prelude::*;
 

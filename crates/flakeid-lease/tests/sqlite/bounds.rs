@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use flakeid_core::{Clock, Layout, ManualClock};
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Bounds, Grant, Namespace, Refusal};
 use flakeid_lease::store::{Fault, Location, operations};
 
 use crate::restorations::{now, request};
-use crate::subject::{Sqlite, persist};
+use crate::store_under_test::{Sqlite, persist};
 
 const WIDE: &str = "wide";
 const HOUR_MS: u64 = 3_600_000;

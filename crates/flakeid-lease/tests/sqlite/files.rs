@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Clock, ManualClock};
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::Refusal;
 use flakeid_lease::store::{Fault, Location, operations};
 
 use crate::restorations::request;
-use crate::subject::{Sqlite, Victim, connect, persist};
+use crate::store_under_test::{Sqlite, Victim, connect, persist};
 
 fn use_it(url: &str) -> Result<(), Fault> {
     let mut store = connect(url)?;

@@ -7,7 +7,7 @@ use flakeid_lease::protocol::{Acquire, Identity};
 use flakeid_lease::store::operations;
 
 use crate::restorations::{SPACE, request};
-use crate::subject::{connect, persist};
+use crate::store_under_test::{connect, persist};
 
 /// Tells a child of this test binary in which store to lease.
 const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";

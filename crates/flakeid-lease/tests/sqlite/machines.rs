@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::lessee::{self, Answer, check_apart};
 use crate::mounts;
-use crate::subject::Sqlite;
+use crate::store_under_test::Sqlite;
 
 /// A host at work, from one boot to the next, on which containers have no `/etc/machine-id`.
 struct Boot {

@@ -22,11 +22,11 @@ mod mounted;
 mod mounts;
 mod names;
 mod restorations;
-mod subject;
+mod store_under_test;
 mod versions;
 
 use flakeid_lease::conformance;
-use subject::Sqlite;
+use store_under_test::Sqlite;
 
 /// What puts older copies back has a store of its own: a namespace that is made in the same one
 /// afterwards may be one that was lost, and waits for the longest windows that any had.
@@ -47,5 +47,5 @@ fn conformance() {
 /// Does nothing unless it is a child that is to be killed in mid-transaction.
 #[test]
 fn victim() {
-    subject::be_killed_if_asked();
+    store_under_test::be_killed_if_asked();
 }

@@ -3,13 +3,13 @@
 
 use std::fs;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Release, Renew};
 use flakeid_lease::store::{Fault, operations};
 
 use crate::lessee::{self, check_apart, names};
 use crate::restorations::{SPACE, request, token};
-use crate::subject::{Sqlite, connect};
+use crate::store_under_test::{Sqlite, connect};
 
 fn rejection<T: std::fmt::Debug>(answer: Result<T, Fault>) -> String {
     match answer {

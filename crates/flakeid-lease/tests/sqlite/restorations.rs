@@ -7,13 +7,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flakeid_core::Layout;
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Renew, Token,
 };
 use flakeid_lease::store::{Continuity, Fault, operations};
 
-use crate::subject::{Sqlite, Victim, copy, persist};
+use crate::store_under_test::{Sqlite, Victim, copy, persist};
 
 pub const SPACE: &str = "space";
 

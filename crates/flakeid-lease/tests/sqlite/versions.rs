@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use flakeid_lease::conformance::Subject;
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Grant, Renew};
 use flakeid_lease::store::{Continuity, operations};
 
 use crate::restorations::{SPACE, request, token};
-use crate::subject::{Sqlite, persist};
+use crate::store_under_test::{Sqlite, persist};
 
 /// The same store as version 1 would have it: without birth times, and without bounds beside it.
 fn of_version_1() -> (Sqlite, Grant) {

@@ -1,3 +1,5 @@
+//! Which run of a cluster this is.
+
 use super::super::Fault;
 use crate::protocol::Token;
 
@@ -9,7 +11,7 @@ use crate::protocol::Token;
 /// `slack = entries applied − revision` never falls in the life of a cluster, and falls by the whole
 /// length of the log with a restored snapshot.
 ///
-/// A member tells the two numbers one after the other, and counts an entry shortly after its revision
+/// A member reports the two numbers one after the other, and counts an entry shortly after its revision
 /// can be seen. So what is noted is the least that the slack can be, what is compared with it the most,
 /// and that is asked for again if it falls short. What other clients add between the two readings
 /// passes for slack: a snapshot would pass for its original if they added as many entries in that
@@ -24,9 +26,9 @@ pub(super) struct Run {
     pub slack: i64,
 }
 
-/// What a run is to one that was noted.
+/// What a run is, compared with one that was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Likeness {
+pub(super) enum RunComparison {
     Same,
     /// It has less slack.
     Behind,
@@ -48,14 +50,14 @@ impl Run {
     }
 
     /// Compares this run, whose slack is at most what it says.
-    pub(super) fn likeness(&self, noted: &str) -> Likeness {
+    pub(super) fn compare(&self, noted: &str) -> RunComparison {
         match Self::from_text(noted) {
             Some(noted) if (noted.cluster, noted.term) != (self.cluster, self.term) => {
-                Likeness::Other
+                RunComparison::Other
             }
-            Some(noted) if noted.slack > self.slack => Likeness::Behind,
-            Some(_) => Likeness::Same,
-            None => Likeness::Other,
+            Some(noted) if noted.slack > self.slack => RunComparison::Behind,
+            Some(_) => RunComparison::Same,
+            None => RunComparison::Other,
         }
     }
 }
@@ -66,7 +68,7 @@ pub(super) fn slack(index: u64, revision: u64) -> Result<i64, Fault> {
     signed(index)
         .zip(signed(revision))
         .and_then(|(index, revision)| index.checked_sub(revision))
-        .ok_or_else(|| Fault::Unavailable("etcd tells an impossible index or revision".into()))
+        .ok_or_else(|| Fault::Unavailable("etcd sent an impossible index or revision".into()))
 }
 
 #[cfg(test)]
@@ -76,15 +78,15 @@ mod tests {
     #[test]
     fn a_restart_and_a_restored_snapshot_are_other_runs() {
         let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text(Token::from_bits(5));
-        let now = |cluster, term, slack| Run { cluster, term, slack }.likeness(&noted);
-        assert_eq!(now(7, 2, 3), Likeness::Same);
-        assert_eq!(now(7, 2, 90), Likeness::Same);
-        assert_eq!(now(7, 2, 2), Likeness::Behind, "a snapshot");
-        assert_eq!(now(7, 2, -2), Likeness::Behind, "a snapshot");
-        assert_eq!(now(7, 3, 3), Likeness::Other, "a restart");
-        assert_eq!(now(8, 2, 3), Likeness::Other, "another cluster");
+        let now = |cluster, term, slack| Run { cluster, term, slack }.compare(&noted);
+        assert_eq!(now(7, 2, 3), RunComparison::Same);
+        assert_eq!(now(7, 2, 90), RunComparison::Same);
+        assert_eq!(now(7, 2, 2), RunComparison::Behind, "a snapshot");
+        assert_eq!(now(7, 2, -2), RunComparison::Behind, "a snapshot");
+        assert_eq!(now(7, 3, 3), RunComparison::Other, "a restart");
+        assert_eq!(now(8, 2, 3), RunComparison::Other, "another cluster");
         let run = Run { cluster: 7, term: 2, slack: 3 };
-        assert!(["", "7/2/3"].iter().all(|noted| run.likeness(noted) == Likeness::Other));
+        assert!(["", "7/2/3"].iter().all(|noted| run.compare(noted) == RunComparison::Other));
     }
 
     #[test]

@@ -41,12 +41,92 @@
 //! - Older data put back while the server runs on, as by `ALTER TABLE … IMPORT TABLESPACE`, which
 //!   leaves the table's creation time as it was.
 
-mod cells;
-mod connect;
 mod fault;
-mod ledger;
-mod page;
 mod schema;
+mod store;
 mod transaction;
 
-pub(super) use connect::connect;
+use std::path::Path;
+
+use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
+use rustls::RootCertStore;
+
+use super::retry::CONNECT_TIMEOUT;
+use super::sql::{BlockingRuntime, SqlStore, install_default_cryptography, trusted_certificates};
+use super::url::ServerUrl;
+use super::{Fault, Store};
+use fault::connect_fault;
+use store::MysqlServer;
+
+/// Connects to a server.
+///
+/// # Errors
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
+/// if the server is not there within the connection time-out.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
+    let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
+    let (options, tls) = (driver_options(&url)?, tls_options(&url, &mode)?);
+    let runtime = BlockingRuntime::new(&url.shown)?;
+    let open = |options| runtime.wait(CONNECT_TIMEOUT, Conn::new(options));
+    let opened = match open(options.clone().ssl_opts(tls))? {
+        Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) if mode == "preferred" => {
+            open(options.ssl_opts(None))?
+        }
+        opened => opened,
+    };
+    let connection = opened.map_err(|error| connect_fault(&url.shown, &error))?;
+    Ok(Box::new(SqlStore::new(MysqlServer::new(runtime, connection)?)))
+}
+
+fn driver_options(url: &ServerUrl<'_>) -> Result<OptsBuilder, Fault> {
+    let address = url.base.split_once("://").map_or(url.base, |(_, address)| address);
+    // The driver's own words may quote the URL.
+    let options = Opts::from_url(&format!("mysql://{address}")).map_err(|_| {
+        url.reject("the URL is not of the form mysql://user:password@host:port/database")
+    })?;
+    if options.db_name().is_none_or(str::is_empty) {
+        return Err(url.reject("the URL names no database"));
+    }
+    Ok(OptsBuilder::from_opts(options)
+        // Otherwise a connection to this host is made anew through the socket that it names.
+        .prefer_socket(false)
+        .socket(url.option("socket")?)
+        // Counts rows that were found, even if an update left them as they were.
+        .client_found_rows(true)
+        .tcp_keepalive(Some(CONNECT_TIMEOUT)))
+}
+
+/// What the client programs' options ask for; `None` is no TLS.
+fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault> {
+    let ca = url.option("ssl-ca")?;
+    let verifies = match mode {
+        "disabled" | "preferred" | "required" => false,
+        "verify_identity" => true,
+        _ => {
+            return Err(
+                url.reject("ssl-mode must be disabled, preferred, required or verify_identity")
+            );
+        }
+    };
+    if ca.is_some() && !verifies {
+        return Err(url.reject("ssl-ca needs ssl-mode=verify_identity"));
+    }
+    if mode == "disabled" {
+        return Ok(None);
+    }
+    install_default_cryptography();
+    let options = SslOpts::default();
+    if !verifies {
+        return Ok(Some(options.with_danger_accept_invalid_certs(true)));
+    }
+    let found = trusted_certificates(&url.shown, "ssl-ca", ca.as_deref().map(Path::new))?;
+    // The driver fails on the first one that it cannot read, and systems ship such.
+    let readable =
+        found.into_iter().filter(|cert| RootCertStore::empty().add(cert.clone()).is_ok());
+    let readable: Vec<_> = readable.map(|cert| cert.to_vec().into()).collect();
+    if readable.is_empty() {
+        return Err(url.reject("no certificate of a trusted authority can be read"));
+    }
+    Ok(Some(options.with_disable_built_in_roots(true).with_root_certs(readable)))
+}

@@ -1,3 +1,5 @@
+//! TLS with what libpq's options ask to verify.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -5,15 +7,17 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{self, CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 use tokio_postgres::config::SslMode;
 
 use crate::store::Fault;
-use crate::store::sql::{added, native, roots};
+use crate::store::sql::trusted_certificates;
 
 /// What is verified of a server's certificate. Authorities are the system's or a file's.
 pub(super) enum Verification {
-    /// Nothing: against listeners only.
+    /// Nothing: this protects against listeners only.
     Nothing,
     /// Its authority.
     Authority(Option<PathBuf>),
@@ -23,14 +27,14 @@ pub(super) enum Verification {
 
 /// What libpq's options ask for; `None` is no TLS.
 pub(super) fn mode(
-    place: &str,
+    shown: &str,
     mode: &str,
     root: Option<PathBuf>,
 ) -> Result<(SslMode, Option<Verification>), Fault> {
     let system = root.as_ref().is_some_and(|file| file.as_os_str() == "system");
     if system && mode != "verify-full" {
         return Err(Fault::Rejected(format!(
-            "{place}: sslrootcert=system trusts every public authority, which proves nothing \
+            "{shown}: sslrootcert=system trusts every public authority, which proves nothing \
              without sslmode=verify-full"
         )));
     }
@@ -43,7 +47,7 @@ pub(super) fn mode(
         "verify-full" => (SslMode::Require, Some(Verification::Host(root))),
         _ => {
             return Err(Fault::Rejected(format!(
-                "{place}: sslmode must be disable, prefer, require, verify-ca or verify-full"
+                "{shown}: sslmode must be disable, prefer, require, verify-ca or verify-full"
             )));
         }
     })
@@ -53,8 +57,8 @@ pub(super) fn mode(
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are no authorities to trust.
-pub(super) fn config(place: &str, verification: &Verification) -> Result<ClientConfig, Fault> {
-    let rejected = |error: &dyn std::fmt::Display| Fault::Rejected(format!("{place}: {error}"));
+pub(super) fn config(shown: &str, verification: &Verification) -> Result<ClientConfig, Fault> {
+    let rejected = |error: &dyn std::fmt::Display| Fault::Rejected(format!("{shown}: {error}"));
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -62,12 +66,15 @@ pub(super) fn config(place: &str, verification: &Verification) -> Result<ClientC
     let authority = match verification {
         Verification::Nothing => None,
         Verification::Authority(file) | Verification::Host(file) => {
-            let certs = match file {
-                Some(file) => added(place, "sslrootcert", file)?,
-                None => native(place)?,
-            };
+            let mut roots = RootCertStore::empty();
+            // Those that cannot be read are left out, as every TLS library does.
+            roots.add_parsable_certificates(trusted_certificates(
+                shown,
+                "sslrootcert",
+                file.as_deref(),
+            )?);
             let built =
-                WebPkiServerVerifier::builder_with_provider(roots(certs), provider.clone()).build();
+                WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone()).build();
             Some(built.map_err(|error| rejected(&error))?)
         }
     };

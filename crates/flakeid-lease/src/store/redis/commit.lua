@@ -1,6 +1,6 @@
 -- namespace, rows, used, fences, history
 -- | the run that was read, how many replicas must confirm,
---   the namespace's text or '', changes or '', its new text or '', whether all rows are there,
+--   the namespace's text or '', changes or '', its new text or '', whether the rows that are there count as all,
 --   whether to write in any case,
 --   how many rows were read (node, text or ''), how many are written (node, fence, text),
 --   how many records (member)

@@ -1,26 +1,29 @@
+//! The file beside the database: the store's lock, and the serial number of the last transaction.
+
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::place::{Place, failed, rejected};
+use super::fault::{io_fault, rejected};
+use super::files::StoreFiles;
 use crate::protocol::Bounds;
 use crate::store::Fault;
 
-/// The file beside the database that remembers how far the database has been. A database that
-/// knows less is an older copy. Holding it open is holding the store's lock.
+/// The file beside the database that remembers how far the database has been: a database that knows
+/// less is an older copy. The store's lock is held for as long as it is open.
 pub(super) struct Serial<'a> {
-    place: &'a Place,
+    files: &'a StoreFiles,
     file: File,
-    /// What it says; `None` if it is empty.
+    /// Its contents; `None` if it is empty.
     pub(super) noted: Option<Noted>,
     /// The widest bounds of any namespace that was ever in the database: one that gets lost may have
     /// had them. `None` if the file is empty, or of a build that did not write them.
     pub(super) bounds: Option<Bounds>,
 }
 
-/// More than any text that is sound.
+/// More than the length of any valid text.
 const LONGEST: usize = 128;
 
 /// Of a database without a namespace.
@@ -37,28 +40,28 @@ pub(super) struct Noted {
 
 impl<'a> Serial<'a> {
     /// Takes the lock and reads. `None` while another holds it.
-    pub(super) fn lock(place: &'a Place) -> Result<Option<Self>, Fault> {
-        place.check_presence()?;
-        let path = &place.serial;
-        let (mut file, _) = Place::open(path, true)?;
+    pub(super) fn lock(files: &'a StoreFiles) -> Result<Option<Self>, Fault> {
+        files.check_presence()?;
+        let path = &files.serial;
+        let (mut file, _) = StoreFiles::open(path, true)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
-            Err(error) => return Err(failed(path, &error.into())),
+            Err(error) => return Err(io_fault(path, &error.into())),
         }
         let mut text = String::with_capacity(LONGEST);
         let read = Read::by_ref(&mut file).take(LONGEST as u64).read_to_string(&mut text);
-        read.map_err(|error| failed(path, &error))?;
+        read.map_err(|error| io_fault(path, &error))?;
         let (noted, bounds) = parse(&text).ok_or_else(|| {
             rejected(&format!(
                 "{} was edited or damaged: delete it, and the store counts as restored",
                 path.display()
             ))
         })?;
-        Ok(Some(Self { place, file, noted, bounds }))
+        Ok(Some(Self { files, file, noted, bounds }))
     }
 
-    /// Notes, durably.
+    /// Writes, durably.
     pub(super) fn note(&mut self, noted: Noted, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
@@ -66,7 +69,7 @@ impl<'a> Serial<'a> {
             .and_then(|_| self.file.write_all(text(noted, bounds).as_bytes()))
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| {
-            Fault::Unavailable(format!("{}: {error}", self.place.serial.display()))
+            Fault::Unavailable(format!("{}: {error}", self.files.serial.display()))
         })?;
         (self.noted, self.bounds) = (Some(noted), Some(bounds));
         Ok(())
