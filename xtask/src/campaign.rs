@@ -21,9 +21,8 @@ pub(crate) fn stores() -> Outcome {
 }
 
 fn start(arguments: &[&str]) -> Step {
-    let step =
-        Step::cargo(&["run", "--profile", "tested", "--locked", "-p", "flakeid-campaign", "--"]);
-    let step = step.args(arguments);
+    let step = Step::cargo(&["run", "-p", "flakeid-campaign"]).optimised_with_checks();
+    let step = step.args(&["--"]).args(arguments);
     // Killing a process loses nothing that a file has, so servers may keep theirs in memory. On a
     // disk that is busy with the notes of IDs they take seconds to start again.
     let memory = "/dev/shm";

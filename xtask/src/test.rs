@@ -17,9 +17,6 @@ const SERVERS: [(&str, &str); 6] = [
     ("etcdctl", "etcd-client"),
 ];
 
-/// What compiles the programs of this task: optimised, and with every check of a debug build.
-const PROFILE: [&str; 3] = ["--locked", "--profile", "tested"];
-
 pub(crate) fn run(choice: Choice) -> Outcome {
     let mut times = Times::of(choice);
     let outcome = steps(&mut times);
@@ -42,10 +39,11 @@ fn steps(times: &mut Times) -> Outcome {
     })?;
     times.step("C header", header::check)?;
     times.step("lint", lint::run)?;
-    let workspace = || Step::cargo(&["test", "--workspace", "--all-features"]).args(&PROFILE);
+    let workspace =
+        || Step::cargo(&["test", "--workspace", "--all-features"]).optimised_with_checks();
     times.step("workspace: build", || workspace().args(&["--no-run"]).run())?;
     times.step("workspace: run", || workspace().run())?;
-    let tests = |package| Step::cargo(&["test", "-p", package]).args(&PROFILE);
+    let tests = |package| Step::cargo(&["test", "-p", package]).optimised_with_checks();
     times.step("core without std", || {
         tests("flakeid-core")
             .args(&["--no-default-features", "--lib", "--test", "model", "--test", "vectors"])

@@ -81,6 +81,14 @@ impl Step {
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
+    /// Optimised, as users run it, with every check of a debug build in the crates of this
+    /// workspace. Those that others have published are compiled as for a release, and so only once.
+    pub fn optimised_with_checks(self) -> Self {
+        self.args(&["--release", "--locked"])
+            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+            .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
+    }
+
     /// Run in a container that sees the checkout where it is here, and nothing else of this
     /// machine.
     pub fn inside(mut self, image: Option<&'static str>) -> Self {
