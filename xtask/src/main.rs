@@ -11,12 +11,10 @@ mod node;
 mod platform;
 mod publish;
 mod python;
-mod readme;
 mod test;
 mod times;
 mod venv;
 mod wasm;
-mod workflows;
 
 use std::process::ExitCode;
 

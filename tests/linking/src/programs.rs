@@ -2,7 +2,7 @@
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
-use super::archive::{IDS, Place};
+use crate::place::{IDS, Place};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 const SANITIZED: [&str; 4] =
@@ -12,7 +12,7 @@ const SANITIZED: [&str; 4] =
 const FEWER_IDS: &str = "200000";
 
 /// They are in a package of their own, named after clang's version.
-pub(super) fn sanitizers_of_clang() -> Outcome {
+pub(crate) fn sanitizers_of_clang() -> Outcome {
     let version = Step::new("clang", &["-dumpversion"]).output()?;
     let folder = Step::new("clang", &["-print-resource-dir"]).output()?;
     let architecture = std::env::consts::ARCH;
@@ -22,7 +22,7 @@ pub(super) fn sanitizers_of_clang() -> Outcome {
 }
 
 /// The shared library exports the header's functions and nothing else.
-pub(super) fn symbols(place: &Place) -> Outcome {
+pub(crate) fn symbols(place: &Place) -> Outcome {
     let library = place.lib().join("libflakeid.so").display().to_string();
     let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &library]);
     let listed = listed.output()?;
@@ -74,7 +74,7 @@ fn programs() -> Result<Vec<Program>, Failed> {
     ])
 }
 
-pub(super) fn c(place: &Place) -> Outcome {
+pub(crate) fn c(place: &Place) -> Outcome {
     let flags = place.step("pkg-config", &["--cflags", "--libs", "flakeid", "jansson"]).output()?;
     for program in programs()? {
         for compiler in ["gcc", "clang"] {
@@ -127,7 +127,7 @@ fn compile(
 }
 
 /// Through the `CMake` package, shared and static, with both compilers.
-pub(super) fn cpp(place: &Place) -> Outcome {
+pub(crate) fn cpp(place: &Place) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
         let folder = place.work.join(format!("cmake-{c}"));
         files::remove(&folder)?;
