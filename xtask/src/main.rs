@@ -12,14 +12,13 @@ mod platform;
 mod publish;
 mod python;
 mod test;
-mod times;
 mod venv;
 mod wasm;
 
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use flakeid_steps::{Failed, Outcome, Step};
+use flakeid_steps::{Choice, Failed, Outcome, Step};
 
 use platform::Target;
 use publish::Registry;
@@ -70,7 +69,7 @@ impl Package {
 enum Task {
     /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
-    Test(times::Choice),
+    Test(Choice),
     /// Formatting, clippy on every feature set and every workspace, documentation, Python,
     /// JavaScript, the workflows, names, circles between modules; all without warnings.
     Lint {

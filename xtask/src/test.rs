@@ -1,10 +1,9 @@
 //! Everything that must pass before a change lands, step by step.
 
-use flakeid_steps::{Outcome, Step, packages};
+use flakeid_steps::{Choice, Outcome, Step, Times, packages};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::times::{Choice, Times};
 use crate::{c, campaign, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
