@@ -3,21 +3,21 @@
 use flakeid_linking::jars;
 use flakeid_steps::{Outcome, Step, files};
 
-use crate::place::{IDS, Place};
+use crate::library::{IDS, Library};
 
-pub(crate) fn go(place: &Place) -> Outcome {
+pub(crate) fn go(library: &Library) -> Outcome {
     // Go's cache does not know what pkg-config said, and would link what another checkout built.
-    let folder = format!("-L{}", place.prefix.join("lib").display());
+    let folder = format!("-L{}", library.prefix.join("lib").display());
     let go = |arguments: &[&str]| {
-        place.step("go", arguments).within("tests/go").env("CGO_LDFLAGS", folder.clone())
+        library.step("go", arguments).within("tests/go").env("CGO_LDFLAGS", folder.clone())
     };
     go(&["vet", "./..."]).run()?;
     go(&["test", "-count=1", "./..."]).run()
 }
 
-pub(crate) fn java(place: &Place) -> Outcome {
+pub(crate) fn java(library: &Library) -> Outcome {
     let jars = jars()?;
-    let classes = place.work.join("classes").display().to_string();
+    let classes = library.work.join("classes").display().to_string();
     let class_path = format!("{jars}/*");
     let sources = files::entries("tests/java/flakeid")?;
     let sources =
@@ -27,7 +27,7 @@ pub(crate) fn java(place: &Place) -> Outcome {
         .args(&["-cp", &class_path])
         .args(&sources)
         .run()?;
-    let library = format!("-Djna.library.path={}", place.lib().display());
+    let library = format!("-Djna.library.path={}", library.lib().display());
     let class_path = format!("{classes}:{class_path}");
     Step::new("java", &[&library, "-Djna.encoding=UTF-8", "-cp", &class_path])
         .args(&["flakeid.Main", "tests/vectors", IDS])

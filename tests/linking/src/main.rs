@@ -2,7 +2,7 @@
 //! unpacked archive. `cargo xtask c --test` builds the archive and runs this.
 
 mod languages;
-mod place;
+mod library;
 mod programs;
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use flakeid_steps::{Failed, Outcome, packages, root};
 
-use place::Place;
+use library::Library;
 
 /// Builds and runs programs against the C library.
 #[derive(Parser)]
@@ -39,12 +39,12 @@ const NEEDED: [(&str, &str); 12] = [
 fn run(arguments: Arguments) -> Outcome {
     packages::ensure(&NEEDED)?;
     programs::sanitizers_of_clang()?;
-    let place = Place { prefix: arguments.library, work: root().join("target/c") };
-    programs::symbols(&place)?;
-    programs::c(&place)?;
-    programs::cpp(&place)?;
-    languages::go(&place)?;
-    languages::java(&place)
+    let library = Library { prefix: arguments.library, work: root().join("target/c") };
+    programs::symbols(&library)?;
+    programs::c(&library)?;
+    programs::cpp(&library)?;
+    languages::go(&library)?;
+    languages::java(&library)
 }
 
 fn main() -> ExitCode {

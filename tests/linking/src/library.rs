@@ -8,12 +8,12 @@ use flakeid_steps::Step;
 pub(crate) const IDS: &str = "10000000";
 
 /// An unpacked archive, and a folder for what is built against it.
-pub(crate) struct Place {
+pub(crate) struct Library {
     pub(crate) prefix: PathBuf,
     pub(crate) work: PathBuf,
 }
 
-impl Place {
+impl Library {
     pub(crate) fn lib(&self) -> PathBuf {
         self.prefix.join("lib")
     }
