@@ -1,8 +1,11 @@
+//! The fault campaign and private stores, in tests/campaign.
+
 use std::path::Path;
 
 use flakeid_steps::{Outcome, Step, files, target_folder};
 
 use crate::python;
+
 /// The fault campaign, on private servers; the arguments go to it. With Python some of the workers
 /// use the wheel, which is built for that.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {

@@ -35,12 +35,16 @@ pub(crate) fn check() -> Outcome {
     let project = "target/docs/node";
     files::empty(project)?;
     node::project(project, "examples/fastify", &FASTIFY)?;
-    guide(&["programs", "--c-library", &files::shown(&library.prefix)?])
-        .args(&["--jars", &c::jars(&library)?, "--python", &python])
+    guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
         .args(&["--node", &files::shown(&root().join(project))?])
         .run()?;
     println!("\ncargo xtask docs: the guide is right ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())
+}
+
+/// Checks what the README says.
+pub(crate) fn readme() -> Outcome {
+    guide(&["readme"]).run()
 }
 
 fn guide(arguments: &[&str]) -> Step {

@@ -2,7 +2,8 @@
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::{linters, node, wasm, workflows};
+use crate::platform::RELEASED;
+use crate::{linters, node, wasm};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -39,8 +40,9 @@ pub(crate) fn sources() -> Outcome {
     linters::python()?;
     linters::javascript()?;
     linters::workflows()?;
-    workflows::check()?;
-    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints"]).run()?;
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints", "--"])
+        .args(&RELEASED.map(|platform| platform.triple))
+        .run()?;
     node::check_manifest()?;
     wasm::check_version()
 }

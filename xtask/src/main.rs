@@ -11,17 +11,14 @@ mod node;
 mod platform;
 mod publish;
 mod python;
-mod readme;
 mod test;
-mod times;
 mod venv;
 mod wasm;
-mod workflows;
 
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use flakeid_steps::{Failed, Outcome, Step};
+use flakeid_steps::{Choice, Failed, Outcome, Step};
 
 use platform::Target;
 use publish::Registry;
@@ -72,7 +69,7 @@ impl Package {
 enum Task {
     /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
-    Test(times::Choice),
+    Test(Choice),
     /// Formatting, clippy on every feature set and every workspace, documentation, Python,
     /// JavaScript, the workflows, names, circles between modules; all without warnings.
     Lint {

@@ -6,6 +6,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, root};
 use crate::node::{self, npm};
 use crate::platform::RELEASED;
 use crate::wasm;
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Where `cargo xtask publish` publishes. Wheels are for the registry's own action, which signs

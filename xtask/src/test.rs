@@ -1,11 +1,10 @@
 //! Everything that must pass before a change lands, step by step.
 
-use flakeid_steps::{Outcome, Step, packages};
+use flakeid_steps::{Choice, Outcome, Step, Times, packages};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::times::{Choice, Times};
-use crate::{c, campaign, header, lint, node, python, readme, wasm};
+use crate::{c, campaign, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 6] = [
@@ -63,7 +62,7 @@ fn steps(times: &mut Times) -> Outcome {
         campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))
     })?;
     let here = Target::tested(None)?;
-    times.step("README", readme::check)?;
+    times.step("README", docs::readme)?;
     times.step("C, C++, Go, Java", || c::test(&here))?;
     times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
     times.step("Node", || node::test(&here))?;

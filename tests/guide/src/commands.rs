@@ -59,7 +59,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         }
     }
     if chapter.path.ends_with("java.md") {
-        files::copy_files(&built.jars, &folder)?;
+        files::copy_files(&flakeid_linking::jars()?, &folder)?;
     }
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());

@@ -4,6 +4,7 @@
 mod book;
 mod commands;
 mod examples;
+mod readme;
 mod run;
 mod service;
 mod stores;
@@ -27,15 +28,18 @@ struct Arguments {
 enum Check {
     /// The text alone: quotes, SQL, links, and that mdBook has no warning.
     Book,
+    /// The README: quotes, and the command that prints the first IDs.
+    Readme,
     /// Its commands and programs, with what was built for them.
     Programs(Built),
 }
 
 fn check(check: &Check) -> Outcome {
-    let chapters = book::read()?;
     match check {
-        Check::Book => book::build(),
+        Check::Book => book::read().and_then(|_| book::build()),
+        Check::Readme => readme::check(),
         Check::Programs(built) => {
+            let chapters = book::read()?;
             let stores = Stores::start()?;
             commands::run(&chapters, built, &stores)?;
             examples::run(built, &stores)

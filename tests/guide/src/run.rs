@@ -11,9 +11,6 @@ pub(crate) struct Built {
     /// The folder of the C library, with `lib` and `include`.
     #[arg(long)]
     pub(crate) c_library: PathBuf,
-    /// The folder of the jars that Java needs.
-    #[arg(long)]
-    pub(crate) jars: String,
     /// A Python that has the wheel and `examples/requirements.txt`.
     #[arg(long)]
     pub(crate) python: String,

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use flakeid_steps::{Failed, Outcome, Step, files, packages};
 
 use super::compiler::{Compiler, TARGET, WORK};
+
 /// Under the root of the checkout.
 pub(super) const GLUE: &str = "target/wasm/glue";
 

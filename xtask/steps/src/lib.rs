@@ -7,5 +7,7 @@
 pub mod files;
 pub mod packages;
 mod step;
+mod times;
 
 pub use step::{Failed, Outcome, Step, root, target_folder};
+pub use times::{Choice, Times};

@@ -8,6 +8,8 @@ mod cell;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
+#[cfg(all(test, loom))]
+mod loom_twin;
 mod option_table;
 mod policy;
 #[cfg(any(not(loom), test))]

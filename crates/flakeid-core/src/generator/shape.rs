@@ -17,6 +17,7 @@ pub(super) struct Run {
 
 impl Run {
     /// The position after the last one.
+    #[inline]
     pub(super) const fn end(&self) -> u64 {
         self.first + self.count
     }

@@ -9,7 +9,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
 use super::buffer::{Buffer, Producer};
-use super::loom_twin::{Flaw, Twin};
+use super::loom_twin::{CAPACITY, Flaw, Subject, Twin};
 use super::stock::Stock;
 use crate::{Generator, Layout, ManualClock, Window};
 
@@ -17,18 +17,6 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(check);
-}
-
-pub(super) const CAPACITY: u64 = 2;
-
-/// What the models ask of a ring; IDs are 1, 2, 3 … in the order in which they are put.
-pub(super) trait Subject: Send + Sync + 'static {
-    type Producer: Send + 'static;
-    fn take(&self) -> Option<u64>;
-    /// Takes away IDs up to `bound`.
-    fn skip(&self, bound: u64);
-    /// Puts what there is room for, at most up to `last`, and returns the last ID put so far.
-    fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
 }
 
 impl Subject for Buffer {

@@ -4,7 +4,17 @@ use alloc::boxed::Box;
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 
-use super::loom_models::{CAPACITY, Subject};
+pub(super) const CAPACITY: u64 = 2;
+
+/// What the models ask of a ring; IDs are 1, 2, 3 … in the order in which they are put.
+pub(super) trait Subject: Send + Sync + 'static {
+    type Producer: Send + 'static;
+    fn take(&self) -> Option<u64>;
+    /// Takes away IDs up to `bound`.
+    fn skip(&self, bound: u64);
+    /// Puts what there is room for, at most up to `last`, and returns the last ID put so far.
+    fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
+}
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {

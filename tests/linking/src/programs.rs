@@ -2,7 +2,7 @@
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
-use super::archive::{IDS, Place};
+use crate::library::{IDS, Library};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 const SANITIZED: [&str; 4] =
@@ -12,7 +12,7 @@ const SANITIZED: [&str; 4] =
 const FEWER_IDS: &str = "200000";
 
 /// They are in a package of their own, named after clang's version.
-pub(super) fn sanitizers_of_clang() -> Outcome {
+pub(crate) fn sanitizers_of_clang() -> Outcome {
     let version = Step::new("clang", &["-dumpversion"]).output()?;
     let folder = Step::new("clang", &["-print-resource-dir"]).output()?;
     let architecture = std::env::consts::ARCH;
@@ -22,13 +22,13 @@ pub(super) fn sanitizers_of_clang() -> Outcome {
 }
 
 /// The shared library exports the header's functions and nothing else.
-pub(super) fn symbols(place: &Place) -> Outcome {
-    let library = place.lib().join("libflakeid.so").display().to_string();
-    let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &library]);
+pub(crate) fn symbols(library: &Library) -> Outcome {
+    let shared = library.lib().join("libflakeid.so").display().to_string();
+    let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &shared]);
     let listed = listed.output()?;
     let mut exported: Vec<&str> = listed.lines().collect();
     exported.sort_unstable();
-    let header = files::text(place.prefix.join("include/flakeid.h"))?;
+    let header = files::text(library.prefix.join("include/flakeid.h"))?;
     let mut declared: Vec<&str> = header
         .lines()
         .filter(|line| !line.starts_with([' ', '/', '#', '*']))
@@ -38,7 +38,7 @@ pub(super) fn symbols(place: &Place) -> Outcome {
     declared.sort_unstable();
     if exported.is_empty() || exported != declared {
         return Err(Failed(format!(
-            "{library} exports {exported:?}, but the header declares {declared:?}"
+            "{shared} exports {exported:?}, but the header declares {declared:?}"
         )));
     }
     Ok(())
@@ -74,18 +74,19 @@ fn programs() -> Result<Vec<Program>, Failed> {
     ])
 }
 
-pub(super) fn c(place: &Place) -> Outcome {
-    let flags = place.step("pkg-config", &["--cflags", "--libs", "flakeid", "jansson"]).output()?;
+pub(crate) fn c(library: &Library) -> Outcome {
+    let flags =
+        library.step("pkg-config", &["--cflags", "--libs", "flakeid", "jansson"]).output()?;
     for program in programs()? {
         for compiler in ["gcc", "clang"] {
-            let plain = compile(place, compiler, &program, "plain", &["-O2"], &flags)?;
-            run(place.step(&plain, &[]), program.arguments[0])?;
+            let plain = compile(library, compiler, &program, "plain", &["-O2"], &flags)?;
+            run(library.step(&plain, &[]), program.arguments[0])?;
             if compiler == "gcc" {
-                let valgrind = place.step("valgrind", &VALGRIND).args(&[&plain]);
+                let valgrind = library.step("valgrind", &VALGRIND).args(&[&plain]);
                 run(valgrind, program.arguments[1])?;
             }
-            let sanitized = compile(place, compiler, &program, "sanitized", &SANITIZED, &flags)?;
-            run(place.step(&sanitized, &[]), program.arguments[0])?;
+            let sanitized = compile(library, compiler, &program, "sanitized", &SANITIZED, &flags)?;
+            run(library.step(&sanitized, &[]), program.arguments[0])?;
         }
     }
     Ok(())
@@ -105,14 +106,14 @@ fn run(step: Step, argument: &str) -> Outcome {
 }
 
 fn compile(
-    place: &Place,
+    library: &Library,
     compiler: &str,
     program: &Program,
     kind: &str,
     flags: &[&str],
     libraries: &str,
 ) -> Result<String, Failed> {
-    let output = place.work.join(format!("{}-{compiler}-{kind}", program.name));
+    let output = library.work.join(format!("{}-{compiler}-{kind}", program.name));
     let output = output.display().to_string();
     let all: Vec<&str> = STRICT
         .iter()
@@ -127,12 +128,12 @@ fn compile(
 }
 
 /// Through the `CMake` package, shared and static, with both compilers.
-pub(super) fn cpp(place: &Place) -> Outcome {
+pub(crate) fn cpp(library: &Library) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
-        let folder = place.work.join(format!("cmake-{c}"));
+        let folder = library.work.join(format!("cmake-{c}"));
         files::remove(&folder)?;
         let folder = folder.display().to_string();
-        let prefix = format!("-DCMAKE_PREFIX_PATH={}", place.prefix.display());
+        let prefix = format!("-DCMAKE_PREFIX_PATH={}", library.prefix.display());
         let compilers = [format!("-DCMAKE_C_COMPILER={c}"), format!("-DCMAKE_CXX_COMPILER={cpp}")];
         let count = format!("-DIDS={IDS}");
         Step::new("cmake", &["-S", "tests/cpp", "-B", &folder, "-DCMAKE_BUILD_TYPE=Release"])

@@ -1,17 +1,18 @@
-//! The archive: both libraries, headers, pkg-config and `CMake` files, licences.
+//! The C library as users get it: an archive with both libraries, headers, pkg-config and `CMake`
+//! files, licences. `tests/linking` links programs with it.
+//!
+//! cargo-c would do much of the packing, but it is a program of three hundred crates to install,
+//! and its archives have no `CMake` package.
 
 use std::path::{Path, PathBuf};
 
-use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::header;
 use crate::platform::Target;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const DIST: &str = "target/dist/c";
-
-/// How many IDs each test program makes.
-pub(super) const IDS: &str = "10000000";
 
 /// What the files are called on that system.
 struct Names {
@@ -163,28 +164,42 @@ fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &P
     Ok(())
 }
 
-/// An unpacked archive, and a folder for what is built against it.
-pub(crate) struct Place {
-    pub(crate) prefix: PathBuf,
-    pub(super) work: PathBuf,
-}
-
-impl Place {
-    pub(crate) fn lib(&self) -> PathBuf {
-        self.prefix.join("lib")
-    }
-
-    /// A step that finds the library by pkg-config, and at run time.
-    pub(super) fn step(&self, program: &str, arguments: &[&str]) -> Step {
-        Step::new(program, arguments)
-            .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))
-            .env("LD_LIBRARY_PATH", self.lib())
-    }
-}
-
-/// Builds the archive and unpacks it into a folder.
-pub(crate) fn installed(target: &Target, folder: &str) -> Result<Place, Failed> {
+/// Builds the archive and unpacks it into a folder. Returns where its `lib` and `include` are.
+pub(crate) fn installed(target: &Target, folder: &str) -> Result<PathBuf, Failed> {
     build(target)?;
-    let prefix = install(target, &root().join(folder))?;
-    Ok(Place { prefix, work: root().join("target/c") })
+    install(target, &root().join(folder))
+}
+
+/// Installs the archive, and links programs in C, C++, Go and Java with it.
+pub(crate) fn test(target: &Target) -> Outcome {
+    if !target.runs_here()? {
+        return Err(Failed(format!("programs for {} do not run here", target.platform.triple)));
+    }
+    let library = files::shown(&installed(target, "target/c/prefix")?)?;
+    Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-linking", "--"])
+        .args(&["--library", &library])
+        .run()
+}
+
+/// What measures the C border beside the same loops in Rust, compiled.
+pub(crate) fn bench() -> Result<Step, Failed> {
+    packages::ensure(&[("gcc", "gcc")])?;
+    let here = Target::new(None)?;
+    let work = root().join("target/c/bench");
+    let prefix = installed(&here, "target/c/bench/prefix")?;
+    let (target, library) = (work.display().to_string(), prefix.join("lib"));
+    Step::cargo(&["build", "--release", "--locked", "--manifest-path", "benches/c/Cargo.toml"])
+        .args(&["--target-dir", &target])
+        .run()?;
+    let program = work.join("bench").display().to_string();
+    let rust = work.join("release");
+    let include = format!("-I{}", prefix.join("include").display());
+    let folders = [format!("-L{}", library.display()), format!("-L{}", rust.display())];
+    let at_run_time = format!("-Wl,-rpath,{}:{}", library.display(), rust.display());
+    Step::new("gcc", &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2"])
+        .args(&["benches/c/bench.c", "-o", &program, &include, &folders[0], &folders[1]])
+        .args(&["-lflakeid", "-lrust_loops", &at_run_time])
+        .run()?;
+    Ok(Step::new(&program, &[]))
 }

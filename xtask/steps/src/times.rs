@@ -3,12 +3,12 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
+use crate::step::{Failed, Outcome};
 use clap::Args;
-use flakeid_steps::{Failed, Outcome};
 
 /// Which steps of a task are done.
 #[derive(Args, Default)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// Only this step (may be given more than once): one that --list names.
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
@@ -17,14 +17,15 @@ pub(crate) struct Choice {
     list: bool,
 }
 
-#[cfg(test)]
 impl Choice {
-    pub(crate) const fn list() -> Self {
+    /// Of no step, which only names them.
+    pub const fn list() -> Self {
         Self { only: Vec::new(), list: true }
     }
 }
 
-pub(crate) struct Times {
+/// How long the steps took that were done.
+pub struct Times {
     choice: Choice,
     names: Vec<&'static str>,
     start: Instant,
@@ -32,12 +33,13 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    pub(crate) fn of(choice: Choice) -> Self {
+    /// No step yet.
+    pub fn of(choice: Choice) -> Self {
         Self { choice, names: Vec::new(), start: Instant::now(), steps: Vec::new() }
     }
 
     /// Runs a step if it was chosen, and notes how long it took, also if it failed.
-    pub(crate) fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
+    pub fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
         let Choice { only, list } = &self.choice;
         self.names.push(name);
         if *list || !(only.is_empty() || only.iter().any(|one| one == name)) {
@@ -50,12 +52,12 @@ impl Times {
     }
 
     /// Whether no step is done.
-    pub(crate) const fn is_list(&self) -> bool {
+    pub const fn is_list(&self) -> bool {
         self.choice.list
     }
 
     /// Fails if a step was chosen that there is not.
-    pub(crate) fn check_names(&self) -> Outcome {
+    pub fn check_names(&self) -> Outcome {
         let unknown = self.choice.only.iter().find(|one| !self.names.contains(&one.as_str()));
         unknown.map_or(Ok(()), |unknown| {
             let names = self.names.join("\", \"");

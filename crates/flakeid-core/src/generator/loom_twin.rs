@@ -1,0 +1,98 @@
+//! The generator's algorithm with one flaw at a time, which the models have to refute.
+
+use alloc::vec::Vec;
+
+use loom::sync::atomic::{AtomicU64, Ordering};
+
+use super::cell::CLOSED;
+
+/// What the models ask of a generator; positions stand for IDs.
+pub(super) trait Subject: Send + Sync + 'static {
+    fn issue(&self, wanted: usize) -> Vec<u64>;
+    fn extend(&self, fence: u64);
+    /// The exclusive bound of what was issued.
+    fn retire(&self) -> u64;
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Flaw {
+    /// Takes a position by a load and a store.
+    PlainStore,
+    /// Takes a run by adding to the word, but numbers it from what was loaded before.
+    StaleRun,
+    /// Sets the limit to what it is told, even if that is lower.
+    LoweredLimit,
+    /// Checks the limit, but not again after losing a swap to others.
+    LimitCheckedOnce,
+    /// Reads the word, then closes it.
+    LateClose,
+}
+
+/// The generator's algorithm at a clock that reads tick 11, with one flaw.
+pub(super) struct Twin {
+    word: AtomicU64,
+    limit: AtomicU64,
+    flaw: Flaw,
+}
+
+impl Twin {
+    pub(super) fn new(flaw: Flaw) -> Self {
+        Self { word: AtomicU64::new(22), limit: AtomicU64::new(24), flaw }
+    }
+}
+
+impl Subject for Twin {
+    fn issue(&self, wanted: usize) -> Vec<u64> {
+        let limit = self.limit.load(Ordering::Acquire);
+        let mut word = self.word.load(Ordering::Acquire);
+        let checked_once = word < limit;
+        loop {
+            let passes = match self.flaw {
+                Flaw::LimitCheckedOnce => checked_once,
+                _ => word < limit,
+            };
+            if !passes || word == CLOSED {
+                return Vec::new();
+            }
+            let count = (wanted as u64).min(limit.saturating_sub(word).max(1));
+            match self.flaw {
+                Flaw::PlainStore => {
+                    self.word.store(word + count, Ordering::Release);
+                    return (word..word + count).collect();
+                }
+                Flaw::StaleRun => {
+                    self.word.fetch_add(count, Ordering::AcqRel);
+                    return (word..word + count).collect();
+                }
+                _ => {}
+            }
+            match self.word.compare_exchange(
+                word,
+                word + count,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return (word..word + count).collect(),
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    fn extend(&self, fence: u64) {
+        if self.flaw == Flaw::LoweredLimit {
+            self.limit.store(fence << 1, Ordering::Release);
+        } else {
+            self.limit.fetch_max(fence << 1, Ordering::AcqRel);
+        }
+    }
+
+    fn retire(&self) -> u64 {
+        if self.flaw == Flaw::LateClose {
+            let word = self.word.load(Ordering::Acquire);
+            self.word.store(CLOSED, Ordering::Release);
+            word
+        } else {
+            self.word.swap(CLOSED, Ordering::AcqRel)
+        }
+    }
+}

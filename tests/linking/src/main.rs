@@ -1,0 +1,58 @@
+//! The proof that other languages can link the C library: programs in C, C++, Go and Java against an
+//! unpacked archive. `cargo xtask c --test` builds the archive and runs this.
+
+mod languages;
+mod library;
+mod programs;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use flakeid_steps::{Failed, Outcome, packages, root};
+
+use library::Library;
+
+/// Builds and runs programs against the C library.
+#[derive(Parser)]
+struct Arguments {
+    /// The folder of the library, with `lib` and `include`.
+    #[arg(long)]
+    library: PathBuf,
+}
+
+const NEEDED: [(&str, &str); 12] = [
+    ("gcc", "gcc"),
+    ("g++", "g++"),
+    ("clang", "clang"),
+    ("valgrind", "valgrind"),
+    ("cmake", "cmake"),
+    ("make", "make"),
+    ("nm", "binutils"),
+    ("pkg-config", "pkg-config"),
+    ("/usr/include/jansson.h", "libjansson-dev"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
+    ("go", "golang-go"),
+];
+
+fn run(arguments: Arguments) -> Outcome {
+    packages::ensure(&NEEDED)?;
+    programs::sanitizers_of_clang()?;
+    let library = Library { prefix: arguments.library, work: root().join("target/c") };
+    programs::symbols(&library)?;
+    programs::c(&library)?;
+    programs::cpp(&library)?;
+    languages::go(&library)?;
+    languages::java(&library)
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed(why)) => {
+            eprintln!("flakeid-linking: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
