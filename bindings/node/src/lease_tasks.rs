@@ -34,7 +34,7 @@ impl Task for Opening {
 
     fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
         let generator = opened.map_err(|error| thrown(&env, &error))?;
-        let Environment { leases, .. } = Environment::of(&env)?;
+        let Environment { leases, .. } = Environment::from_env(&env)?;
         ExternalRef::new(&env, Handle::leased(generator, self.max_wait, leases))
     }
 }
@@ -121,6 +121,6 @@ pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
 /// Ends all leases of this environment, and waits for that at most a second.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {
-    Environment::of(&env)?.leases.end_all();
+    Environment::from_env(&env)?.leases.end_all();
     Ok(())
 }
