@@ -17,7 +17,7 @@ const SERVERS: [(&str, &str); 6] = [
 ];
 
 pub(crate) fn run(choice: Choice) -> Outcome {
-    let mut times = Times::of(choice);
+    let mut times = Times::new(choice);
     let outcome = steps(&mut times);
     print!("\n{times}");
     outcome?;
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn ci_runs_every_step() {
-        let mut times = Times::of(Choice::list());
+        let mut times = Times::new(Choice::list());
         assert!(steps(&mut times).is_ok());
         let workflow = flakeid_steps::files::text(".github/workflows/ci.yml").unwrap_or_default();
         for step in times.to_string().lines() {

@@ -52,7 +52,7 @@ impl Dispatcher {
 /// the first one: one waits, the other does not.
 #[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
 pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
-    let dispatcher = &Environment::of(env)?.dispatcher;
+    let dispatcher = &Environment::from_env(env)?.dispatcher;
     // The environment keeps the dispatcher until it ends, and no function is called after that.
     env.add_env_cleanup_hook(env.raw() as usize, |env| FIRST.forget(env as sys::napi_env))?;
     FIRST.note(env.raw(), dispatcher);

@@ -36,7 +36,7 @@ impl Environment {
         env.set_instance_data(made, (), |_| {})
     }
 
-    pub(crate) fn of(env: &Env) -> napi::Result<&'static Self> {
+    pub(crate) fn from_env(env: &Env) -> napi::Result<&'static Self> {
         let missing = || napi::Error::new(Status::GenericFailure, "call setup first");
         env.get_instance_data::<Self>()?.map(|found| &*found).ok_or_else(missing)
     }
@@ -44,7 +44,7 @@ impl Environment {
     /// The JavaScript object for an error of the core.
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
-        let make_error = &Self::of(env)?.make_error;
+        let make_error = &Self::from_env(env)?.make_error;
         // The reference belongs to this environment, which outlives the call.
         let arguments = (
             error.code().to_owned(),

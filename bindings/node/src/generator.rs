@@ -33,7 +33,7 @@ pub(crate) fn open(
 #[napi(catch_unwind)]
 pub(crate) fn slot_of(env: Env, owned: &Owned) -> Result<SlotHandle> {
     let handle = Arc::clone(owned);
-    Ok(Environment::of(&env)?.dispatcher.register(handle))
+    Ok(Environment::from_env(&env)?.dispatcher.register(handle))
 }
 
 /// A function of a generator that fills an array and returns how many IDs it wrote.

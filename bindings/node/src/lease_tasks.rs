@@ -30,14 +30,14 @@ impl Task for Opening {
 
     fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
         let generator = opened.map_err(|error| thrown(&env, &error))?;
-        let Environment { leases, .. } = Environment::of(&env)?;
+        let Environment { leases, .. } = Environment::from_env(&env)?;
         ExternalRef::new(&env, Handle::leased(generator, leases))
     }
 }
 
-/// Leases a node off the event loop, for a generator, from the store at the URL or else from that
-/// which `FLAKEID_STORE` names, or else from this host's embedded store. The listener is given the kind of an event,
-/// its node, start, fence and error, and does not keep the event loop running.
+/// Leases a node off the event loop, for a generator, from the store at the URL, else from the one
+/// that `FLAKEID_STORE` names, else from this host's embedded store. The listener is given the kind
+/// of an event, its node, start, fence and error, and does not keep the event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(
     env: Env,
@@ -123,6 +123,6 @@ pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
 /// Ends all leases of this environment, and waits for that at most a second.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {
-    Environment::of(&env)?.leases.end_all();
+    Environment::from_env(&env)?.leases.end_all();
     Ok(())
 }

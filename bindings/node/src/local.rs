@@ -43,5 +43,5 @@ impl NextId for Local {
 pub(crate) fn slot_of_local(env: Env, owned: &Owned) -> Result<SlotHandle> {
     #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are registered alike")]
     let local = Arc::new(Local { local: RefCell::new(owned.local()), handle: Arc::clone(owned) });
-    Ok(Environment::of(&env)?.dispatcher.register(local))
+    Ok(Environment::from_env(&env)?.dispatcher.register(local))
 }

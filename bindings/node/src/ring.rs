@@ -63,7 +63,7 @@ fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_ring(env: Env, ring: &Ring) -> Result<SlotHandle> {
     let cached = Arc::clone(ring);
-    Ok(Environment::of(&env)?.dispatcher.register(cached))
+    Ok(Environment::from_env(&env)?.dispatcher.register(cached))
 }
 
 /// How many IDs a ring can hold.

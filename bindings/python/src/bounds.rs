@@ -16,7 +16,7 @@ use crate::parts::Parts;
 #[pyfunction]
 #[pyo3(signature = (id, layout = None), text_signature = "(id, layout='twitter')")]
 pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<Parts> {
-    Layout::of(layout).unpack(id)
+    Layout::from_chosen(layout).unpack(id)
 }
 
 /// The smallest ID of the tick that contains an instant, for range scans: id >= lower.
@@ -28,7 +28,7 @@ pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
 pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<u64> {
-    Layout::of(layout).lower_bound(when)
+    Layout::from_chosen(layout).lower_bound(when)
 }
 
 /// The largest ID of the tick that contains an instant, for range scans: id <= upper.
@@ -40,5 +40,5 @@ pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> Py
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
 pub(crate) fn upper_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<u64> {
-    Layout::of(layout).upper_bound(when)
+    Layout::from_chosen(layout).upper_bound(when)
 }

@@ -10,7 +10,7 @@ use pyo3::types::PyMemoryView;
 pub(crate) struct Target(PyUntypedBuffer);
 
 impl Target {
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // A memoryview knows the strides where the object leaves them out, as ctypes does.
         let buffer = PyUntypedBuffer::get(object)
             .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;

@@ -248,6 +248,6 @@ fn handler_of(
     name: &str,
     function: &Bound<'_, PyAny>,
 ) -> PyResult<impl Fn(&Error) + Send + Sync + 'static> {
-    let function = Callback::of(name, function)?;
+    let function = Callback::new(name, function)?;
     Ok(move |error: &Error| function.call(|py| exception(py, error)))
 }

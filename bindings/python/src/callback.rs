@@ -18,7 +18,7 @@ pub(crate) struct Callback(Py<PyAny>);
 
 impl Callback {
     /// The argument of that name.
-    pub(crate) fn of(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Self> {
         if function.is_callable() {
             Ok(Self(function.clone().unbind()))
         } else {

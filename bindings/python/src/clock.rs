@@ -62,7 +62,7 @@ pub(crate) enum Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if value.is_instance_of::<PyString>() {
             return named(value).map(Self::Named);
         }

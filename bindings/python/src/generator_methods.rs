@@ -79,7 +79,7 @@ impl Generator {
         let others = ["clock", "window"];
         let mut builder = settings::apply(Core::builder(layout), "Generator", options, &others)?;
         if let Some(clock) = clock {
-            builder = match clock::Chosen::of(clock)? {
+            builder = match clock::Chosen::from_python(clock)? {
                 clock::Chosen::Named(clock) => builder.clock(clock),
                 clock::Chosen::Manual(clock) => builder.clock(clock),
             };
@@ -113,12 +113,12 @@ impl Generator {
     /// integers (numpy, array.array, memoryview). Do not touch the array from other threads
     /// meanwhile: long fills run without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.fill_waiting(py, Target::of(buffer)?.ids())
+        self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
     /// As fill, without ever waiting.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let mut target = Target::of(buffer)?;
+        let mut target = Target::from_python(buffer)?;
         let ids = target.ids();
         if ids.len() > MOST_AT_ONCE {
             py.detach(|| self.0.try_fill(ids)).map_err(raise)
@@ -151,7 +151,7 @@ impl Generator {
     /// A LocalGenerator of this generator, for one thread at a time: it is faster, but its IDs are
     /// not in order with those of other threads, and their times may be a few milliseconds late.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
-        LocalGenerator::of(this)
+        LocalGenerator::new(this)
     }
 
     /// What happened besides issuing IDs.
@@ -181,7 +181,7 @@ impl Generator {
     /// The state of the lease, or its last state after close(); None if the node is not leased.
     #[getter]
     fn lease(&self) -> Option<Lease> {
-        self.0.lease().map(Lease::of)
+        self.0.lease().map(Lease::new)
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -39,7 +39,7 @@ impl<'py> FromPyObject<'_, 'py> for Chosen {
 }
 
 impl Layout {
-    pub(crate) fn of(chosen: Option<Chosen>) -> Self {
+    pub(crate) fn from_chosen(chosen: Option<Chosen>) -> Self {
         Self(chosen.map_or_else(Core::default, |chosen| chosen.0))
     }
 
@@ -48,7 +48,7 @@ impl Layout {
         chosen: Option<Chosen>,
         epoch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Core> {
-        let Self(layout) = Self::of(chosen);
+        let Self(layout) = Self::from_chosen(chosen);
         match epoch {
             Some(epoch) => layout.with_epoch(unix_ms_of("epoch", epoch)?).map_err(raise),
             None => Ok(layout),

@@ -85,7 +85,7 @@ pub(crate) fn lease(
         builder = builder.nodes(from, to);
     }
     if let Some(on_event) = on_event {
-        builder = builder.observer(observer(Callback::of("on_event", on_event)?));
+        builder = builder.observer(observer(Callback::new("on_event", on_event)?));
     }
     open(py, builder).map(generator_of)
 }
@@ -118,7 +118,7 @@ pub(crate) fn auto(
     layout: Option<Chosen>,
     clock: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Generator> {
-    let Layout(layout) = Layout::of(layout);
+    let Layout(layout) = Layout::from_chosen(layout);
     let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
     let open = || open(py, LeaseBuilder::auto(layout).map_err(raise)?.clock(clock));
     let generator = open().map(generator_of)?;

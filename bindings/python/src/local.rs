@@ -36,7 +36,7 @@ struct Lent<'a, 'py> {
 }
 
 impl<'a, 'py> Lent<'a, 'py> {
-    fn by(owner: &'a Bound<'py, LocalGenerator>) -> Self {
+    fn new(owner: &'a Bound<'py, LocalGenerator>) -> Self {
         // SAFETY: this object owns the share, which is moved and no more.
         let share = unsafe { owner.get().share.with(owner, Option::take) };
         Self { owner, share }
@@ -54,7 +54,7 @@ impl Drop for Lent<'_, '_> {
 }
 
 impl LocalGenerator {
-    pub(crate) fn of(generator: &Bound<'_, Generator>) -> Self {
+    pub(crate) fn new(generator: &Bound<'_, Generator>) -> Self {
         let share = AnyLocalGenerator::new(&generator.get().0);
         Self { share: Guarded::new(Some(share)), generator: generator.clone().unbind() }
     }
@@ -81,7 +81,7 @@ impl LocalGenerator {
             }
             Some(Err(_)) | None => {}
         }
-        let mut lent = Lent::by(this);
+        let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(|| {
             PyRuntimeError::new_err(
                 "this LocalGenerator is in use by another thread; give each thread one of its own",

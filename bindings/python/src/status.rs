@@ -19,7 +19,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    pub(crate) fn of(status: LeaseStatus) -> Self {
+    pub(crate) fn new(status: LeaseStatus) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         Self { status, now: i64::try_from(now).unwrap_or(i64::MAX) }
     }

@@ -178,7 +178,7 @@ impl Connection {
         let names = self.store.namespaces().unwrap_or_default();
         match names.len() {
             0 => error.into(),
-            _ => Failure::hinted(error, format!("{} has {}", self.location, some(&names))),
+            _ => Failure::hinted(error, format!("{} has {}", self.location, first_names(&names))),
         }
     }
 }
@@ -194,7 +194,7 @@ fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
 }
 
 /// The first few of many names.
-fn some(names: &[String]) -> String {
+fn first_names(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| sanitize(name)).collect();
     let more = if names.len() > MOST { " …" } else { "" };

@@ -75,14 +75,14 @@ fn ids_of_a_gated_generator_are_distinct_and_never_ahead() {
 fn clocks_go_by_their_names() {
     for clock in NamedClock::ALL {
         assert_eq!(clock.to_string().parse::<NamedClock>().unwrap(), clock);
-        assert_eq!(NamedClock::of(&clock), Some(clock));
+        assert_eq!(NamedClock::from_any(&clock), Some(clock));
         assert!((SystemClock.unix_ms() - clock.unix_ms()).abs() < 1_000);
     }
     assert_eq!(NamedClock::default(), NamedClock::System);
-    assert_eq!(NamedClock::of(&SystemClock), Some(NamedClock::System));
-    assert_eq!(NamedClock::of(&CoarseClock), Some(NamedClock::Coarse));
-    assert_eq!(NamedClock::of(&GatedClock), Some(NamedClock::Gated));
-    assert_eq!(NamedClock::of(&7), None);
+    assert_eq!(NamedClock::from_any(&SystemClock), Some(NamedClock::System));
+    assert_eq!(NamedClock::from_any(&CoarseClock), Some(NamedClock::Coarse));
+    assert_eq!(NamedClock::from_any(&GatedClock), Some(NamedClock::Gated));
+    assert_eq!(NamedClock::from_any(&7), None);
     let error = "exact".parse::<NamedClock>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
     let text = error.to_string();

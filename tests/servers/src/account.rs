@@ -9,7 +9,7 @@ use std::process::Command;
 pub(crate) struct Account(Option<(u32, u32)>);
 
 impl Account {
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         if number(&["-u"]) != 0 {
             return Self(None);
         }

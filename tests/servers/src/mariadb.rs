@@ -101,7 +101,7 @@ impl MariadbServer {
     }
 
     fn installed() -> Self {
-        let account = Account::of("mysql");
+        let account = Account::named("mysql");
         let home = tempfile::tempdir().expect("a temporary directory");
         account.own(home.path());
         // Servers clear their directory for temporary tables at the start: whosever they are.

@@ -158,7 +158,7 @@ impl PostgresServer {
     }
 
     fn installed() -> Self {
-        let account = Account::of("postgres");
+        let account = Account::named("postgres");
         let home = tempfile::tempdir().expect("a temporary directory");
         account.own(home.path());
         let programs = newest_programs();

@@ -34,7 +34,7 @@ pub struct Times {
 
 impl Times {
     /// No step yet.
-    pub fn of(choice: Choice) -> Self {
+    pub fn new(choice: Choice) -> Self {
         Self { choice, names: Vec::new(), start: Instant::now(), steps: Vec::new() }
     }
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_table_has_every_step_also_one_that_failed() {
-        let mut times = Times::of(Choice::default());
+        let mut times = Times::new(Choice::default());
         assert!(times.step("lint", || Ok(())).is_ok());
         assert!(times.step("languages", || Err(Failed("no".to_owned()))).is_err());
         assert_eq!(names(&times), ["step", "lint", "languages", "total"]);
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn only_what_was_chosen_is_done_and_it_has_to_be_a_step() {
         let only = vec!["two".to_owned()];
-        let mut times = Times::of(Choice { only, list: false });
+        let mut times = Times::new(Choice { only, list: false });
         assert!(times.step("one", || Err(Failed("not chosen".to_owned()))).is_ok());
         assert!(times.check_names().is_err());
         assert!(times.step("two", || Ok(())).is_ok());
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_list_does_nothing() {
-        let mut times = Times::of(Choice::list());
+        let mut times = Times::new(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);
     }

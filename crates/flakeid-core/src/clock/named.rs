@@ -44,7 +44,7 @@ impl NamedClock {
 
     /// The name of `clock`, if it is one of them.
     #[must_use]
-    pub fn of(clock: &dyn Any) -> Option<Self> {
+    pub fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {
             Some(Self::System)
         } else if clock.is::<CoarseClock>() {

@@ -24,7 +24,7 @@ impl ClockSource {
     pub(crate) fn of<C: Clock>(clock: C) -> Self {
         let known: &dyn Any = &clock;
         #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if let Some(named) = super::NamedClock::of(known) {
+        if let Some(named) = super::NamedClock::from_any(known) {
             return match named {
                 super::NamedClock::Gated if super::GatedClock.is_gated() => Self::Gated,
                 super::NamedClock::System | super::NamedClock::Gated => Self::System,

@@ -30,10 +30,10 @@ pub struct LayoutBuilder {
 
 impl LayoutBuilder {
     pub(super) const fn new() -> Self {
-        Self::of(FieldList::new())
+        Self::from_fields(FieldList::new())
     }
 
-    pub(super) const fn of(fields: FieldList) -> Self {
+    pub(super) const fn from_fields(fields: FieldList) -> Self {
         Self { fields, fault: None, epoch: 0, unit: 1 }
     }
 
@@ -199,6 +199,6 @@ impl Layout {
     /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts
     /// the horizon beyond 2^63 − 1 milliseconds.
     pub fn with_epoch(&self, unix_ms: i64) -> Result<Self, Error> {
-        LayoutBuilder::of(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
+        LayoutBuilder::from_fields(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
     }
 }

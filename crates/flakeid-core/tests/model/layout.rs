@@ -14,7 +14,7 @@ pub struct BigLayout {
 }
 
 impl BigLayout {
-    pub fn of(fields: &str, epoch: i128, unit: i128) -> Self {
+    pub fn new(fields: &str, epoch: i128, unit: i128) -> Self {
         let fields = fields
             .split('.')
             .map(|item| (item.chars().next().unwrap(), item[1..].parse().unwrap()));

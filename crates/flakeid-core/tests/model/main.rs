@@ -149,7 +149,7 @@ proptest! {
 #[test]
 fn the_model_layout_is_not_the_code_under_test() {
     // One ID by hand, so that the model is anchored to something outside this folder.
-    let big = BigLayout::of("t41.d5.w5.s12", 1_288_834_974_657, 1);
+    let big = BigLayout::new("t41.d5.w5.s12", 1_288_834_974_657, 1);
     let node = 17 * 32 + 25;
     let id = big.pack(&[("time", 217_080_014_192), ("node", node), ("sequence", 0)]);
     assert_eq!(id, 910_499_571_847_892_992);

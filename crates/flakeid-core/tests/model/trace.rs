@@ -43,7 +43,7 @@ fn small_layout() -> impl Strategy<Value = BigLayout> {
         Just("t9.c3.s1"),
     ];
     (shape, prop_oneof![Just(1), Just(7), Just(10)], prop_oneof![Just(0), Just(1000)])
-        .prop_map(|(fields, unit, epoch)| BigLayout::of(fields, epoch, unit))
+        .prop_map(|(fields, unit, epoch)| BigLayout::new(fields, epoch, unit))
 }
 
 fn call(unit: i64) -> impl Strategy<Value = Call> {

@@ -74,7 +74,7 @@ pub(crate) struct LeaseClock {
 
 impl LeaseClock {
     pub(crate) fn new(clock: impl Clock) -> Self {
-        let system = NamedClock::of(&clock);
+        let system = NamedClock::from_any(&clock);
         let exact: Arc<dyn Clock> =
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
         Self { exact, system }
