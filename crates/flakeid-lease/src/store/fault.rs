@@ -1,3 +1,5 @@
+//! Why an operation on a store failed.
+
 use std::fmt;
 
 use crate::protocol::Refusal;
@@ -16,7 +18,8 @@ pub enum Fault {
     /// What was read has changed meanwhile; nothing was written. The store runs the work again,
     /// so this reaches nobody but it.
     Conflict,
-    /// The rules say no.
+    /// The rules say no. That is an answer: what the operation wrote before it, such as the floor of a
+    /// restored store, is kept.
     Refused(Refusal),
 }
 
@@ -30,7 +33,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unavailable(text) | Self::Rejected(text) => f.write_str(text),
-            Self::Conflict => f.write_str("too many others changed the same rows"),
+            Self::Conflict => f.write_str("other clients changed the same rows"),
             Self::Refused(refusal) => write!(f, "{refusal:?}"),
         }
     }

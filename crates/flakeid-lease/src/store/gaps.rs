@@ -3,8 +3,8 @@
 
 use super::Fault;
 
-/// What a store can tell of a range of nodes.
-pub(super) trait Taken {
+/// The nodes that have rows, by ranges.
+pub(super) trait UsedNodes {
     /// How many nodes from `low` to `high` have rows.
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault>;
 
@@ -12,37 +12,36 @@ pub(super) trait Taken {
     fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault>;
 }
 
-/// So many nodes are listed rather than counted.
+/// Up to so many nodes are listed rather than counted.
 const LISTED: u64 = 64;
 
 /// How much longer each full block makes the next one.
 const GROWTH: u64 = 32;
 
-/// What a search ended with.
+/// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// This node has no row.
     Free(u64),
-    /// There are only so many free nodes, which were passed over.
+    /// All free nodes were passed over: there are only so many.
     Only(u64),
 }
 
 /// The first node without a row from `first` to `to` and then from `from` to `first`, after passing
 /// over `skip` of them, or over fewer if there are not so many.
-#[cfg(any(feature = "mysql", feature = "etcd", all(feature = "sqlite", unix), test))]
 pub(super) fn unused(
-    taken: &mut impl Taken,
+    used: &mut impl UsedNodes,
     (from, to): (u64, u64),
     first: u64,
     skip: u64,
 ) -> Result<Option<u64>, Fault> {
     let mut around = |skip: u64| -> Result<Found, Fault> {
-        let above = search(taken, first, to, skip)?;
+        let above = search(used, first, to, skip)?;
         let Found::Only(free) = above else { return Ok(above) };
         if first == from {
             return Ok(above);
         }
-        let below = search(taken, from, first - 1, skip - free)?;
+        let below = search(used, from, first - 1, skip - free)?;
         let Found::Only(more) = below else { return Ok(below) };
         Ok(Found::Only(free + more))
     };
@@ -56,35 +55,35 @@ pub(super) fn unused(
     })
 }
 
-/// The same from `low` to `high`. Counts may come from different moments: then the node that is
-/// found may not be the first, or have a row by now.
+/// As [`unused`], from `low` to `high`. The counts may be of different moments: then the node that is
+/// found may not be the first, or may have a row by now.
 pub(super) fn search(
-    taken: &mut impl Taken,
+    used: &mut impl UsedNodes,
     mut low: u64,
     high: u64,
     skip: u64,
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // Not beyond this one.
+    // The first free node that is left is not beyond this one.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);
         let nodes = end - low + 1;
         let rows = if nodes <= LISTED {
-            let rows = taken.nodes(low, end)?;
+            let rows = used.nodes(low, end)?;
             if let Some(node) = nth_free(&rows, low, end, left) {
                 return Ok(Found::Free(node));
             }
             rows.len() as u64
         } else {
-            taken.count(low, end)?
+            used.count(low, end)?
         };
         let free = nodes.saturating_sub(rows);
         if nodes > LISTED && free > left {
             // All rows and all that are passed over fill no more nodes than this.
             let last = end.min(low + rows + left);
-            // Mostly rows begin without gaps, and then end: that is looked at before the middle.
+            // Usually rows begin without gaps and then end, so that place is tried before the middle.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    impl Taken for Rows {
+    impl UsedNodes for Rows {
         fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
             self.asked += 1;
             Ok(self.rows.range(low..=high).count() as u64)
@@ -207,10 +206,10 @@ mod tests {
 
     #[test]
     fn rows_that_come_meanwhile_do_not_keep_it() {
-        /// Tells by counting that one is missing, and by listing that none is.
-        struct Filled;
+        /// Counts one node less than it lists.
+        struct FilledMeanwhile;
 
-        impl Taken for Filled {
+        impl UsedNodes for FilledMeanwhile {
             fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
                 Ok(high - low)
             }
@@ -220,6 +219,6 @@ mod tests {
             }
         }
 
-        assert_eq!(search(&mut Filled, 0, 1_000, 0), Ok(Found::Only(0)));
+        assert_eq!(search(&mut FilledMeanwhile, 0, 1_000, 0), Ok(Found::Only(0)));
     }
 }

@@ -1,20 +1,12 @@
+//! Where a store is, and the connection to it.
+
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use flakeid_core::{Clock, Error};
 
+use super::url::redact;
 use super::{Fault, Store};
-
-/// How long a store may take to be reached.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long a store may take to answer.
-#[cfg_attr(
-    not(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd")),
-    expect(dead_code, reason = "for the network stores")
-)]
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where a store is: a URL such as `sqlite:///var/lib/flakeid/flakeid.db`,
 /// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`.
@@ -75,7 +67,7 @@ impl Location {
                 let shown: String = scheme.chars().take(40).collect();
                 Err(Error::invalid_option(
                     "store",
-                    &format!("{shown:?} is no kind of store: use one of {}", known()),
+                    &format!("{shown:?} is not a kind of store: use one of {}", known()),
                 ))
             }
         }
@@ -96,8 +88,8 @@ impl Location {
         self.open(clock, true)
     }
 
-    /// As [`connect`](Self::connect), but never makes the store: for those who look after one. Only
-    /// embedded stores are ever made by connecting.
+    /// As [`connect`](Self::connect), but never creates the store: for tools that look after one. Only
+    /// embedded stores are ever created by connecting.
     ///
     /// # Errors
     /// As [`connect`](Self::connect); [`Fault::Rejected`] if there is no store yet.
@@ -134,17 +126,7 @@ impl Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((scheme, rest)) = self.url.split_once("://") else { return f.write_str("store") };
-        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        if !authority.is_empty() && path.contains('@') {
-            // A password that was not encoded and has one of /?# in it.
-            return write!(f, "{scheme}://…");
-        }
-        // The last @, because passwords that were not encoded may have one.
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        // Options may hold passwords too.
-        let path = path.split(['?', '#']).next().unwrap_or_default();
-        write!(f, "{scheme}://{host}{path}")
+        f.write_str(&redact(&self.url))
     }
 }
 

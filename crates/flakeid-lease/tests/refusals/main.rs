@@ -11,4 +11,5 @@ mod memory;
 #[path = "../mounts/mod.rs"]
 mod mounts;
 mod network;
+mod passwords;
 mod servers;

@@ -1,66 +1,74 @@
+//! The one step that compares everything that was read, and writes.
+
 use serde_json::{Value, json};
 
 use super::super::Fault;
-use super::super::optimistic::{Draft, Written};
-use super::keys::{self, encoded};
-use super::shelf::Member;
+use super::super::optimistic::{NewRow, WriteSet};
+use super::keys::{self, encode};
+use super::store::EtcdStore;
 
-/// etcd allows so many operations in a transaction, and in a nested one as many fewer as the outer
+/// How many operations etcd allows in a transaction. A nested one may have as many fewer as the outer
 /// one has comparisons or operations, whichever are more.
-const MOST: usize = 128;
+const MAX_OPERATIONS: usize = 128;
 
-/// So many rows are compared one by one, and so many operations are nested, at most.
-const PART: usize = 50;
+/// How many rows are compared one by one, and how many operations are nested together, at most.
+const MAX_PART: usize = 50;
 
-impl Member {
+impl EtcdStore {
     /// One transaction: compares everything that was read, and puts everything.
-    pub(super) fn write(&mut self, namespace: &str, draft: &Draft<u64>) -> Result<(), Fault> {
+    pub(super) fn commit_writes(
+        &mut self,
+        namespace: &str,
+        write_set: &WriteSet<u64>,
+    ) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
-        let mut compare = vec![unchanged(&key, draft.namespace_seen)];
-        // In two histories of which one was put back the same revision may mean two things.
+        let mut compare = vec![compare_revision(&key, write_set.namespace_read)];
+        // After an older copy was put back, one revision may stand for two different texts.
         compare.extend(self.namespace_text.iter().map(|text| {
-            json!({ "key": encoded(&key), "target": "VALUE", "result": "EQUAL", "value": encoded(text) })
+            json!({ "key": encode(&key), "target": "VALUE", "result": "EQUAL", "value": encode(text) })
         }));
-        let since = match draft.rows_seen.len() {
-            _ if draft.all_seen => Some(self.all_read_at),
-            // Too many for one by one: then none at all may have changed.
-            PART.. => Some(self.began_at),
+        let since = match write_set.rows_read.len() {
+            _ if write_set.read_all => Some(self.all_read_at),
+            // Too many to compare one by one: then none at all may have changed.
+            MAX_PART.. => Some(self.began_at),
             _ => None,
         };
         if let Some(since) = since {
-            compare.push(older(&keys::row(namespace, None), since));
+            compare.push(compare_unchanged_since(&keys::row(namespace, None), since));
         } else {
-            let seen = draft.rows_seen.iter();
+            let seen = write_set.rows_read.iter();
             let row = |node: &u64| keys::row(namespace, Some(*node));
-            compare.extend(seen.map(|(node, seen)| unchanged(&row(node), *seen)));
+            compare.extend(seen.map(|(node, seen)| compare_revision(&row(node), *seen)));
         }
-        // A mark without a row tells of one that was deleted, perhaps a moment ago.
-        let is_new = |row: &&Written| row.is_new && !draft.mends && !self.doubts;
-        let marks: Vec<_> = draft.rows.iter().filter(is_new).collect();
-        if marks.len() < PART {
-            let mark = |row: &Written| keys::used(namespace, Some(row.node));
-            compare.extend(marks.iter().map(|row| unchanged(&mark(row), None)));
+        // A mark without a row shows that a row was deleted, perhaps a moment ago.
+        let is_new =
+            |row: &&NewRow| row.is_new && !write_set.resets_row_marks && !self.found_deletion;
+        let marks: Vec<_> = write_set.rows.iter().filter(is_new).collect();
+        if marks.len() < MAX_PART {
+            let mark = |row: &NewRow| keys::used(namespace, Some(row.node));
+            compare.extend(marks.iter().map(|row| compare_revision(&mark(row), None)));
         } else {
-            compare.push(older(&keys::used(namespace, None), self.began_at));
+            compare.push(compare_unchanged_since(&keys::used(namespace, None), self.began_at));
         }
-        let mut writes: Vec<Value> = draft.namespace.iter().map(|text| put(&key, text)).collect();
-        for row in &draft.rows {
+        let mut writes: Vec<Value> =
+            write_set.namespace.iter().map(|text| put(&key, text)).collect();
+        for row in &write_set.rows {
             writes.push(put(&keys::row(namespace, Some(row.node)), &row.text));
-            if row.is_new || draft.mends {
+            if row.is_new || write_set.resets_row_marks {
                 writes.push(put(&keys::used(namespace, Some(row.node)), ""));
             }
         }
-        for (node, start, grant, text) in &draft.records {
-            let place = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
-            writes.push(put(&place, text));
+        for (node, start, grant, text) in &write_set.records {
+            let record = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
+            writes.push(put(&record, text));
         }
         let success = match writes.len() {
-            // Comparisons alone would be answered from what one member knows.
+            // Comparisons alone would be answered by one member from what it knows.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
-            1..=PART => writes,
-            // What is nested does not count for the cluster's quota, so only what must be is.
+            1..=MAX_PART => writes,
+            // Nested operations do not count for the cluster's quota, so only what must be is nested.
             _ => {
-                let parts = writes.chunks(PART.min(MOST - compare.len()));
+                let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
             }
         };
@@ -70,21 +78,21 @@ impl Member {
 }
 
 fn put(key: &str, text: &str) -> Value {
-    json!({ "request_put": { "key": encoded(key), "value": encoded(text) } })
+    json!({ "request_put": { "key": encode(key), "value": encode(text) } })
 }
 
-/// That no key with a prefix has changed since a revision.
-fn older(prefix: &str, since: u64) -> Value {
+/// Compares that no key with a prefix has changed since a revision.
+fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     json!({
-        "key": encoded(prefix), "range_end": encoded(&keys::end(prefix)),
+        "key": encode(prefix), "range_end": encode(&keys::end(prefix)),
         "target": "MOD", "result": "LESS", "mod_revision": (since + 1).to_string(),
     })
 }
 
-/// That a key is what it was; 0 is the revision of one that does not exist.
-fn unchanged(key: &str, revision: Option<u64>) -> Value {
+/// Compares a key's revision; 0 is that of a key that does not exist.
+fn compare_revision(key: &str, revision: Option<u64>) -> Value {
     let revision = revision.unwrap_or(0).to_string();
     json!({
-        "key": encoded(key), "target": "MOD", "result": "EQUAL", "mod_revision": revision,
+        "key": encode(key), "target": "MOD", "result": "EQUAL", "mod_revision": revision,
     })
 }

@@ -1,3 +1,5 @@
+//! The names of keys, and the gateway's form of requests and answers.
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -40,8 +42,8 @@ pub(super) fn end(prefix: &str) -> String {
 /// A range request for a key, or for `[key, end)`.
 pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     match end {
-        Some(end) => json!({ "key": encoded(key), "range_end": encoded(end) }),
-        None => json!({ "key": encoded(key) }),
+        Some(end) => json!({ "key": encode(key), "range_end": encode(end) }),
+        None => json!({ "key": encode(key) }),
     }
 }
 
@@ -53,15 +55,18 @@ pub(super) fn count(key: &str, end: &str) -> Value {
 }
 
 /// Bytes as the gateway's JSON has them.
-pub(super) fn encoded(bytes: &str) -> String {
+pub(super) fn encode(bytes: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The reverse of [`encoded`]; a missing value is an empty one.
-pub(super) fn decoded(value: &Value) -> Result<String, Fault> {
+/// The reverse of [`encode`]; a missing value is an empty one.
+pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-        Fault::Rejected("etcd holds bytes under /flakeid/ that are no text: edited?".into())
+        Fault::Rejected(
+            "etcd holds bytes under /flakeid/ that are not text: they were edited or damaged"
+                .into(),
+        )
     })
 }
 
@@ -70,15 +75,28 @@ pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T,
     match value {
         Value::Null => Ok(T::default()),
         value => value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-            Fault::Unavailable("etcd's answer has something else where a number belongs".into())
+            Fault::Unavailable(
+                "etcd sent an unexpected answer, with something else where a number belongs".into(),
+            )
         }),
     }
 }
 
-/// The number that a key ends in, or has as a part.
-pub(super) fn part(key: &str, at: usize) -> Result<u64, Fault> {
+/// The number that a key has as its part `at`; the first part is the empty one before the slash.
+pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     key.split('/').nth(at).and_then(|part| part.parse().ok()).ok_or_else(|| {
         let shown: String = key.chars().take(100).collect();
-        Fault::Rejected(format!("etcd holds a key {shown:?}, which is not flakeid's"))
+        Fault::Rejected(format!("etcd holds a key {shown:?} that flakeid did not write"))
     })
+}
+
+/// The keys of an answer.
+pub(super) fn entries(answer: &Value) -> &[Value] {
+    answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The node that a key is for.
+pub(super) fn node_of(entry: &Value) -> Result<u64, Fault> {
+    // "", flakeid, namespace, row, node
+    number_in_key(&decode(&entry["key"])?, 4)
 }

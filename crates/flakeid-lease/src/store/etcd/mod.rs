@@ -2,17 +2,18 @@
 //! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
 //!
 //! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `row/<node>`, `used/<node>`
-//!   (tells that there was a row, should it be deleted) and `history/<node>/<start>/<grant>`.
-//! - A row that was deleted past this library is noticed by whoever comes to its node next, its holder
-//!   included: a new row is written only where there is no mark. Then the store counts as restored.
-//! - No key hangs on an etcd lease: a row holds its own `expires`, and must outlive it, because its
+//!   (marks that there was a row, in case it is deleted) and `history/<node>/<start>/<grant>`.
+//! - A row that was deleted by other means than this library is noticed by the next transaction that
+//!   reads its node, also by its holder's: a new row is written only where there is no mark. Then the
+//!   store counts as restored.
+//! - No key is bound to an etcd lease: a row has its own `expires`, and must outlive it, because its
 //!   fence counts for ever.
-//! - The clock is the one of the member that answers, by its `Date` header, in whole seconds. So the
-//!   clocks of all members must be right within a few seconds.
+//! - The store's clock is that of the member that answers, by its `Date` header, in whole seconds. So
+//!   the clocks of all members must be right within a few seconds.
 //! - Each term of the cluster counts as another store: a cold copy of a member's data goes on in
-//!   another term than the one noted in it, and so does a cluster with a new leader, where grants
+//!   another term than the one recorded in it, and so does a cluster with a new leader, where grants
 //!   pause for about half a minute without need. A restored snapshot begins again with an old
-//!   term, but with a shorter log for its revision, which is noted too.
+//!   term, but with a shorter log for its revision, which is recorded, too.
 //! - A transaction is several requests on one connection, and ends with it: behind a proxy that closes
 //!   connections after each answer nothing is granted.
 //! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
@@ -22,13 +23,112 @@
 //!   cluster runs on, as by `etcdctl put`.
 
 mod commit;
-mod connection;
-mod date;
+mod fault;
 mod gateway;
 mod keys;
-mod nodes;
-mod pin;
 mod run;
-mod shelf;
+mod store;
+mod transaction;
 
-pub(super) use connection::connect;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustls::pki_types::CertificateDer;
+use serde_json::json;
+use ureq::Agent;
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
+
+use super::certificates::{parse_certificates, trusted_certificates};
+use super::retry::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
+use super::url::ServerUrl;
+use super::{Fault, Store};
+use gateway::{ConnectionPin, Gateway, PinnedConnector};
+use store::EtcdStore;
+
+/// Connects to the first member that answers.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
+    let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
+    let (user, hosts) = match rest.rsplit_once('@') {
+        None => (None, rest),
+        Some((user, hosts)) => {
+            let (name, password) = user.split_once(':').unwrap_or((user, ""));
+            (Some((url.decode("user", name)?, url.decode("password", password)?)), hosts)
+        }
+    };
+    let hosts = hosts.strip_suffix('/').unwrap_or(hosts);
+    if hosts.is_empty() || hosts.contains(['/', '#']) {
+        return Err(
+            url.reject("the URL is not of the form etcd://user:password@host:port,host:port/")
+        );
+    }
+    let (scheme, tls) = match scheme {
+        "etcds" => ("https", Some(tls_options(&url)?)),
+        _ => ("http", None),
+    };
+    let mut faults = Vec::new();
+    let hosts: Vec<&str> = hosts.split(',').collect();
+    // Each of several gets its share of the time.
+    let patience = CONNECT_TIMEOUT / u32::try_from(hosts.len()).unwrap_or(u32::MAX);
+    for host in hosts {
+        let base = format!("{scheme}://{host}");
+        let (pin, user) = (ConnectionPin::default(), user.clone());
+        let agent = agent(tls.clone(), pin.clone());
+        let mut gateway = Gateway { agent, pin, patience, base, user, token: None };
+        match log_in(&mut gateway) {
+            Ok(()) => return Ok(Box::new(EtcdStore::new(gateway))),
+            Err(Fault::Unavailable(text)) => faults.push(text),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Err(Fault::Unavailable(faults.join("; ")))
+}
+
+/// Logs in and checks that the member answers, both within the gateway's patience; afterwards that is
+/// the usual one.
+fn log_in(gateway: &mut Gateway) -> Result<(), Fault> {
+    let start = Instant::now();
+    gateway.authenticate()?;
+    gateway.patience = gateway.patience.saturating_sub(start.elapsed());
+    gateway.call("/v3/maintenance/status", &json!({}))?;
+    gateway.patience = ANSWER_TIMEOUT;
+    Ok(())
+}
+
+fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
+    let mut config = Agent::config_builder()
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        // A proxy of the environment is for the Internet.
+        .proxy(None);
+    if let Some(tls) = tls {
+        config = config.tls_config(tls);
+    }
+    Agent::with_parts(config.build(), PinnedConnector::new(pin), DefaultResolver::default())
+}
+
+fn tls_options(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
+    let roots = convert(&trusted_certificates(url, "tls-ca")?);
+    let client = match (url.file("tls-cert")?, url.file("tls-key")?) {
+        (Some(chain), Some(key)) => {
+            let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
+            let key = PrivateKey::from_pem(&key)
+                .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
+            Some(ClientCert::new_with_certs(&chain, key))
+        }
+        (None, None) => None,
+        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .client_cert(client)
+        .unversioned_rustls_crypto_provider(provider)
+        .build())
+}
+
+fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
+    certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
+}

@@ -1,3 +1,5 @@
+//! What the driver's errors mean.
+
 use std::io;
 
 use mysql_async::{DriverError, Error, IoError};
@@ -6,15 +8,15 @@ use crate::store::Fault;
 use crate::store::sql::missing_tables;
 
 /// What an error of a statement means.
-pub(super) fn fault(place: &str, error: &Error) -> Fault {
+pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     let Error::Server(answer) = error else {
-        return Fault::Unavailable(format!("{place}: {error}"));
+        return Fault::Unavailable(format!("{shown}: {error}"));
     };
-    let text = format!("{place}: {} (error {})", answer.message, answer.code);
+    let text = format!("{shown}: {} (error {})", answer.message, answer.code);
     match answer.code {
         // A changed record, a duplicate key, a lock that took too long, a deadlock.
         1020 | 1062 | 1205 | 1213 => Fault::Conflict,
-        1146 => missing_tables(place),
+        1146 => missing_tables(shown),
         // Resources: disk, memory, files, connections, tables that are full.
         1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203
         | 1206 | 1226
@@ -28,16 +30,16 @@ pub(super) fn fault(place: &str, error: &Error) -> Fault {
 }
 
 /// What an error of connecting means.
-pub(super) fn refusal(place: &str, error: &Error) -> Fault {
-    let text = format!("{place}: {error}");
+pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
+    let text = format!("{shown}: {error}");
     match error {
-        Error::Server(_) => fault(place, error),
-        Error::Io(IoError::Io(error)) if !is_of_tls(error) => Fault::Unavailable(text),
+        Error::Server(_) => fault(shown, error),
+        Error::Io(IoError::Io(error)) if !is_tls_error(error) => Fault::Unavailable(text),
         Error::Driver(DriverError::ConnectionClosed) => Fault::Unavailable(text),
         _ => Fault::Rejected(text),
     }
 }
 
-fn is_of_tls(error: &io::Error) -> bool {
+fn is_tls_error(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
 }

@@ -1,5 +1,5 @@
-//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, no replica,
-//! no cluster of several such servers.
+//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, not a
+//! replica, and not a cluster of several such servers.
 //!
 //! URL: `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. Options:
 //!
@@ -27,9 +27,9 @@
 //! With `INSERT` on `flakeid_namespace` it may also create further namespaces.
 //!
 //! An incarnation is one run of the server on these tables: `random value / server / creation of
-//! flakeid_node`. The random value is in a table that is in memory only, so that the first who
-//! comes after a restart finds it empty and fills it. Where it is replicated, the server's name
-//! tells a replica from its source. Restored dumps make the tables anew.
+//! flakeid_node`. The random value is in a table that is in memory only: the first client
+//! after a restart finds it empty and fills it. Where the table is replicated, the server's name
+//! distinguishes a replica from its source. Restored dumps create the tables anew.
 //!
 //! # Not noticed
 //! So whoever runs the server has to exclude it, besides what [no store notices](super):
@@ -41,12 +41,90 @@
 //! - Older data put back while the server runs on, as by `ALTER TABLE … IMPORT TABLESPACE`, which
 //!   leaves the table's creation time as it was.
 
-mod cells;
-mod connect;
 mod fault;
-mod ledger;
-mod page;
 mod schema;
+mod store;
 mod transaction;
 
-pub(super) use connect::connect;
+use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
+use rustls::RootCertStore;
+
+use super::certificates::{install_default_cryptography, trusted_certificates};
+use super::retry::CONNECT_TIMEOUT;
+use super::sql::{BlockingRuntime, SqlStore};
+use super::url::ServerUrl;
+use super::{Fault, Store};
+use fault::connect_fault;
+use store::MysqlServer;
+
+/// Connects to a server.
+///
+/// # Errors
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
+/// if the server is not there within the connection time-out.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
+    let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
+    let (options, tls) = (driver_options(&url)?, tls_options(&url, &mode)?);
+    let runtime = BlockingRuntime::new(&url.shown)?;
+    let open = |options| runtime.wait(CONNECT_TIMEOUT, Conn::new(options));
+    let opened = match open(options.clone().ssl_opts(tls))? {
+        Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) if mode == "preferred" => {
+            open(options.ssl_opts(None))?
+        }
+        opened => opened,
+    };
+    let connection = opened.map_err(|error| connect_fault(&url.shown, &error))?;
+    Ok(Box::new(SqlStore::new(MysqlServer::new(runtime, connection)?)))
+}
+
+fn driver_options(url: &ServerUrl<'_>) -> Result<OptsBuilder, Fault> {
+    let address = url.base.split_once("://").map_or(url.base, |(_, address)| address);
+    // The driver's own words may quote the URL.
+    let options = Opts::from_url(&format!("mysql://{address}")).map_err(|_| {
+        url.reject("the URL is not of the form mysql://user:password@host:port/database")
+    })?;
+    if options.db_name().is_none_or(str::is_empty) {
+        return Err(url.reject("the URL names no database"));
+    }
+    Ok(OptsBuilder::from_opts(options)
+        // Otherwise a connection to this host is made anew through the socket that it names.
+        .prefer_socket(false)
+        .socket(url.option("socket")?)
+        // Counts rows that were found, even if an update left them as they were.
+        .client_found_rows(true)
+        .tcp_keepalive(Some(CONNECT_TIMEOUT)))
+}
+
+/// What the client programs' options ask for; `None` is no TLS.
+fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault> {
+    let verifies = match mode {
+        "disabled" | "preferred" | "required" => false,
+        "verify_identity" => true,
+        _ => {
+            return Err(
+                url.reject("ssl-mode must be disabled, preferred, required or verify_identity")
+            );
+        }
+    };
+    if url.option("ssl-ca")?.is_some() && !verifies {
+        return Err(url.reject("ssl-ca needs ssl-mode=verify_identity"));
+    }
+    if mode == "disabled" {
+        return Ok(None);
+    }
+    install_default_cryptography();
+    let options = SslOpts::default();
+    if !verifies {
+        return Ok(Some(options.with_danger_accept_invalid_certs(true)));
+    }
+    let found = trusted_certificates(url, "ssl-ca")?;
+    // The driver fails on the first one that it cannot read, and systems ship such.
+    let readable =
+        found.into_iter().filter(|cert| RootCertStore::empty().add(cert.clone()).is_ok());
+    let readable: Vec<_> = readable.map(|cert| cert.to_vec().into()).collect();
+    if readable.is_empty() {
+        return Err(url.reject("no certificate of a trusted authority can be read"));
+    }
+    Ok(Some(options.with_disable_built_in_roots(true).with_root_certs(readable)))
+}

@@ -1,8 +1,10 @@
+//! The tables.
+
 /// The server's error for a trigger that is there already.
 pub(super) const TRIGGER_EXISTS: u16 = 1359;
 
 /// The tables and what guards them. Every statement commits by itself and may be run again; the
-/// last one tells that all are done.
+/// last one marks them as complete.
 ///
 /// The triggers hold against everybody who may not drop them: rows stay, history stays as it was
 /// written, and numbers that safety rests on only rise, except for a fence in a release.

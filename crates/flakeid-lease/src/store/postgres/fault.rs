@@ -1,3 +1,5 @@
+//! What the driver's errors mean.
+
 use std::error::Error as _;
 use std::io;
 
@@ -7,17 +9,17 @@ use crate::store::Fault;
 use crate::store::sql::missing_tables;
 
 /// What an error of a statement means.
-pub(super) fn fault(place: &str, error: &Error) -> Fault {
+pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     let Some(answer) = error.as_db_error() else {
-        return Fault::Unavailable(format!("{place}: {}", with_causes(error)));
+        return Fault::Unavailable(format!("{shown}: {}", with_causes(error)));
     };
     let code = answer.code().code();
     // Its detail may hold whole rows, and with them tokens.
-    let text = format!("{place}: {} (SQLSTATE {code})", answer.message());
+    let text = format!("{shown}: {} (SQLSTATE {code})", answer.message());
     match code {
         // Serialisation, deadlock, a lock that took too long: all rolled back.
         "40001" | "40P01" | "55P03" => Fault::Conflict,
-        "42P01" => missing_tables(place),
+        "42P01" => missing_tables(shown),
         // A standby or a server that was made read-only; a transaction that was idle for too long.
         "25006" | "25P03" => Fault::Unavailable(text),
         // Connection, resources, the operator, the system, the server itself.
@@ -29,28 +31,28 @@ pub(super) fn fault(place: &str, error: &Error) -> Fault {
 }
 
 /// What an error of connecting means.
-pub(super) fn refusal(place: &str, error: &Error) -> Fault {
+pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     if error.as_db_error().is_some() {
-        return fault(place, error);
+        return fault(shown, error);
     }
-    let text = format!("{place}: {}", with_causes(error));
-    if error.is_closed() || is_of_network(error) {
+    let text = format!("{shown}: {}", with_causes(error));
+    if error.is_closed() || is_network_error(error) {
         Fault::Unavailable(text)
     } else {
         Fault::Rejected(text)
     }
 }
 
-/// Whether an error comes from the network, not from what was said over it.
-fn is_of_network(error: &Error) -> bool {
+/// Whether an error comes from the network itself.
+fn is_network_error(error: &Error) -> bool {
     let mut cause = error.source();
-    while let Some(present) = cause {
-        if let Some(io) = present.downcast_ref::<io::Error>() {
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
             return !io
                 .get_ref()
                 .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>);
         }
-        cause = present.source();
+        cause = error.source();
     }
     false
 }
@@ -59,12 +61,12 @@ fn is_of_network(error: &Error) -> bool {
 pub(super) fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
-    while let Some(present) = cause {
-        let more = present.to_string();
+    while let Some(error) = cause {
+        let more = error.to_string();
         if !text.ends_with(&more) {
             text = format!("{text}: {more}");
         }
-        cause = present.source();
+        cause = error.source();
     }
     text
 }

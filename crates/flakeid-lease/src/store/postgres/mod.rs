@@ -28,9 +28,9 @@
 //! An incarnation is one run of the server on these tables: `system identifier / oid of the
 //! database / oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored
 //! copies start another postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is
-//! another database, and a restored dump makes another table. The timeline is not in it: it changes
-//! only in another run, but shows in the control file after the first checkpoint, by when there may
-//! be grants.
+//! another database, and a restored dump makes another table. The timeline is not part of it: it
+//! changes only in another run, but the control file shows it only after the first checkpoint, when
+//! there may already be grants.
 //!
 //! # Not noticed
 //! So whoever runs the server has to exclude it, besides what [no store notices](super):
@@ -42,12 +42,90 @@
 //! - Older data put back while the server runs on: rows loaded into the tables with their triggers
 //!   off, or the database renamed away and later renamed back.
 
-mod connect;
 mod fault;
-mod ledger;
-mod page;
 mod schema;
+mod store;
 mod tls;
 mod transaction;
 
-pub(super) use connect::connect;
+use tokio_postgres::{Client, Config, NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::retry::CONNECT_TIMEOUT;
+use super::sql::{BlockingRuntime, SqlStore};
+use super::url::ServerUrl;
+use super::{Fault, Store};
+use fault::{connect_fault, with_causes};
+use store::PostgresServer;
+use tls::Verification;
+
+/// Options that are passed on as they are, and those for TLS.
+const OPTIONS: [&str; 13] = [
+    "user",
+    "password",
+    "dbname",
+    "host",
+    "hostaddr",
+    "port",
+    "options",
+    "application_name",
+    "target_session_attrs",
+    "channel_binding",
+    "sslnegotiation",
+    "sslmode",
+    "sslrootcert",
+];
+
+/// Connects to a server.
+///
+/// # Errors
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
+/// if the server is not there within the connection time-out.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &OPTIONS)?;
+    let (config, verification) = read_options(&url)?;
+    let runtime = BlockingRuntime::new(&url.shown)?;
+    let client = match verification {
+        None => open(&runtime, &config, NoTls)?,
+        Some(verification) => {
+            let tls = tls::config(&url.shown, verification)?;
+            open(&runtime, &config, MakeRustlsConnect::new(tls))?
+        }
+    };
+    Ok(Box::new(SqlStore::new(PostgresServer { runtime, client })))
+}
+
+fn open<T>(runtime: &BlockingRuntime, config: &Config, tls: T) -> Result<Client, Fault>
+where
+    T: tokio_postgres::tls::MakeTlsConnect<Socket> + Send,
+    T::Stream: Send + 'static,
+    T::TlsConnect: Send,
+    <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
+{
+    let opened = runtime.wait(CONNECT_TIMEOUT, config.connect(tls))?;
+    let (client, connection) = opened.map_err(|error| connect_fault(runtime.shown(), &error))?;
+    runtime.spawn(async move {
+        // The next statement reports that the connection has ended.
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+/// The driver's configuration, and what TLS is to verify if there is to be TLS.
+fn read_options(url: &ServerUrl<'_>) -> Result<(Config, Option<Verification>), Fault> {
+    let is_for_tls = |name: &str| matches!(name, "sslmode" | "sslrootcert");
+    let passed = url.options.iter().filter(|(name, _)| !is_for_tls(name));
+    let passed: Vec<String> = passed.map(|(name, value)| format!("{name}={value}")).collect();
+    let config: Result<Config, _> = format!("{}?{}", url.base, passed.join("&")).parse();
+    let mut config = config.map_err(|error| url.reject(with_causes(&error)))?;
+    // Each host of several gets its share of the time.
+    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+    let share = CONNECT_TIMEOUT / u32::try_from(hosts).unwrap_or(u32::MAX);
+    config.connect_timeout(share).tcp_user_timeout(CONNECT_TIMEOUT);
+    if config.get_application_name().is_none() {
+        config.application_name("flakeid");
+    }
+    let (ssl_mode, verification) = tls::mode(url)?;
+    config.ssl_mode(ssl_mode);
+    Ok((config, verification))
+}

@@ -1,3 +1,5 @@
+//! The tables.
+
 /// The tables and what guards them, in one transaction. Others who do the same wait.
 ///
 /// The triggers hold against everybody who does not own the tables: rows stay, history stays as it

@@ -1,162 +1,145 @@
-use std::future::Future;
+//! The statements of one transaction, and the search for a node that no other transaction wants.
 
-use tokio_postgres::{Client, Error, SimpleQueryMessage, SimpleQueryRow};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
 
 use super::fault::fault;
-use super::page::Page;
-use super::schema;
-use crate::store::location::ANSWER_TIMEOUT;
-use crate::store::sql::{
-    Care, LOCK_LIMIT_S, Line, STATEMENT_LIMIT_MS, check_version, missing_tables, rerun,
-};
-use crate::store::{Fault, Ledger, Store};
+use crate::protocol::Namespace;
+use crate::store::Fault;
+use crate::store::gaps::{self, Found};
+use crate::store::sql::{BlockingRuntime, Dialect, RetryHints, SqlLedger, SqlTransaction};
+use crate::store::values::Value;
 
-/// A connection to `PostgreSQL`.
-pub(super) struct Postgres {
-    line: Line,
-    client: Client,
-    /// Whether nobody knows what state the connection is in.
-    lost: bool,
+/// How many nodes that others are about to take a transaction walks past before it searches again.
+const WALK: u64 = 255;
+
+/// One transaction. Statements are unnamed, so that connection poolers may stand in between.
+pub(super) struct PostgresTransaction<'a> {
+    pub(super) runtime: &'a BlockingRuntime,
+    pub(super) client: &'a Client,
+    pub(super) hints: &'a mut RetryHints,
 }
 
-/// What every transaction looks at first.
-pub(super) struct Facts {
-    pub(super) now: i64,
-    pub(super) incarnation: String,
-}
-
-impl Postgres {
-    pub(super) const fn new(line: Line, client: Client) -> Self {
-        Self { line, client, lost: false }
-    }
-
-    /// Runs statements without parameters, in one round trip.
-    fn batch(&self, sql: &str) -> Result<Vec<SimpleQueryRow>, Fault> {
-        let messages = answer(&self.line, self.client.simple_query(sql))?;
-        let rows = messages.into_iter().filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row),
-            _ => None,
-        });
-        Ok(rows.collect())
-    }
-
-    fn attempt(
-        &mut self,
-        namespace: &str,
-        care: &mut Care,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        if self.lost {
-            let place = self.line.place();
-            return Err(Fault::Unavailable(format!("the connection to {place} was lost")));
-        }
-        let outcome = self.begin(namespace, *care).and_then(|facts| {
-            let mut page = Page::new(&self.line, &self.client, namespace, facts, care);
-            work(&mut page)?;
-            // A statement that failed rolls everything back, whatever the work made of it.
-            page.into_failure().map_or(Ok(()), Err)
-        });
-        let outcome = outcome.and_then(|()| self.batch("COMMIT").map(drop));
-        match &outcome {
-            Ok(()) => {}
-            Err(Fault::Unavailable(_)) => self.lost = true,
-            Err(_) => self.lost = self.batch("ROLLBACK").is_err(),
-        }
-        outcome
-    }
-
-    /// Begins a transaction and takes the namespace's lock: shared, or alone to change it. The lock
-    /// is in the server's memory only, so renewals of all nodes share it at no cost.
-    fn begin(&self, namespace: &str, care: Care) -> Result<Facts, Fault> {
-        let lock =
-            if care.alone { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
-        let key = lock_key("namespace", namespace);
-        let idle_ms = ANSWER_TIMEOUT.as_millis();
-        let rows = self.batch(&format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED;
-             SET LOCAL statement_timeout = {STATEMENT_LIMIT_MS};
-             SET LOCAL lock_timeout = '{LOCK_LIMIT_S}s';
-             SET LOCAL idle_in_transaction_session_timeout = {idle_ms};
-             SELECT set_config('synchronous_commit', 'on', true)
-                 WHERE current_setting('synchronous_commit') = 'off';
-             SELECT {lock}({key});
-             SELECT pg_is_in_recovery(), current_setting('fsync'),
-                 (SELECT max(version) FROM flakeid_schema),
-                 floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-                 (pg_control_system()).system_identifier
-                     || '/' || pg_database.oid
-                     || '/' || 'flakeid_node'::regclass::oid
-                     || '/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
-                 FROM pg_database WHERE datname = current_database()",
-        ))?;
-        self.checked(rows.last())
-    }
-
-    fn checked(&self, row: Option<&SimpleQueryRow>) -> Result<Facts, Fault> {
-        let place = self.line.place();
-        let cell = |index: usize| row.and_then(|row| row.try_get(index).ok().flatten());
-        let odd = || Fault::Unavailable(format!("{place} gave an answer that is none"));
-        if cell(0).ok_or_else(odd)? == "t" {
-            return Err(Fault::Unavailable(format!(
-                "{place} is a standby: leases need the primary (target_session_attrs=read-write \
-                 finds it among several hosts)"
-            )));
-        }
-        if cell(1).ok_or_else(odd)? != "on" {
-            return Err(Fault::Rejected(format!(
-                "{place} runs with fsync = off: it may forget what it confirmed; turn it on"
-            )));
-        }
-        let version = cell(2).ok_or_else(|| missing_tables(place))?;
-        check_version(place, version.parse().map_err(|_| odd())?)?;
-        let now = cell(3).and_then(|text| text.parse().ok()).ok_or_else(odd)?;
-        Ok(Facts { now, incarnation: cell(4).ok_or_else(odd)?.into() })
+impl PostgresTransaction<'_> {
+    fn value(&self, row: &Row, index: usize) -> Result<Value, Fault> {
+        let column = &row.columns()[index];
+        let value = match *column.type_() {
+            Type::INT8 => row.try_get::<_, Option<i64>>(index).map(Value::from),
+            Type::BOOL => row.try_get::<_, Option<bool>>(index).map(Value::from),
+            _ => row.try_get::<_, Option<String>>(index).map(Value::from),
+        };
+        value.map_err(|error| {
+            let (shown, name) = (self.runtime.shown(), column.name());
+            Fault::Rejected(format!(
+                "{shown}: column {name} is not as `flakeid leases init` created it: {error}"
+            ))
+        })
     }
 }
 
-impl Store for Postgres {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let place = self.line.place().to_owned();
-        rerun(&place, |care| self.attempt(namespace, care, work))
-    }
-
-    /// Creates the tables if they are not there. If they are, needs no right to create any.
-    fn prepare(&mut self) -> Result<(), Fault> {
-        if self.is_prepared()? {
-            return Ok(());
-        }
-        let key = lock_key("schema", "");
-        let create = schema::CREATE;
-        let made = self
-            .batch(&format!("BEGIN; SELECT pg_advisory_xact_lock({key}); {create}; COMMIT"))
-            .map(drop);
-        if made.is_err() {
-            self.lost = self.batch("ROLLBACK").is_err();
-        }
-        made
-    }
-
-    fn is_prepared(&mut self) -> Result<bool, Fault> {
-        let rows = self.batch("SELECT to_regclass('flakeid_schema')")?;
-        Ok(rows.first().is_some_and(|row| row.get(0).is_some()))
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        let rows = self.batch("SELECT name FROM flakeid_namespace ORDER BY name")?;
-        Ok(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect())
+/// A value with its type, as the driver takes it.
+fn parameter(value: &Value) -> (&(dyn ToSql + Sync), Type) {
+    match value {
+        Value::Null => (&None::<&str>, Type::TEXT),
+        Value::Integer(number) => (number, Type::INT8),
+        Value::Text(text) => (text, Type::TEXT),
+        Value::Boolean(boolean) => (boolean, Type::BOOL),
     }
 }
 
-/// Waits for the answer to a statement.
-pub(super) fn answer<T: Send>(
-    line: &Line,
-    statement: impl Future<Output = Result<T, Error>> + Send,
-) -> Result<T, Fault> {
-    line.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(line.place(), &error))
+impl SqlTransaction for PostgresTransaction<'_> {
+    const DIALECT: Dialect = Dialect {
+        lock: "FOR UPDATE",
+        lock_unless_locked: "FOR UPDATE SKIP LOCKED",
+        is: "IS NOT DISTINCT FROM",
+        by_fence: "",
+        by_name: "",
+        // The index is of these rows only.
+        is_named: "AND owner_name <> ''",
+        by_node: "",
+        insert_node: ["VALUES (", ") ON CONFLICT DO NOTHING"],
+        // In order, and so by the primary key: other indexes have no order to begin and end by.
+        count_nodes: "SELECT count(*) FROM (
+                 SELECT FROM flakeid_node
+                 WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 ORDER BY node OFFSET 0
+             ) counted",
+    };
+
+    fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault> {
+        let (sql, values) =
+            (sql.replace('?', "$"), values.iter().map(parameter).collect::<Vec<_>>());
+        let rows = self.runtime.wait_for_answer(fault, self.client.query_typed(&sql, &values))?;
+        let cells = |row: &Row| (0..row.len()).map(|index| self.value(row, index)).collect();
+        rows.iter().map(cells).collect()
+    }
+
+    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        let (sql, values) =
+            (sql.replace('?', "$"), values.iter().map(parameter).collect::<Vec<_>>());
+        self.runtime.wait_for_answer(fault, self.client.execute_typed(&sql, &values))
+    }
+
+    fn before_namespace_write(&mut self, _namespace: &Namespace) -> Result<(), Fault> {
+        self.hints.require_exclusive()
+    }
+
+    /// Passes over nodes that another transaction is about to give a row, as `SKIP LOCKED` would if
+    /// there were rows to lock.
+    fn unused(
+        ledger: &mut SqlLedger<'_, Self>,
+        (from, to): (u64, u64),
+        first: u64,
+    ) -> Result<Option<u64>, Fault> {
+        let above = lock_unused(ledger, first, to)?;
+        if above.is_some() || first == from {
+            Ok(above)
+        } else {
+            lock_unused(ledger, from, first - 1)
+        }
+    }
+}
+
+type PostgresLedger<'a, 't> = SqlLedger<'a, PostgresTransaction<'t>>;
+
+/// Locks the first node from `from` to `to` that has no row and that no other transaction has locked.
+fn lock_unused(
+    ledger: &mut PostgresLedger<'_, '_>,
+    from: u64,
+    to: u64,
+) -> Result<Option<u64>, Fault> {
+    let mut low = from;
+    while let Found::Free(node) = gaps::search(ledger, low, to, 0)? {
+        let last = to.min(node + WALK);
+        if let Some(locked) = lock_first(ledger, node, last)? {
+            return Ok(Some(locked));
+        }
+        low = last + 1;
+    }
+    Ok(None)
+}
+
+/// Walks over nodes, locking those without a row; the walk ends at the first node that it gets.
+/// Locks end with the transaction.
+fn lock_first(
+    ledger: &mut PostgresLedger<'_, '_>,
+    from: u64,
+    to: u64,
+) -> Result<Option<u64>, Fault> {
+    let mut values = ledger.range(from, to)?;
+    values.push(lock_key("node", ledger.namespace).into());
+    let nodes = ledger.numbers(
+        "WITH RECURSIVE walk (node, got) AS (
+             SELECT ?2 - 1, false
+             UNION ALL
+             SELECT node + 1, CASE WHEN EXISTS (
+                 SELECT FROM flakeid_node n WHERE n.namespace = ?1 AND n.node = walk.node + 1
+             ) THEN false ELSE pg_try_advisory_xact_lock(?4 # (node + 1)) END
+             FROM walk WHERE NOT got AND node < ?3
+         )
+         SELECT node FROM walk WHERE got",
+        &values,
+    )?;
+    Ok(nodes.first().copied())
 }
 
 /// The advisory lock of a purpose and a name: the same in all versions of this library (FNV-1a).

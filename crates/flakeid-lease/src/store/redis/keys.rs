@@ -1,3 +1,5 @@
+//! The names of keys, and numbers in them.
+
 use super::super::Fault;
 
 /// The keys of a namespace, all in one hash slot by the part in braces.
@@ -18,7 +20,7 @@ impl Keys {
     /// What every namespace's first key begins with; its name and a brace follow.
     pub(super) const PREFIX: &str = "flakeid:{";
 
-    pub(super) fn of(namespace: &str) -> Self {
+    pub(super) fn new(namespace: &str) -> Self {
         let key = |part: &str| format!("{}{namespace}}}{part}", Self::PREFIX);
         Self {
             namespace: key(""),
@@ -31,14 +33,16 @@ impl Keys {
 }
 
 /// A number as a sorted set orders it by its characters.
-pub(super) fn padded(number: u64) -> String {
+pub(super) fn pad(number: u64) -> String {
     format!("{number:020}")
 }
 
-/// The reverse of [`padded`].
+/// The reverse of [`pad`].
 pub(super) fn number(text: &str) -> Result<u64, Fault> {
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(40).collect();
-        Fault::Rejected(format!("Redis holds {shown:?} where a node or tick belongs: edited?"))
+        Fault::Rejected(format!(
+            "Redis holds {shown:?} where a node or tick belongs: it was edited or damaged"
+        ))
     })
 }

@@ -38,17 +38,17 @@
 //! refused. Without either (macOS) only the file's inode and time of birth tell.
 
 #[cfg(unix)]
+mod fault;
+#[cfg(unix)]
 mod file_id;
 #[cfg(unix)]
-mod ledger;
+mod files;
 #[cfg(unix)]
-mod names;
+mod filesystem;
 #[cfg(unix)]
-mod page;
+mod links;
 #[cfg(unix)]
-mod past;
-#[cfg(unix)]
-mod place;
+mod meta;
 #[cfg(unix)]
 mod schema;
 #[cfg(unix)]
@@ -56,23 +56,35 @@ mod serial;
 #[cfg(unix)]
 mod session;
 #[cfg(unix)]
-mod sqlite_store;
+mod store;
 #[cfg(unix)]
-mod trouble;
-#[cfg(unix)]
-mod volume;
+mod transaction;
 
+use std::sync::Arc;
+
+use flakeid_core::Clock;
+
+use super::{Fault, Store};
+
+/// Checks the file and its directory; the file is opened, and if `creates` allows it created, only by
+/// transactions.
 #[cfg(unix)]
-pub(super) use sqlite_store::connect;
+pub(super) fn connect(
+    url: &str,
+    clock: &Arc<dyn Clock>,
+    creates: bool,
+) -> Result<Box<dyn Store>, Fault> {
+    Ok(Box::new(store::SqliteStore::new(url, clock, creates)?))
+}
 
 /// # Errors
 /// Always: locks and forks are those of Unix.
 #[cfg(not(unix))]
 pub(super) fn connect(
     _url: &str,
-    _clock: &std::sync::Arc<dyn flakeid_core::Clock>,
+    _clock: &Arc<dyn Clock>,
     _creates: bool,
-) -> Result<Box<dyn super::Store>, super::Fault> {
+) -> Result<Box<dyn Store>, Fault> {
     let text = "sqlite:// needs a Unix system: use a server (postgresql://, mysql://, …)";
-    Err(super::Fault::Rejected(text.into()))
+    Err(Fault::Rejected(text.into()))
 }

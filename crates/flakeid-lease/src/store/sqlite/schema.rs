@@ -1,3 +1,5 @@
+//! The tables.
+
 /// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`. Its tables are the
 /// same and are taken over by the next transaction; builds that know only 1 refuse them from then on.
 pub(super) const VERSION: i64 = 2;

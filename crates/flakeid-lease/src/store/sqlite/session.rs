@@ -1,18 +1,21 @@
+//! One transaction of a file, from opening it to closing it.
+
 use std::io::Read;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::fault::{io_fault, is_busy, reject, sqlite_fault};
 use super::file_id::FileId;
-use super::page::Page;
-use super::past::{self, Past};
-use super::place::{Place, failed, rejected};
-use super::serial::{NO_BOUNDS, Noted, Serial};
-use super::trouble::{is_busy, trouble};
+use super::files::StoreFiles;
+use super::meta::{Meta, widest_bounds};
+use super::serial::{NO_BOUNDS, Progress, Serial};
+use super::transaction::SqliteTransaction;
 use crate::machine;
 use crate::protocol::Bounds;
 use crate::store::Fault;
+use crate::store::sql::{DatabaseState, SqlLedger};
 
 /// How often the log is merged into the file, in transactions.
 const CHECKPOINT_EVERY: u64 = 64;
@@ -22,12 +25,12 @@ const BUSY: Duration = Duration::from_millis(250);
 
 /// One transaction, from opening the file to closing it. Unless it is committed it leaves nothing.
 pub(super) struct Session<'a> {
-    // Closed before the lock is let go.
+    // Closed before the lock is released.
     connection: Connection,
     serial: Serial<'a>,
-    place: &'a Place,
+    files: &'a StoreFiles,
     in_file: u32,
-    past: Past,
+    meta: Meta,
     /// The widest of any namespace that was ever here.
     bounds: Bounds,
     now: i64,
@@ -37,70 +40,75 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Opens the file and begins. `None` while another process has it.
-    pub(super) fn begin(place: &'a Place, now: i64) -> Result<Option<Self>, Fault> {
-        let Some(mut serial) = Serial::lock(place)? else { return Ok(None) };
-        let (file, in_file) = glance(place)?;
-        let fault = |error: rusqlite::Error| trouble(&place.file, &error);
-        let connection = open(place)?;
+    pub(super) fn begin(files: &'a StoreFiles, now: i64) -> Result<Option<Self>, Fault> {
+        let Some(mut serial) = Serial::lock(files)? else { return Ok(None) };
+        let (file, in_file) = read_header(files)?;
+        let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
+        let connection = open(files)?;
         match connection.execute_batch("BEGIN IMMEDIATE") {
             Ok(()) => {}
             Err(error) if is_busy(&error) => return Ok(None),
             Err(error) => return Err(fault(error)),
         }
-        let found = Past::read(&connection, place)?;
+        let found = Meta::read(&connection, files)?;
         let created = found.is_none();
         if created {
-            if !place.creates {
-                return Err(place.missing());
+            if !files.creates {
+                return Err(files.missing_store());
             }
-            Past::create(&connection).map_err(fault)?;
-            // With nothing noted at all the first transaction would pass for an older copy if its
-            // writer was killed before it could note that.
-            if serial.noted.is_none() {
-                serial.note(Noted::default(), NO_BOUNDS)?;
+            Meta::create(&connection).map_err(fault)?;
+            // Without any record, the first transaction would be taken for an older copy if its
+            // writer was killed before it could record it.
+            if serial.recorded.is_none() {
+                serial.record(Progress::default(), NO_BOUNDS)?;
             }
         }
-        let reached = serial.noted.map_or(0, |noted| noted.serial);
-        let note_is_late = found.as_ref().is_some_and(|past| past.serial > reached);
-        // The file, if it is the one that was noted, as it was left.
-        let known = found.as_ref().and_then(|past| {
-            let explained = serial.noted?.explains(past.serial, in_file);
-            past.file?.merged(file).filter(|_| explained)
+        let reached = serial.recorded.map_or(0, |recorded| recorded.serial);
+        let record_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
+        // The file, if it is the one that was recorded, as it was left.
+        let known = found.as_ref().and_then(|meta| {
+            let explained = serial.recorded?.explains(meta.serial, in_file);
+            meta.file?.merge(file).filter(|_| explained)
         });
         let bounds = match serial.bounds {
-            Some(bounds) if created || (known.is_some() && !note_is_late) => bounds,
-            noted => past::bounds(&connection, place)?.fieldwise_max(&noted.unwrap_or(NO_BOUNDS)),
+            Some(bounds) if created || (known.is_some() && !record_is_late) => bounds,
+            recorded => {
+                widest_bounds(&connection, files)?.fieldwise_max(&recorded.unwrap_or(NO_BOUNDS))
+            }
         };
-        let past = match (found, known) {
-            (Some(past), Some(file)) => {
-                // Its writer was killed before it could note that.
-                if note_is_late {
-                    serial.note(Noted { serial: past.serial, in_file }, bounds)?;
+        let meta = match (found, known) {
+            (Some(meta), Some(file)) => {
+                // Its writer was killed before it could record that.
+                if record_is_late {
+                    serial.record(Progress { serial: meta.serial, in_file }, bounds)?;
                 }
-                Past { file: Some(file), ..past }
+                Meta { file: Some(file), ..meta }
             }
             // An older copy, or a copy: nobody knows what it lacks.
-            (Some(past), None) => Past::new(past.serial.max(reached), Some(now), file),
-            (None, _) => Past::new(reached, (reached > 0).then_some(now), file),
+            (Some(meta), None) => Meta::new(meta.serial.max(reached), Some(now), file),
+            (None, _) => Meta::new(reached, (reached > 0).then_some(now), file),
         };
         let changed = created;
-        Ok(Some(Self { connection, serial, place, in_file, past, bounds, now, changed }))
+        Ok(Some(Self { connection, serial, files, in_file, meta, bounds, now, changed }))
     }
 
-    pub(super) fn ledger<'s>(&'s mut self, namespace: &'s str) -> Page<'s> {
+    pub(super) fn ledger<'s>(
+        &'s mut self,
+        namespace: &'s str,
+    ) -> SqlLedger<'s, SqliteTransaction<'s>> {
         let machine = machine::name();
-        let inode = self.past.file.map_or(0, |file| file.inode);
-        Page {
+        let inode = self.meta.file.map_or(0, |file| file.inode);
+        let incarnation = format!("{machine}/{inode}/{}", self.meta.run);
+        let state = DatabaseState { now: self.now, incarnation };
+        let transaction = SqliteTransaction {
             connection: &self.connection,
-            file: &self.place.file,
-            namespace,
-            now: self.now,
-            incarnation: format!("{machine}/{inode}/{}", self.past.run),
+            file: &self.files.file,
             machine,
-            forgot_at: self.past.forgot_at,
+            forgot_at: self.meta.forgot_at,
             bounds: &mut self.bounds,
             changed: &mut self.changed,
-        }
+        };
+        SqlLedger::new(namespace, state, transaction)
     }
 
     pub(super) fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
@@ -109,26 +117,26 @@ impl<'a> Session<'a> {
                 self.connection.prepare("SELECT name FROM flakeid_namespace ORDER BY name")?;
             names.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()
         };
-        names().map_err(|error| trouble(&self.place.file, &error))
+        names().map_err(|error| sqlite_fault(&self.files.file, &error))
     }
 
-    /// Makes everything durable, and only then notes how far the database is: who is killed in
-    /// between has told nobody.
+    /// Makes everything durable, and only then writes how far the database is: a process that is killed
+    /// in between has confirmed nothing to anybody.
     pub(super) fn commit(mut self) -> Result<(), Fault> {
         if !self.changed {
             return Ok(());
         }
-        self.past.serial += 1;
-        let serial = self.past.serial;
-        self.past
+        self.meta.serial += 1;
+        let serial = self.meta.serial;
+        self.meta
             .write(&self.connection)
             .and_then(|()| self.connection.execute_batch("COMMIT"))
-            .map_err(|error| trouble(&self.place.file, &error))?;
+            .map_err(|error| sqlite_fault(&self.files.file, &error))?;
         let mut in_file = self.in_file;
         if serial.is_multiple_of(CHECKPOINT_EVERY) && self.checkpoint() {
             in_file = serial as u32;
         }
-        self.serial.note(Noted { serial, in_file }, self.bounds)
+        self.serial.record(Progress { serial, in_file }, self.bounds)
     }
 
     /// Merges the log into the file. It can wait: a reader may be in the way, or a disk be full.
@@ -140,24 +148,25 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Which file it is, and the low bits of the serial in its first page (`user_version`). Made if it
-/// may be and is not there. Only while `SQLite` has it not open: closing it would drop `SQLite`'s locks.
-fn glance(place: &Place) -> Result<(FileId, u32), Fault> {
-    let (file, found) = Place::open(&place.file, place.creates)?;
+/// Which file it is, and the low bits of the serial in its first page (`user_version`). Creates the
+/// file if it is not there and may be created. Called only before `SQLite` opens the file, because
+/// closing it here would drop `SQLite`'s locks.
+fn read_header(files: &StoreFiles) -> Result<(FileId, u32), Fault> {
+    let (file, found) = StoreFiles::open(&files.file, files.creates)?;
     let mut head = Vec::with_capacity(64);
     let read = file.take(64).read_to_end(&mut head);
-    read.map_err(|error| failed(&place.file, &error))?;
+    read.map_err(|error| io_fault(&files.file, &error))?;
     let field = head.get(60..64).and_then(|bytes| bytes.try_into().ok());
-    Ok((FileId::of(&found), field.map_or(0, u32::from_be_bytes)))
+    Ok((FileId::from_metadata(&found), field.map_or(0, u32::from_be_bytes)))
 }
 
-fn open(place: &Place) -> Result<Connection, Fault> {
-    let fault = |error: rusqlite::Error| trouble(&place.file, &error);
+fn open(files: &StoreFiles) -> Result<Connection, Fault> {
+    let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW
         | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    let connection = Connection::open_with_flags(&place.file, flags).map_err(fault)?;
+    let connection = Connection::open_with_flags(&files.file, flags).map_err(fault)?;
     connection.busy_timeout(BUSY).map_err(fault)?;
     for (config, on) in [
         (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
@@ -166,7 +175,7 @@ fn open(place: &Place) -> Result<Connection, Fault> {
     ] {
         let set = connection.set_db_config(config, on).map_err(fault)?;
         if set != on {
-            return Err(rejected(&format!("SQLite does not take {config:?}")));
+            return Err(reject(&format!("this build of SQLite does not support {config:?}")));
         }
     }
     // Read back, because SQLite ignores what it cannot do (WAL on some file systems).
@@ -188,9 +197,9 @@ fn open(place: &Place) -> Result<Connection, Fault> {
             .map_err(fault)?;
         let found = connection.query_row(&format!("PRAGMA {pragma}"), [], text).map_err(fault)?;
         if found != expected {
-            return Err(rejected(&format!(
-                "{}: SQLite keeps {pragma} at {found}, {expected} is needed",
-                place.file.display()
+            return Err(reject(&format!(
+                "{}: SQLite keeps {pragma} = {found}, but {expected} is needed: use a local disk",
+                files.file.display()
             )));
         }
     }

@@ -1,3 +1,5 @@
+//! What a store without transactions must be able to do.
+
 use super::super::{Candidates, Fault};
 
 /// What begins every transaction, read in one step.
@@ -6,19 +8,20 @@ pub(in super::super) struct Head<V> {
     pub now: i64,
     /// The namespace's text and version, if it exists.
     pub namespace: Option<(String, V)>,
-    /// Whether no row was deleted past this library; `None` where it costs something to know.
-    pub whole: Option<bool>,
+    /// Whether no row was deleted by other means than this library; `None` where the answer costs
+    /// another request.
+    pub is_complete: Option<bool>,
 }
 
 /// A row as it was read.
-pub(in super::super) struct Seen<V> {
+pub(in super::super) struct ReadRow<V> {
     pub node: u64,
     pub text: String,
     pub version: V,
 }
 
 /// A row to be written.
-pub(in super::super) struct Written {
+pub(in super::super) struct NewRow {
     pub node: u64,
     #[cfg(feature = "redis")]
     pub fence: u64,
@@ -28,48 +31,47 @@ pub(in super::super) struct Written {
 }
 
 /// What one transaction depends on and wants written, all or nothing.
-pub(in super::super) struct Draft<V> {
+pub(in super::super) struct WriteSet<V> {
     /// The namespace's version when it was read; `None` if it did not exist.
-    pub namespace_seen: Option<V>,
+    pub namespace_read: Option<V>,
     /// The versions of the rows that were read; `None` for those that did not exist.
-    pub rows_seen: Vec<(u64, Option<V>)>,
+    pub rows_read: Vec<(u64, Option<V>)>,
     /// Whether every row was read: none may have changed since.
-    pub all_seen: bool,
+    pub read_all: bool,
     /// The namespace's new text.
     pub namespace: Option<String>,
     /// New and changed rows.
-    pub rows: Vec<Written>,
+    pub rows: Vec<NewRow>,
     /// New records: node, start, grant, text.
     pub records: Vec<(u64, u64, u64, String)>,
-    /// Whether the rows that are there from now on are all that ever were.
-    pub mends: bool,
+    /// Whether the rows that are there from now on count as all that ever were.
+    pub resets_row_marks: bool,
 }
 
-/// What a store without transactions must be able to do. Rows are texts here; see
-/// [`contents`](super::contents).
-pub(in super::super) trait Shelf {
-    /// Tells one state of a row, or of the namespace, from all others.
+/// A store without transactions. Rows are texts here; see [`json`](super::json).
+pub(in super::super) trait VersionedStore {
+    /// Distinguishes one state of a row, or of the namespace, from all others.
     type Version: Clone + PartialEq;
 
     /// Begins a transaction. Reads that follow see this state or a later one.
     fn head(&mut self, namespace: &str) -> Result<Head<Self::Version>, Fault>;
 
-    /// What to note about this run of the store. Comes after the head.
+    /// What to write to the namespace about this run of the store. Called after [`head`](Self::head).
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault>;
 
-    /// Whether this run of the store still remembers everything it did when this was noted. Comes
-    /// after the head.
-    fn remembers(&mut self, namespace: &str, noted: &str) -> Result<bool, Fault> {
-        Ok(self.incarnation(namespace)? == noted)
+    /// Whether this is the run of the store that `recorded` was written in, so that it still remembers
+    /// everything that it did since. Called after [`head`](Self::head).
+    fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        Ok(self.incarnation(namespace)? == recorded)
     }
 
-    /// Whether no row was deleted past this library, where the head does not tell.
-    fn is_whole(&mut self, namespace: &str) -> Result<bool, Fault> {
-        Ok(self.strays(namespace)?.is_empty())
+    /// Whether no row was deleted by other means than this library, where the head does not say.
+    fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
+        Ok(self.mismatched_nodes(namespace)?.is_empty())
     }
 
-    /// A node's row. Where the head does not tell whether a row was deleted, one that was is a
-    /// [`Fault::Conflict`], and the next head tells.
+    /// A node's row. Where the head does not say whether a row was deleted, finding a deleted one is a
+    /// [`Fault::Conflict`], and the next head says so.
     fn row(&mut self, namespace: &str, node: u64)
     -> Result<Option<(String, Self::Version)>, Fault>;
 
@@ -80,7 +82,7 @@ pub(in super::super) trait Shelf {
         namespace: &str,
         candidates: &Candidates<'_>,
         enough: usize,
-    ) -> Result<Vec<Seen<Self::Version>>, Fault>;
+    ) -> Result<Vec<ReadRow<Self::Version>>, Fault>;
 
     /// A node without a row, in the order of [`Ledger::unused`](super::super::Ledger::unused),
     /// after passing over `skip` of them, or fewer if there are not so many.
@@ -93,11 +95,10 @@ pub(in super::super) trait Shelf {
     ) -> Result<Option<u64>, Fault>;
 
     /// Every row as of one moment.
-    fn rows(&mut self, namespace: &str) -> Result<Vec<Seen<Self::Version>>, Fault>;
+    fn rows(&mut self, namespace: &str) -> Result<Vec<ReadRow<Self::Version>>, Fault>;
 
-    /// The nodes that were granted before, as far as it is known apart from their rows, and those
-    /// that have rows, where the two differ.
-    fn strays(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
+    /// The nodes that have a row but no mark that they were granted, or a mark but no row.
+    fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
 
     /// The node's last record that starts at or before a tick, and the start of the one after it.
     fn record_at(
@@ -107,6 +108,7 @@ pub(in super::super) trait Shelf {
         tick: u64,
     ) -> Result<Option<(String, Option<u64>)>, Fault>;
 
-    /// Writes a draft if nothing that it depends on has changed, else [`Fault::Conflict`].
-    fn commit(&mut self, namespace: &str, draft: &Draft<Self::Version>) -> Result<(), Fault>;
+    /// Writes everything if nothing that it depends on has changed, else [`Fault::Conflict`].
+    fn commit(&mut self, namespace: &str, write_set: &WriteSet<Self::Version>)
+    -> Result<(), Fault>;
 }

@@ -1,10 +1,13 @@
+//! How a transaction gets the file.
+
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::Clock;
 
-use super::place::{Place, rejected};
+use super::fault::reject;
+use super::files::StoreFiles;
 use super::session::Session;
 use crate::fork_gate;
 use crate::protocol::Refusal;
@@ -18,27 +21,16 @@ const RELEASED_MS: i64 = 1_793_491_200_000;
 /// out of use until then.
 const LATEST_MS: i64 = RELEASED_MS + 20 * 365 * 86_400_000;
 
-/// Whoever opens the file is its user, so a missing namespace is simply made.
-struct SqliteStore {
-    place: Place,
+/// A store in a file.
+pub(super) struct SqliteStore {
+    files: StoreFiles,
     clock: Arc<dyn Clock>,
 }
 
-/// Checks the file and its directory; opens it only for transactions. It is made only if it may be.
-pub(in crate::store) fn connect(
-    url: &str,
-    clock: &Arc<dyn Clock>,
-    creates: bool,
-) -> Result<Box<dyn Store>, Fault> {
-    let place = Place::parse(url, creates)?;
-    place.check()?;
-    Ok(Box::new(SqliteStore { place, clock: Arc::clone(clock) }))
-}
-
-/// A reading of the clock that is older counts no more.
+/// A reading of the clock that is older is not used.
 const STALE: Duration = Duration::from_millis(500);
 
-/// What came of one try.
+/// How one attempt ended.
 enum Attempt<T> {
     Done(T),
     Locked,
@@ -46,7 +38,14 @@ enum Attempt<T> {
 }
 
 impl SqliteStore {
-    /// Runs work in a session once one is to be had.
+    /// Checks the file and its directory; the file is opened only for transactions.
+    pub(super) fn new(url: &str, clock: &Arc<dyn Clock>, creates: bool) -> Result<Self, Fault> {
+        let files = StoreFiles::parse(url, creates)?;
+        files.check()?;
+        Ok(Self { files, clock: Arc::clone(clock) })
+    }
+
+    /// Runs work in a session, as soon as no other process has the file.
     fn session<T>(
         &self,
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
@@ -62,7 +61,7 @@ impl SqliteStore {
             if Instant::now() >= deadline {
                 return Err(Fault::Unavailable(format!(
                     "{} {obstacle} for more than {} s",
-                    self.place.file.display(),
+                    self.files.file.display(),
                     CONNECT_TIMEOUT.as_secs()
                 )));
             }
@@ -76,18 +75,18 @@ impl SqliteStore {
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
     ) -> Result<Attempt<T>, Fault> {
         // The clock may be the user's own code, so it is read outside the gate.
-        let (now, read) = (checked(self.clock.unix_ms())?, Instant::now());
+        let (now, read) = (check_clock(self.clock.unix_ms())?, Instant::now());
         let Some(_gate) = fork_gate::hold() else {
-            return Err(rejected(
+            return Err(reject(
                 "this process was cloned while its parent used an SQLite store: start it with \
                  fork, or exec in it",
             ));
         };
-        let Some(mut session) = Session::begin(&self.place, now)? else {
+        let Some(mut session) = Session::begin(&self.files, now)? else {
             return Ok(Attempt::Locked);
         };
-        // While this waited others may have been granted later ticks from a copy that is gone now;
-        // who learns of that must not set the floor by the time of before. From here on nobody
+        // While this waited, others may have been granted later ticks from a copy that is gone now. If
+        // that is found out here, the floor must not be set by the time of before. From here on nobody
         // else is granted anything.
         if read.elapsed() > STALE {
             return Ok(Attempt::Late);
@@ -104,7 +103,11 @@ impl Store for SqliteStore {
         namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.session(&mut |session| work(&mut session.ledger(namespace)))
+        self.session(&mut |session| {
+            let mut ledger = session.ledger(namespace);
+            work(&mut ledger)?;
+            ledger.into_outcome()
+        })
     }
 
     fn prepare(&mut self) -> Result<(), Fault> {
@@ -115,12 +118,13 @@ impl Store for SqliteStore {
         self.session(&mut |session| session.namespaces())
     }
 
+    /// Whoever opens the file is its user, so a missing namespace is simply created.
     fn creates_namespaces(&self) -> bool {
-        self.place.creates
+        self.files.creates
     }
 }
 
-fn checked(now: i64) -> Result<i64, Fault> {
+fn check_clock(now: i64) -> Result<i64, Fault> {
     let by_ms = if now < RELEASED_MS { now.saturating_sub(RELEASED_MS) } else { now - LATEST_MS };
     if (RELEASED_MS..=LATEST_MS).contains(&now) {
         return Ok(now);

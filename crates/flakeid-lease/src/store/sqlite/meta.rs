@@ -1,36 +1,36 @@
-//! What a database says about itself.
+//! The table `flakeid_meta`: what a database says about itself.
 
 use rusqlite::Connection;
 
+use super::fault::{reject, sqlite_fault};
 use super::file_id::FileId;
-use super::place::{Place, rejected};
+use super::files::StoreFiles;
 use super::schema;
-use super::trouble::trouble;
 use crate::protocol::Bounds;
 use crate::random;
 use crate::store::Fault;
 
 /// How far a database is, which file it was in, and what it lost.
-pub(super) struct Past {
+pub(super) struct Meta {
     /// How many transactions it has had.
     pub(super) serial: u64,
     /// Another one after every restoration.
     pub(super) run: String,
-    /// Which file it was in. `None` if that makes no sense: then it is no file's.
+    /// Which file it was in; `None` if what the table says makes no sense.
     pub(super) file: Option<FileId>,
     /// When it had last lost something.
     pub(super) forgot_at: Option<i64>,
 }
 
-impl Past {
+impl Meta {
     /// Of a database that was not in this file until now.
     pub(super) fn new(serial: u64, forgot_at: Option<i64>, file: FileId) -> Self {
         Self { serial, run: random::token().to_text(), file: Some(file), forgot_at }
     }
 
     /// `None` in an empty database.
-    pub(super) fn read(connection: &Connection, place: &Place) -> Result<Option<Self>, Fault> {
-        let fault = |error: rusqlite::Error| trouble(&place.file, &error);
+    pub(super) fn read(connection: &Connection, files: &StoreFiles) -> Result<Option<Self>, Fault> {
+        let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let tables: (i64, i64) = connection
             .query_row(
                 "SELECT count(*), count(*) FILTER (WHERE name = 'flakeid_meta') FROM sqlite_schema",
@@ -41,7 +41,10 @@ impl Past {
         match tables {
             (0, _) => return Ok(None),
             (_, 0) => {
-                let text = format!("{} is another program's database", place.file.display());
+                let text = format!(
+                    "{} is another program's database: use another file",
+                    files.file.display()
+                );
                 return Err(Fault::Rejected(text));
             }
             _ => {}
@@ -50,14 +53,14 @@ impl Past {
             .query_row("SELECT version FROM flakeid_meta", [], |row| row.get(0))
             .map_err(fault)?;
         if !(1..=schema::VERSION).contains(&version) {
-            return Err(rejected(&format!(
-                "{} has tables of version {version}, this build knows {}: use the flakeid that \
-                 made them, or a newer one",
-                place.file.display(),
+            return Err(reject(&format!(
+                "{} has tables of version {version}, and this build knows version {}: use the \
+                 flakeid that created them, or a newer one",
+                files.file.display(),
                 schema::VERSION
             )));
         }
-        let past = connection.query_row(
+        let meta = connection.query_row(
             "SELECT serial, run, inode, forgot_at FROM flakeid_meta",
             [],
             |row| {
@@ -70,10 +73,10 @@ impl Past {
                 })
             },
         );
-        past.map(Some).map_err(fault)
+        meta.map(Some).map_err(fault)
     }
 
-    /// Makes the tables.
+    /// Creates the tables.
     pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(schema::CREATE)?;
         let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
@@ -95,13 +98,17 @@ impl Past {
 }
 
 /// The widest bounds of the namespaces in a database.
-pub(super) fn bounds(connection: &Connection, place: &Place) -> Result<Bounds, Fault> {
+pub(super) fn widest_bounds(connection: &Connection, files: &StoreFiles) -> Result<Bounds, Fault> {
     let sql =
         "SELECT max(max_window_ms), max(max_ahead_ms), max(max_skew_ms) FROM flakeid_namespace";
     let bounds = connection.query_row(sql, [], |row| {
-        let whole =
+        let milliseconds =
             |at| row.get::<_, Option<i64>>(at).map(|ms| ms.unwrap_or(0).max(0).cast_unsigned());
-        Ok(Bounds { max_window_ms: whole(0)?, max_ahead_ms: whole(1)?, max_skew_ms: whole(2)? })
+        Ok(Bounds {
+            max_window_ms: milliseconds(0)?,
+            max_ahead_ms: milliseconds(1)?,
+            max_skew_ms: milliseconds(2)?,
+        })
     });
-    bounds.map_err(|error| trouble(&place.file, &error))
+    bounds.map_err(|error| sqlite_fault(&files.file, &error))
 }

@@ -1,10 +1,10 @@
-//! A store's files have one name each.
+//! A store's files must have one name each: no hard links, no mounts of single files.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::place::rejected;
+use super::fault::reject;
 use crate::store::Fault;
 
 /// Refuses a file that may have another name, as a hard link or because it was mounted by itself:
@@ -14,14 +14,14 @@ pub(super) fn check(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     let names = found.nlink();
     if names > 1 {
-        return Err(rejected(&format!(
+        return Err(reject(&format!(
             "{shown} has {names} names (hard links), and each would have a lock and a log of its \
              own: remove all but the one that has a -wal beside it (`find / -xdev -samefile {shown}` \
              shows them)"
         )));
     }
     if is_mount_point(path, found) {
-        return Err(rejected(&format!(
+        return Err(reject(&format!(
             "{shown} is a mount point: mounted by itself the file has a lock and a log of its own \
              in each place; mount the directory that it is in (`docker run --volume` with \
              directories, no `subPath` of a file)"
@@ -36,11 +36,11 @@ fn is_mount_point(path: &Path, found: &Metadata) -> bool {
 
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match statx(CWD, path, flags, StatxFlags::empty()) {
-        Ok(told) if told.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
-            told.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
+        Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
+            found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // Linux before 5.8, or a sandbox that knows or allows no statx. (It tells the number of the
-        // mount only since the same version, so that is of no use here.)
+        // Linux before 5.8, or a sandbox without statx. (It has reported the number of the mount only
+        // since the same version, so that is of no use here.)
         _ => linux::is_on_another_mount(path, directory_of(path))
             .unwrap_or_else(|| is_on_another_device(path, found)),
     }
@@ -66,7 +66,7 @@ mod linux {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// By what `/proc` tells, `None` where it does not.
+    /// By what `/proc` says; `None` where it says nothing.
     pub(super) fn is_on_another_mount(file: &Path, directory: &Path) -> Option<bool> {
         Some(mount_of(file)? != mount_of(directory)?)
     }
@@ -75,12 +75,12 @@ mod linux {
         // Only a handle: closing it does not let go of the locks of this process on the file.
         let flags = libc::O_PATH | libc::O_NOFOLLOW;
         let handle = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-        let told = format!("/proc/self/fdinfo/{}", handle.as_raw_fd());
-        number(&std::fs::read_to_string(told).ok()?)
+        let fdinfo = format!("/proc/self/fdinfo/{}", handle.as_raw_fd());
+        mount_id(&std::fs::read_to_string(fdinfo).ok()?)
     }
 
-    fn number(told: &str) -> Option<u64> {
-        told.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()
+    fn mount_id(fdinfo: &str) -> Option<u64> {
+        fdinfo.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()
     }
 
     #[cfg(test)]
@@ -89,7 +89,7 @@ mod linux {
 
         use std::path::Path;
 
-        use super::{is_on_another_mount, number};
+        use super::{is_on_another_mount, mount_id};
 
         #[test]
         fn mounts_are_told_apart_without_statx() {
@@ -101,11 +101,11 @@ mod linux {
         }
 
         #[test]
-        fn what_proc_tells() {
-            assert_eq!(number("pos:\t0\nflags:\t012000000\nmnt_id:\t29\nino:\t7\n"), Some(29));
+        fn mount_ids_are_read() {
+            assert_eq!(mount_id("pos:\t0\nflags:\t012000000\nmnt_id:\t29\nino:\t7\n"), Some(29));
             // Linux before 3.15.
-            assert_eq!(number("pos:\t0\nflags:\t012000000\n"), None);
-            assert_eq!(number("mnt_id:\tnone\n"), None);
+            assert_eq!(mount_id("pos:\t0\nflags:\t012000000\n"), None);
+            assert_eq!(mount_id("mnt_id:\tnone\n"), None);
         }
     }
 }

@@ -1,16 +1,18 @@
+//! The file systems that a store may be on.
+
 use std::path::Path;
 
-use super::place::{failed, rejected};
+use super::fault::{io_fault, reject};
 use crate::store::Fault;
 
 /// Refuses directories that other hosts may share: locks do not hold there, and one host's clock
 /// is not another's. FUSE is refused altogether, because it may be sshfs as well as a local disk.
 pub(super) fn check(directory: &Path) -> Result<(), Fault> {
     let found = rustix::fs::statfs(directory)
-        .map_err(|error| failed(directory, &std::io::Error::from(error)))?;
+        .map_err(|error| io_fault(directory, &std::io::Error::from(error)))?;
     match name(&found) {
         None => Ok(()),
-        Some(kind) => Err(rejected(&format!(
+        Some(kind) => Err(reject(&format!(
             "{} is on {kind}, which other hosts may share: put the file on a local disk, or use a \
              server (postgresql://, mysql://, redis://, etcd://)",
             directory.display()

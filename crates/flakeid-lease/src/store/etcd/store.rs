@@ -1,0 +1,141 @@
+//! The connection to one member, and what concerns all namespaces.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::optimistic::transact;
+use super::super::{Fault, Ledger, Store};
+use super::gateway::{Answer, Gateway};
+use super::keys::{self, entries, node_of, number};
+use super::run::{Run, RunComparison, slack};
+use crate::protocol::Namespace;
+
+/// A connection to one member, so that its clock and its log are always the same.
+pub(super) struct EtcdStore {
+    pub(super) gateway: Gateway,
+    /// The run, with the most that its slack can be.
+    pub(super) run: Option<Run>,
+    /// How many entries of the log it had applied.
+    pub(super) applied: u64,
+    /// The namespace's text as the transaction read it.
+    pub(super) namespace_text: Option<String>,
+    /// The revisions at which the transaction began and at which all rows were read.
+    pub(super) began_at: u64,
+    pub(super) all_read_at: u64,
+    /// Whether a row was found to be deleted. Then all rows are compared until the namespace says so.
+    pub(super) found_deletion: bool,
+}
+
+impl EtcdStore {
+    pub(super) fn new(gateway: Gateway) -> Self {
+        Self {
+            gateway,
+            run: None,
+            applied: 0,
+            namespace_text: None,
+            began_at: 0,
+            all_read_at: 0,
+            found_deletion: false,
+        }
+    }
+
+    pub(super) fn range(&mut self, request: &Value) -> Result<Value, Fault> {
+        Ok(self.gateway.call("/v3/kv/range", request)?.body)
+    }
+
+    pub(super) fn txn(&mut self, compare: &[Value], success: &[Value]) -> Result<Answer, Fault> {
+        let request = json!({ "compare": compare, "success": success });
+        self.gateway.call("/v3/kv/txn", &request)
+    }
+
+    pub(super) fn unpin(&self) {
+        self.gateway.pin.release();
+    }
+
+    /// Learns which run this is from the header of an answer, and from the status that the same member
+    /// reports after it. Returns the time of the status.
+    pub(super) fn learn_run(&mut self, header: &Value) -> Result<i64, Fault> {
+        let Answer { body: status, date } =
+            self.gateway.call("/v3/maintenance/status", &json!({}))?;
+        self.applied = number(&status["raftAppliedIndex"])?;
+        if self.applied == 0 {
+            let shown = &self.gateway.base;
+            return Err(Fault::Rejected(format!(
+                "{shown} is too old: etcd 3.4 or later is needed"
+            )));
+        }
+        self.run = Some(Run {
+            cluster: number(&status["header"]["cluster_id"])?,
+            term: number(&header["raft_term"])?,
+            slack: slack(self.applied, number(&header["revision"])?)?,
+        });
+        Ok(date)
+    }
+
+    pub(super) fn compare_run(&self, recorded: &str) -> RunComparison {
+        self.run.as_ref().map_or(RunComparison::Other, |run| run.compare(recorded))
+    }
+
+    /// Two keys as of one moment, or how many keys there are with each of two prefixes.
+    pub(super) fn read_pair(&mut self, one: String, other: String) -> Result<[Value; 2], Fault> {
+        let ranges = [one, other].map(|key| {
+            let request = if key.ends_with('/') {
+                keys::count(&key, &keys::end(&key))
+            } else {
+                keys::range(&key, None)
+            };
+            json!({ "request_range": request })
+        });
+        let Answer { mut body, .. } = self.txn(&[], &ranges)?;
+        Ok([0, 1].map(|at| body["responses"][at]["response_range"].take()))
+    }
+
+    /// The nodes of all keys with a prefix.
+    pub(super) fn list_nodes(&mut self, prefix: &str) -> Result<BTreeSet<u64>, Fault> {
+        let mut request = keys::range(prefix, Some(&keys::end(prefix)));
+        request["keys_only"] = json!(true);
+        let answer = self.range(&request)?;
+        entries(&answer).iter().map(node_of).collect()
+    }
+}
+
+impl Store for EtcdStore {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let shown = self.gateway.base.clone();
+        let outcome = transact(self, &shown, namespace, work);
+        self.unpin();
+        outcome
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        let mut names = Vec::new();
+        let mut from = keys::ROOT.to_owned();
+        let end = keys::end(keys::ROOT);
+        // From each name to the next, because there are many keys under each.
+        loop {
+            let mut first = keys::range(&from, Some(&end));
+            first["limit"] = json!(1);
+            first["keys_only"] = json!(true);
+            let found = self.range(&first)?;
+            let Some(found) = found["kvs"].get(0) else { return Ok(names) };
+            let key = keys::decode(&found["key"])?;
+            let name = key.split('/').nth(2).unwrap_or_default();
+            let kept = self.range(&keys::range(&keys::namespace(name), None))?;
+            if kept["kvs"].get(0).is_some_and(Value::is_object)
+                && Namespace::check_name(name).is_ok()
+            {
+                names.push(name.to_owned());
+            }
+            from = keys::end(&format!("{}{name}/", keys::ROOT));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The reads of one transaction.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::gaps::{self, UsedNodes};
+use super::super::optimistic::{Head, ReadRow, VersionedStore, WriteSet, row_of};
+use super::super::{Candidates, Fault};
+use super::keys::{self, decode, entries, node_of, number};
+use super::run::{Run, RunComparison, slack};
+use super::store::EtcdStore;
+use crate::random;
+
+/// How many rows come with one answer.
+const PAGE: usize = 256;
+
+/// How long to wait before reading again whether a run is behind the recorded one. An entry is counted
+/// some microseconds after its revision can be seen, but longer after on a busy machine.
+const REREADS: [Duration; 3] =
+    [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
+
+fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
+    let (text, version) = (decode(&entry["value"])?, number(&entry["mod_revision"])?);
+    Ok(ReadRow { node: node_of(entry)?, text, version })
+}
+
+impl VersionedStore for EtcdStore {
+    type Version = u64;
+
+    fn head(&mut self, namespace: &str) -> Result<Head<u64>, Fault> {
+        self.unpin();
+        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+        // All further requests go over the connection of this answer.
+        self.gateway.pin.set();
+        let kept = match entries(&body).first() {
+            Some(kept) => Some((decode(&kept["value"])?, number(&kept["mod_revision"])?)),
+            None => None,
+        };
+        self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
+
+        self.began_at = number(&body["header"]["revision"])?;
+        // The time of the status is used: if the store turns out to be restored, the time must not be
+        // from before the restoration, when others may still have been granted ticks.
+        let now = self.learn_run(&body["header"])?;
+        let is_complete =
+            if self.found_deletion { Some(self.is_complete(namespace)?) } else { None };
+        Ok(Head { now, namespace: kept, is_complete })
+    }
+
+    fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
+        // The present revision, with the entries applied before, gives the least possible slack.
+        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+        let slack = slack(self.applied, number(&body["header"]["revision"])?)?;
+        let Some(Run { cluster, term, .. }) = self.run else { return Err(Fault::Conflict) };
+        Ok(Run { cluster, term, slack }.to_text(random::token()))
+    }
+
+    fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        for pause in REREADS {
+            if self.compare_run(recorded) != RunComparison::Behind {
+                break;
+            }
+            thread::sleep(pause);
+            let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+            self.learn_run(&body["header"])?;
+        }
+        Ok(self.compare_run(recorded) == RunComparison::Same)
+    }
+
+    fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
+        let is_complete = if self.found_deletion {
+            // Equal numbers of rows and marks would not explain the deletion that was found.
+            self.mismatched_nodes(namespace)?.is_empty()
+        } else {
+            let [rows, used] =
+                self.read_pair(keys::row(namespace, None), keys::used(namespace, None))?;
+            let (rows, used): (u64, u64) = (number(&rows["count"])?, number(&used["count"])?);
+            rows == used
+        };
+        self.found_deletion = !is_complete;
+        Ok(is_complete)
+    }
+
+    fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, u64)>, Fault> {
+        let key = keys::row(namespace, Some(node));
+        let [row, used] = self.read_pair(key, keys::used(namespace, Some(node)))?;
+        let found = entries(&row).first().map(read_row).transpose()?;
+        if found.is_none() && !entries(&used).is_empty() && !self.found_deletion {
+            self.found_deletion = true;
+            return Err(Fault::Conflict);
+        }
+        Ok(found.map(|found| (found.text, found.version)))
+    }
+
+    fn coldest(
+        &mut self,
+        namespace: &str,
+        candidates: &Candidates<'_>,
+        enough: usize,
+    ) -> Result<Vec<ReadRow<u64>>, Fault> {
+        let mut request = keys::range(
+            &keys::row(namespace, Some(candidates.from)),
+            Some(&keys::row(namespace, Some(candidates.to.saturating_add(1)))),
+        );
+        request["sort_target"] = json!("MOD");
+        request["sort_order"] = json!("ASCEND");
+        let mut limit = PAGE;
+        let mut found = Vec::new();
+        let mut known = BTreeSet::new();
+        loop {
+            request["limit"] = json!(limit);
+            let answer = self.range(&request)?;
+            let page = entries(&answer).iter().map(read_row).collect::<Result<Vec<_>, _>>()?;
+            let full = page.len() == limit;
+            let (first, last) =
+                (page.first().map(|row| row.version), page.last().map(|row| row.version));
+            for row in page {
+                // An unreadable row is reported to whoever wants that node.
+                let read = row_of(namespace, row.node, &row.text);
+                if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
+                    found.push(row);
+                }
+            }
+            let Some(last) = last.filter(|_| full && found.len() < enough) else {
+                return Ok(found);
+            };
+            // Rows that were written together have one revision, and the page may have cut through
+            // them.
+            request["min_mod_revision"] = json!(last.to_string());
+            if first == Some(last) {
+                limit *= 2;
+            }
+        }
+    }
+
+    fn unused(
+        &mut self,
+        namespace: &str,
+        range: (u64, u64),
+        first: u64,
+        skip: u64,
+    ) -> Result<Option<u64>, Fault> {
+        gaps::unused(&mut Nodes { store: self, namespace }, range, first, skip)
+    }
+
+    fn rows(&mut self, namespace: &str) -> Result<Vec<ReadRow<u64>>, Fault> {
+        let prefix = keys::row(namespace, None);
+        let answer = self.range(&keys::range(&prefix, Some(&keys::end(&prefix))))?;
+        self.all_read_at = number(&answer["header"]["revision"])?;
+        entries(&answer).iter().map(read_row).collect()
+    }
+
+    fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault> {
+        let rows = self.list_nodes(&keys::row(namespace, None))?;
+        let used = self.list_nodes(&keys::used(namespace, None))?;
+        Ok(rows.symmetric_difference(&used).copied().collect())
+    }
+
+    fn record_at(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(String, Option<u64>)>, Fault> {
+        let history = keys::history(namespace, node);
+        let until = format!("{history}{:020}", tick.saturating_add(1));
+        let mut last = keys::range(&history, Some(&until));
+        last["sort_target"] = json!("KEY");
+        last["sort_order"] = json!("DESCEND");
+        last["limit"] = json!(1);
+        let answer = self.range(&last)?;
+        let Some(found) = entries(&answer).first() else { return Ok(None) };
+        let after = format!("{}0", decode(&found["key"])?);
+        let mut next = keys::range(&after, Some(&keys::end(&history)));
+        next["keys_only"] = json!(true);
+        next["limit"] = json!(1);
+        let answer = self.range(&next)?;
+        let next =
+            entries(&answer).first().map(|next| keys::number_in_key(&decode(&next["key"])?, 5));
+        Ok(Some((decode(&found["value"])?, next.transpose()?)))
+    }
+
+    fn commit(&mut self, namespace: &str, write_set: &WriteSet<u64>) -> Result<(), Fault> {
+        self.commit_writes(namespace, write_set)
+    }
+}
+
+/// The nodes of a namespace that have rows.
+struct Nodes<'a> {
+    store: &'a mut EtcdStore,
+    namespace: &'a str,
+}
+
+impl Nodes<'_> {
+    fn ends(&self, low: u64, high: u64) -> [String; 2] {
+        [low, high.saturating_add(1)].map(|node| keys::row(self.namespace, Some(node)))
+    }
+}
+
+/// A limit instead of the end would not help, because the server goes over the whole range anyway.
+impl UsedNodes for Nodes<'_> {
+    fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
+        let [first, end] = self.ends(low, high);
+        number(&self.store.range(&keys::count(&first, &end))?["count"])
+    }
+
+    fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault> {
+        let [first, end] = self.ends(low, high);
+        let mut request = keys::range(&first, Some(&end));
+        request["keys_only"] = json!(true);
+        entries(&self.store.range(&request)?).iter().map(node_of).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! How long a store may take, and how transactions in conflict are run again.
+
+use std::time::Duration;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+use std::time::Instant;
+
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+use super::Fault;
+
+/// How long connecting to a store may take.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a store may take to answer.
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Runs `attempt`, with the number of conflicts so far, until it ends in anything but a conflict. All
+/// attempts together may take as long as `patience`; one more may begin just before.
+///
+/// # Errors
+/// What `attempt` returned; [`Fault::Unavailable`] when it was in conflict for too long.
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+pub(super) fn retry_conflicts(
+    shown: &str,
+    namespace: &str,
+    patience: Duration,
+    mut attempt: impl FnMut(u32) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let begun = Instant::now();
+    let mut conflicts = 0;
+    loop {
+        match attempt(conflicts) {
+            Err(Fault::Conflict) => conflicts += 1,
+            outcome => return outcome,
+        }
+        if begun.elapsed() >= patience {
+            return Err(Fault::Unavailable(format!(
+                "{shown}: other clients changed the same rows of namespace {namespace:?} \
+                 {conflicts} times within {} s",
+                patience.as_secs()
+            )));
+        }
+        // Up to 2 ms after the first conflict, twice as long after each further one.
+        let longest_ms = f64::from(1_u32 << conflicts.min(6)).min(50.0);
+        std::thread::sleep(Duration::from_secs_f64(longest_ms * random_fraction() / 1_000.0));
+    }
+}
+
+/// From 0 to 1: keeps clients apart that would otherwise do the same again and again. Nothing secret
+/// or safe rests on it.
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+pub(super) fn random_fraction() -> f64 {
+    // Jitter goes from 0.8 to 1.2.
+    ((crate::random::jitter() - 0.8) / 0.4).clamp(0.0, 1.0)
+}
+
+/// A random number below `end`, which is at least 1.
+#[cfg(any(feature = "mysql", feature = "redis", feature = "etcd"))]
+pub(super) fn random_below(end: u64) -> u64 {
+    ((random_fraction() * end as f64) as u64).min(end.saturating_sub(1))
+}
