@@ -129,7 +129,7 @@ impl Observer {
                 (self.unsettled, self.waits) = (Some(*renew), true);
             }
             Effect::Install(installed) => assert_eq!(Some(*installed), grant),
-            Effect::Raise { fence } => {
+            Effect::Raise { fence, .. } => {
                 assert_eq!(Some(*fence), grant.map(|grant| grant.fence), "I5");
                 assert!(!self.closing, "I6");
             }

@@ -15,8 +15,7 @@ use super::{LeaseEvent, LeaseStatus, RETRY};
 use crate::generator::Lease;
 use crate::host;
 use crate::protocol::{
-    Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Renewed,
-    Token,
+    Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
 };
 use crate::random;
 use crate::store::{Fault, Store, operations};
@@ -37,8 +36,6 @@ pub(super) struct Keeper {
     members: Vec<Member>,
     store: Option<Box<dyn Store>>,
     schedule: RenewalSchedule,
-    /// A confirmed renewal that the generator does not have yet.
-    renewed: Option<(u64, Renewed)>,
     /// Whether the clock was the reason why no generator could be made in the granted windows.
     is_waiting_for_clock: bool,
     is_lost: bool,
@@ -58,7 +55,6 @@ impl Keeper {
             members,
             store: None,
             schedule,
-            renewed: None,
             is_waiting_for_clock: false,
             is_lost: false,
         };
@@ -195,7 +191,9 @@ impl Keeper {
                 self.schedule.succeeded();
                 self.begin(session)
             }
-            Effect::Raise { fence } => self.raise(session, member, fence),
+            Effect::Raise { node, fence, expires } => {
+                self.raise(session, member, (node, fence, expires))
+            }
             Effect::End => Some(Event::Ended { used_until: self.end() }),
             Effect::Release(ref release) => {
                 let done =
@@ -244,10 +242,7 @@ impl Keeper {
     fn renew(&mut self, session: &LeaseSession, renew: &Renew) -> Event {
         let next = renew.next;
         match self.ask(|store, namespace| operations::renew(store, namespace, renew)) {
-            Ok(answer) => {
-                self.renewed = Some((renew.node, answer));
-                Event::Renewed { next, answer }
-            }
+            Ok(answer) => Event::Renewed { next, answer },
             Err(Fault::Refused(refusal)) => {
                 let error = self.fault(session, &Fault::Refused(refusal.clone()));
                 if matches!(refusal, Refusal::FencedOff | Refusal::Restored { .. }) {
@@ -270,26 +265,25 @@ impl Keeper {
     }
 
     /// Lets the generator issue up to the lowest of the fences. If there is none yet, begins one.
-    fn raise(&mut self, session: &LeaseSession, member: usize, fence: u64) -> Option<Event> {
+    fn raise(
+        &mut self,
+        session: &LeaseSession,
+        member: usize,
+        (node, fence, expires): (u64, u64, i64),
+    ) -> Option<Event> {
         if let Some(grant) = &mut self.members[member].grant {
             grant.fence = fence;
         }
         let lowest = self.window_fence().unwrap_or(fence);
         let extended =
             self.lease.generator().is_some_and(|generator| generator.extend(lowest).is_ok());
-        self.raised(session, lowest, extended);
-        if extended { None } else { self.begin(session) }
-    }
-
-    /// Reports a renewal, after the generator's limit was raised.
-    fn raised(&mut self, session: &LeaseSession, lowest: u64, extended: bool) {
-        let Some((node, answer)) = self.renewed.take() else { return };
         self.succeeded(session, extended, |status| {
             status.renewals += 1;
             status.fence = status.fence.max(lowest);
-            status.expires_unix_ms = answer.expires;
+            status.expires_unix_ms = expires;
         });
-        self.emit(&LeaseEvent::Renewed { node, fence: answer.fence });
+        self.emit(&LeaseEvent::Renewed { node, fence });
+        if extended { None } else { self.begin(session) }
     }
 
     /// Begins a generator in the ticks that all granted windows have in common, above the last tick of

@@ -80,10 +80,14 @@ pub enum Effect {
     /// End the present generator, if there is one, and begin one in this window, above the last
     /// tick of the one before.
     Install(Grant),
-    /// Let the generator issue up to this tick, exclusive.
+    /// A renewal was confirmed: let the generator issue up to the fence, exclusive.
     Raise {
+        /// The node that was renewed.
+        node: u64,
         /// The confirmed fence.
         fence: u64,
+        /// As in [`Grant`].
+        expires: i64,
     },
     /// End the generator: no ID is issued after this.
     End,
@@ -234,9 +238,9 @@ impl Holder {
         hold.grant.expires = answer.expires;
         hold.renewal = None;
         hold.waiting = false;
-        let fence = hold.grant.fence;
+        let Grant { node, fence, expires, .. } = hold.grant;
         if !closing {
-            effects.push(Effect::Raise { fence });
+            effects.push(Effect::Raise { node, fence, expires });
         }
     }
 

@@ -187,7 +187,7 @@ impl Process {
                 }
                 return self.begin(mutant);
             }
-            Effect::Raise { fence } => {
+            Effect::Raise { fence, .. } => {
                 if self.open_cell().is_none() {
                     return self.begin(mutant);
                 }

@@ -1,0 +1,212 @@
+//! What the holders of leases do.
+
+use std::time::Instant;
+
+use super::super::{Candidates, Fault, Ledger, Store};
+use super::namespace::{create_namespace, open_namespace, run};
+use crate::protocol::{
+    Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
+    rules,
+};
+
+/// Grants a node: the one that the request names; else the last one of the request's owner, if it is
+/// free; else one that was never used; else, if nodes are reused, the free one with the lowest fence.
+///
+/// # Errors
+/// [`Fault::Refused`], with nothing granted; otherwise the store's fault, with the outcome unknown.
+pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Result<Grant, Fault> {
+    acquire_with(store, namespace, || request.clone())
+}
+
+/// As [`acquire`], for a request whose clock was read at `read`: however long others keep it
+/// waiting, the clock is not taken for a wrong one.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn acquire_read_at(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Acquire,
+    read: Instant,
+) -> Result<Grant, Fault> {
+    let waited_ms = || u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX);
+    acquire_with(store, namespace, || Acquire { waited_ms: waited_ms(), ..request.clone() })
+}
+
+/// Calls `request` in every attempt of the transaction.
+fn acquire_with(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: impl Fn() -> Acquire,
+) -> Result<Grant, Fault> {
+    let creates = store.creates_namespaces();
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let request = &request();
+        let kept = match open_namespace(ledger, now) {
+            Err(Fault::Refused(Refusal::MissingNamespace)) if creates => {
+                create_namespace(ledger, &Namespace::new(namespace, request.layout))?
+            }
+            kept => kept?,
+        };
+        rules::admit(&kept, request, now)?;
+        let Some((node, row)) = choose_node(ledger, &kept, request, now)? else {
+            return Err(explain_no_node(ledger, &kept, request, now)?.into());
+        };
+        if let Some(row) = &row {
+            check_row(&kept, row)?;
+        }
+        let granted = match rules::grant(&kept, row.as_ref(), node, request, now) {
+            Err(Refusal::NoFreeNode { .. }) => {
+                return Err(explain_no_node(ledger, &kept, request, now)?.into());
+            }
+            granted => granted?,
+        };
+        ledger.put_row(row.as_ref(), &granted)?;
+        if kept.keeps_history {
+            ledger.record(&record_of(&granted))?;
+        }
+        Ok(rules::grant_of(&kept, &granted, request))
+    })
+}
+
+/// Moves a fence up, or confirms that this very renewal did.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let kept = open_namespace(ledger, now)?;
+        let row = read_row(ledger, &kept, request.node)?;
+        let renewed = match rules::renew(&kept, row.as_ref(), request, now) {
+            Err(Refusal::Restored { .. }) => {
+                let retry_after_ms = rules::wait_for_floor(&kept, now);
+                return Err(Refusal::Restored { retry_after_ms }.into());
+            }
+            renewed => renewed?,
+        };
+        if row.as_ref() != Some(&renewed) {
+            ledger.put_row(row.as_ref(), &renewed)?;
+        }
+        Ok(rules::renewed_of(&renewed))
+    })
+}
+
+/// Gives a node back; does nothing if the request's holder holds nothing there any more.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Result<(), Fault> {
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let kept = match open_namespace(ledger, now) {
+            // No token counts there any more, so there is nothing to give back.
+            Err(Fault::Refused(_)) => return Ok(()),
+            kept => kept?,
+        };
+        let row = read_row(ledger, &kept, request.node)?;
+        // A row from before a restoration may be older than what its holder used.
+        let row = row.filter(|row| row.incarnation == kept.incarnation);
+        if let Some(released) = rules::release(row.as_ref(), request) {
+            ledger.put_row(row.as_ref(), &released)?;
+        }
+        Ok(())
+    })
+}
+
+/// The node to grant, and its row if it has one; `None` if there is no free node.
+fn choose_node(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    request: &Acquire,
+    now: i64,
+) -> Result<Option<(u64, Option<Row>)>, Fault> {
+    if let Identity::Node(node) = request.identity {
+        return Ok(Some((node, ledger.row(node)?)));
+    }
+    let hottest = rules::hottest_start(kept, request.now)?;
+    let (from, to) = rules::range(request);
+    let mut candidates = Candidates { from, to, store_now: now, hottest, name: None };
+    if let (Identity::Name(name), true) = (&request.identity, request.reuse) {
+        candidates.name = Some(name);
+        if let Some(row) = ledger.coldest(&candidates)? {
+            return Ok(Some((row.node, Some(row))));
+        }
+        candidates.name = None;
+    }
+    let first = from + request.rotation % (to - from + 1);
+    if let Some(node) = ledger.unused(from, to, first)? {
+        return Ok(Some((node, None)));
+    }
+    let coldest = if request.reuse { ledger.coldest(&candidates)? } else { None };
+    Ok(coldest.map(|row| (row.node, Some(row))))
+}
+
+/// A refusal for want of a node, with the counts that explain it.
+fn explain_no_node(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    request: &Acquire,
+    now: i64,
+) -> Result<Refusal, Fault> {
+    let (from, to) = rules::range(request);
+    let hottest = rules::hottest_start(kept, request.now).unwrap_or(u64::MAX);
+    let (mut held, mut hot, mut quarantined, mut used) = (0, 0, 0, 0);
+    let mut next_free_in_ms: Option<u64> = None;
+    for row in ledger.rows()?.iter().filter(|row| (from..=to).contains(&row.node)) {
+        let expires_in = row.expires.saturating_sub(now).max(0).cast_unsigned();
+        let cools_in = row.fence.saturating_sub(hottest).saturating_mul(kept.layout.unit_ms());
+        if row.state == State::Quarantined {
+            quarantined += 1;
+            continue;
+        }
+        if !request.reuse {
+            used += 1;
+            continue;
+        }
+        if expires_in > 0 {
+            held += 1;
+        } else if cools_in > 0 {
+            hot += 1;
+        }
+        let free_in = expires_in.max(cools_in);
+        next_free_in_ms = Some(next_free_in_ms.map_or(free_in, |least| least.min(free_in)));
+    }
+    Ok(Refusal::NoFreeNode { held, hot, quarantined, used, next_free_in_ms })
+}
+
+fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Option<Row>, Fault> {
+    let row = ledger.row(node)?;
+    if let Some(row) = &row {
+        check_row(kept, row)?;
+    }
+    Ok(row)
+}
+
+/// Checks a row, because somebody may have edited it.
+fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
+    let end = kept.layout.max_tick() + 1;
+    if row.node <= kept.layout.max_node() && row.start <= row.fence && row.fence <= end {
+        return Ok(());
+    }
+    Err(Fault::Rejected(format!(
+        "the row of node {} in namespace {:?} makes no sense (start {}, fence {}, last tick {}): \
+         it was edited or damaged; quarantine the node",
+        row.node,
+        kept.name,
+        row.start,
+        row.fence,
+        end - 1,
+    )))
+}
+
+fn record_of(row: &Row) -> Record {
+    Record {
+        node: row.node,
+        grant: row.grant,
+        start: row.start,
+        owner: row.owner.clone(),
+        acquired: row.acquired,
+    }
+}

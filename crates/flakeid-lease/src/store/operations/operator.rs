@@ -1,0 +1,222 @@
+//! What operators do.
+
+use super::super::{Continuity, Fault, Store};
+use super::namespace::{create_namespace, read_namespace, run};
+use crate::protocol::{Bounds, Namespace, Owner, Record, Refusal, Row, State, rules};
+
+/// Creates a namespace of which it is known that it never existed before: nothing is waited for,
+/// unless the store itself knows that it has lost something.
+///
+/// # Errors
+/// [`Refusal::OtherLayout`] if there is one for another layout; one for the same layout is left as
+/// it is. The store's fault.
+pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
+    create(store, wanted, None)
+}
+
+/// Creates a namespace in a store that has lost one of that name, which had the bounds `lost`:
+/// nothing is granted below what anybody may still hold, as after a restoration. If it was lost more
+/// than once, `lost` is the largest of each bound ([`Bounds::fieldwise_max`]).
+///
+/// # Errors
+/// As [`init`].
+pub fn init_lost(
+    store: &mut dyn Store,
+    wanted: &Namespace,
+    lost: &Bounds,
+) -> Result<Namespace, Fault> {
+    create(store, wanted, Some(lost))
+}
+
+fn create(
+    store: &mut dyn Store,
+    wanted: &Namespace,
+    lost: Option<&Bounds>,
+) -> Result<Namespace, Fault> {
+    store.prepare()?;
+    run(store, &wanted.name, |ledger| {
+        if let Some(kept) = ledger.namespace()? {
+            if kept.layout.is_same_space(&wanted.layout) {
+                return Ok(kept);
+            }
+            let (namespace, client) = (kept.layout, wanted.layout);
+            return Err(Refusal::OtherLayout { namespace, client }.into());
+        }
+        if let Some(lost) = lost {
+            let now = ledger.now()?;
+            return create_namespace(ledger, &rules::recreated(wanted, lost, now));
+        }
+        create_namespace(ledger, wanted)
+    })
+}
+
+/// A namespace as it is now.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The namespace.
+    pub namespace: Namespace,
+    /// Its rows, by node.
+    pub rows: Vec<Row>,
+    /// The store's clock when they were read, in Unix milliseconds.
+    pub now: i64,
+    /// Whether the store remembers everything.
+    pub continuity: Continuity,
+}
+
+/// Reads a namespace and changes nothing.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; the store's fault.
+pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
+    run(store, namespace, |ledger| {
+        let kept = read_namespace(ledger)?;
+        let (rows, now) = (ledger.rows()?, ledger.now()?);
+        let continuity = ledger.continuity(&kept.incarnation)?;
+        Ok(Listing { namespace: kept, rows, now, continuity })
+    })
+}
+
+/// What an operator does to one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Lets others have it at once. Its holder is fenced off; nothing it used is used again.
+    Release,
+    /// Takes it out of use: its holder is fenced off and nobody gets it.
+    Quarantine,
+    /// Puts it back into use.
+    Lift,
+}
+
+/// Does what an operator wants to a node, and returns the row as it is then.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; [`Refusal::Nodes`]; `None` if the node was never granted and
+/// there is nothing to release or lift; the store's fault.
+pub fn repair(
+    store: &mut dyn Store,
+    namespace: &str,
+    node: u64,
+    repair: Repair,
+) -> Result<Option<Row>, Fault> {
+    run(store, namespace, |ledger| {
+        let kept = read_namespace(ledger)?;
+        let max_node = kept.layout.max_node();
+        if node > max_node {
+            return Err(Refusal::Nodes { from: node, to: node, max_node }.into());
+        }
+        let now = ledger.now()?;
+        let row = ledger.row(node)?;
+        let Some(changed) = apply_repair(&kept, row.as_ref(), node, repair, now) else {
+            return Ok(None);
+        };
+        if row.as_ref() != Some(&changed) {
+            ledger.put_row(row.as_ref(), &changed)?;
+        }
+        Ok(Some(changed))
+    })
+}
+
+fn apply_repair(
+    kept: &Namespace,
+    row: Option<&Row>,
+    node: u64,
+    repair: Repair,
+    now: i64,
+) -> Option<Row> {
+    let state = match repair {
+        Repair::Quarantine => State::Quarantined,
+        Repair::Release | Repair::Lift => State::Free,
+    };
+    let Some(row) = row else {
+        return (repair == Repair::Quarantine).then(|| Row {
+            node,
+            fence: 0,
+            start: 0,
+            token: None,
+            grant: 0,
+            state,
+            owner: Owner::default(),
+            acquired: now,
+            renewed: now,
+            expires: 0,
+            incarnation: kept.incarnation.clone(),
+        });
+    };
+    let applies = match repair {
+        Repair::Quarantine => true,
+        Repair::Release => row.state == State::Held,
+        Repair::Lift => row.state == State::Quarantined,
+    };
+    applies.then(|| Row { token: None, state, expires: 0, ..row.clone() })
+}
+
+/// Raises the floor: no grant starts before `tick`, and every grant of before is fenced off at its
+/// next renewal. For operators who know that ticks up to there may have been used.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; [`Refusal::Horizon`] for a tick beyond the layout's; the store's
+/// fault.
+pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result<Namespace, Fault> {
+    run(store, namespace, |ledger| {
+        let mut kept = read_namespace(ledger)?;
+        if tick > kept.layout.max_tick() {
+            return Err(Refusal::Horizon.into());
+        }
+        kept.floor = kept.floor.max(tick);
+        ledger.put_namespace(&kept)?;
+        for row in ledger.rows()? {
+            if row.state == State::Held && row.token.is_some() {
+                let cut = Row { token: None, state: State::Free, expires: 0, ..row.clone() };
+                ledger.put_row(Some(&row), &cut)?;
+            }
+        }
+        Ok(kept)
+    })
+}
+
+/// Takes over a store that was copied from another machine: raises the floor beyond every fence
+/// that can exist. Tokens of before are void if the store is not what it was; where it is, they
+/// stay good, because their holders go on below their own fences.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; the store's fault.
+pub fn adopt(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault> {
+    run(store, namespace, |ledger| {
+        let kept = read_namespace(ledger)?;
+        let now = ledger.now()?;
+        let adopted = rules::restored(&kept, ledger.incarnation()?, now);
+        ledger.put_namespace(&adopted)?;
+        Ok(adopted)
+    })
+}
+
+/// Which process held a node at a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// The grant.
+    pub record: Record,
+    /// The first tick that it does not cover.
+    pub fence: u64,
+}
+
+/// Who held a node at a tick; `None` if nobody did, or it is not in the history. Windows of one
+/// node are disjoint, so the answer is exact.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; the store's fault.
+pub fn whois(
+    store: &mut dyn Store,
+    namespace: &str,
+    node: u64,
+    tick: u64,
+) -> Result<Option<Holding>, Fault> {
+    run(store, namespace, |ledger| {
+        read_namespace(ledger)?;
+        let Some((record, next)) = ledger.record_at(node, tick)? else { return Ok(None) };
+        let fence = match next {
+            Some(start) => start,
+            None => ledger.row(node)?.map_or(record.start, |row| row.fence),
+        };
+        Ok((tick < fence).then_some(Holding { record, fence }))
+    })
+}
