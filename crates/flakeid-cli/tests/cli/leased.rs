@@ -121,7 +121,7 @@ fn what_cannot_be_leased() {
     let alone = run(&["next", "--node", "1", "--namespace", "orders"]);
     refused(&alone, code, &["--namespace requires --store"]);
     for (store, part) in
-        [("flakeid.db", "not a URL"), ("nosql://db", "\"nosql\" is no kind of store")]
+        [("flakeid.db", "not a URL"), ("nosql://db", "\"nosql\" is not a kind of store")]
     {
         refused(&run(&["next", "--store", store]), code, &["store: ", part]);
         let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);

@@ -19,13 +19,13 @@ pub trait StoreUnderTest: Sync {
     /// Puts an older copy back, in the way that is usual for this store.
     fn restore(&self, copy: Box<dyn Any>);
 
-    /// Tries, past this library, to delete a node's row. `Ok` if the store let it happen.
+    /// Tries, bypassing this library, to delete a node's row. `Ok` if the store let it happen.
     ///
     /// # Errors
     /// The store's refusal.
     fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String>;
 
-    /// Tries, past this library, to lower a node's fence by one tick. `Ok` if the store let it
+    /// Tries, bypassing this library, to lower a node's fence by one tick. `Ok` if the store let it
     /// happen.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ pub trait StoreUnderTest: Sync {
     /// Whether the store itself refuses those two. Key-value stores cannot.
     fn guards_rows(&self) -> bool;
 
-    /// Writes nonsense into a field of a node's row, past this library: `fence`, `token`, `state`.
+    /// Writes nonsense into a field of a node's row, bypassing this library: `fence`, `token`, `state`.
     fn damage(&self, namespace: &str, node: u64, field: &str, text: &str);
 
     /// Whether a crash counts as a restoration, because the store tells no difference.

@@ -12,7 +12,7 @@ pub(super) trait UsedNodes {
     fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault>;
 }
 
-/// So many nodes are listed rather than counted.
+/// Up to so many nodes are listed rather than counted.
 const LISTED: u64 = 64;
 
 /// How much longer each full block makes the next one.
@@ -29,7 +29,6 @@ pub(super) enum Found {
 
 /// The first node without a row from `first` to `to` and then from `from` to `first`, after passing
 /// over `skip` of them, or over fewer if there are not so many.
-#[cfg(any(feature = "mysql", feature = "etcd", all(feature = "sqlite", unix), test))]
 pub(super) fn unused(
     used: &mut impl UsedNodes,
     (from, to): (u64, u64),
@@ -56,8 +55,8 @@ pub(super) fn unused(
     })
 }
 
-/// The same from `low` to `high`. Counts may come from different moments: then the node that is
-/// found may not be the first, or have a row by now.
+/// As [`unused`], from `low` to `high`. The counts may be of different moments: then the node that is
+/// found may not be the first, or may have a row by now.
 pub(super) fn search(
     used: &mut impl UsedNodes,
     mut low: u64,
@@ -66,7 +65,7 @@ pub(super) fn search(
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // Not beyond this one.
+    // The first free node that is left is not beyond this one.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);
@@ -84,7 +83,7 @@ pub(super) fn search(
         if nodes > LISTED && free > left {
             // All rows and all that are passed over fill no more nodes than this.
             let last = end.min(low + rows + left);
-            // Mostly rows begin without gaps, and then end: that is looked at before the middle.
+            // Usually rows begin without gaps and then end, so that place is tried before the middle.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {

@@ -1,3 +1,5 @@
+//! What a store is: the interface that every kind implements.
+
 use super::Fault;
 use crate::protocol::{Bounds, Namespace, Record, Row};
 
@@ -17,7 +19,7 @@ pub struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// Whether a row is one; stores that can say it in their own language do.
+    /// Whether a row is one. Stores that can express this in their own language do.
     #[must_use]
     pub fn include(&self, row: &Row) -> bool {
         (self.from..=self.to).contains(&row.node)
@@ -59,19 +61,19 @@ pub trait Ledger {
     /// The store's fault, as everywhere in this trait.
     fn now(&mut self) -> Result<i64, Fault>;
 
-    /// Compares what the store was, as noted in the namespace, with what it is.
+    /// Compares what the store was, as recorded in the namespace, with what it is.
     ///
     /// # Errors
     /// The store's fault.
-    fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault>;
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault>;
 
-    /// What to note about the store from now on. Never a value noted before a restoration.
+    /// What to record about the store from now on. Never a value recorded before a restoration.
     ///
     /// # Errors
     /// The store's fault.
     fn incarnation(&mut self) -> Result<String, Fault>;
 
-    /// What the store lost. `None` if it lost nothing, or where namespaces are made only by
+    /// What the store lost. `None` if it lost nothing, or where namespaces are created only by
     /// operators, who know.
     ///
     /// # Errors

@@ -1,3 +1,5 @@
+//! A store in the memory of one process.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,9 +84,10 @@ impl Store for MemoryStore {
     ) -> Result<(), Fault> {
         let mut contents = self.lock();
         let space = contents.spaces.get(namespace).cloned().unwrap_or_default();
-        let mut page = Page { space, run: contents.run, now: self.clock.unix_ms() };
-        work(&mut page)?;
-        contents.spaces.insert(namespace.into(), page.space);
+        let mut transaction =
+            MemoryTransaction { space, run: contents.run, now: self.clock.unix_ms() };
+        work(&mut transaction)?;
+        contents.spaces.insert(namespace.into(), transaction.space);
         Ok(())
     }
 
@@ -94,8 +97,8 @@ impl Store for MemoryStore {
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
         let contents = self.lock();
-        let made = contents.spaces.iter().filter(|(_, space)| space.namespace.is_some());
-        Ok(made.map(|(name, _)| name.clone()).collect())
+        let existing = contents.spaces.iter().filter(|(_, space)| space.namespace.is_some());
+        Ok(existing.map(|(name, _)| name.clone()).collect())
     }
 
     fn creates_namespaces(&self) -> bool {
@@ -104,19 +107,19 @@ impl Store for MemoryStore {
 }
 
 /// One transaction's copy of a namespace.
-struct Page {
+struct MemoryTransaction {
     space: Space,
     run: u64,
     now: i64,
 }
 
-impl Ledger for Page {
+impl Ledger for MemoryTransaction {
     fn now(&mut self) -> Result<i64, Fault> {
         Ok(self.now)
     }
 
-    fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
-        let same = noted == self.run.to_string();
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        let same = recorded == self.run.to_string();
         Ok(if same { Continuity::Same } else { Continuity::Restored })
     }
 

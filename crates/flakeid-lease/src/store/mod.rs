@@ -6,14 +6,14 @@
 //! in `conformance`.
 //!
 //! # What no store notices
-//! A namespace notes the run of the store that granted in it last. Another run, after a restart, a
+//! A namespace records the run of the store that granted in it last. Another run, after a restart, a
 //! failover or a restoration, begins by raising the floor above every window that the one before
-//! may have granted. Where data that are older pass for the same run, or two runs go on side by
-//! side, ticks can be granted twice. So whoever runs a store has to exclude this:
+//! may have granted. If older data pass for the same run, or if two runs go on side by side, ticks can
+//! be granted twice. So whoever runs a store has to exclude this:
 //!
 //! - **Two primaries**, at once, or one after the other if clients return to an old primary that
 //!   was neither stopped nor demoted meanwhile. `SQLite` has one file, and etcd elects one leader;
-//!   what prevents it elsewhere is told with each kind of store.
+//!   each other kind of store says what prevents it there.
 //! - **Older data put back while the server runs on.** Stop it, put the data back, start it: a
 //!   start is always noticed. Where data can only be put back into a running server, keep its
 //!   clients away until it has been restarted, or until `flakeid leases fast-forward` has been run
@@ -24,9 +24,11 @@
 //!   with older data. Put back its disks only, or do as above.
 //! - **A store's clock that went back by more than `max_skew`** (5 s unless set) before a
 //!   restoration or failover, because it had been set ahead, or because that of a standby is
-//!   behind: the floor is worked out from the clock as it is then. Let as much time pass before
+//!   behind: the floor is computed from the clock as it is then. Let as much time pass before
 //!   clients return, or use `fast-forward --to`.
 
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd"))]
+mod certificates;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 mod fault;
@@ -55,6 +57,14 @@ mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod url;
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis",
+    feature = "etcd",
+    all(feature = "sqlite", unix)
+))]
+mod values;
 
 pub use fault::Fault;
 pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};

@@ -87,7 +87,6 @@ impl<'a> ServerUrl<'a> {
     ///
     /// # Errors
     /// [`Fault::Rejected`] if it cannot be read.
-    #[cfg(any(feature = "redis", feature = "etcd"))]
     pub(super) fn file(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
         let Some(path) = self.option(name)? else { return Ok(None) };
         let contents = std::fs::read(&path);

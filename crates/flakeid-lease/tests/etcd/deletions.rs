@@ -1,4 +1,5 @@
-//! Rows deleted past this library: noticed by whoever comes to their node, not by counting all.
+//! Rows deleted by other means than this library are noticed by whoever reads their node, not by
+//! counting all rows.
 
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Identity, Refusal};

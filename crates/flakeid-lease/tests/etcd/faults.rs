@@ -34,11 +34,15 @@ fn errors_name_the_place_and_keep_the_password() {
         (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
         (format!("etcd://no:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
         (format!("etcd://ids:%zzwr0ng@127.0.0.1:{port}/"), false, "encoded"),
-        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/x"), false, "etcd URL"),
-        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/?mistake=wr0ng"), false, "mistake"),
+        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/x"), false, "not of the form"),
+        (
+            format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/?mistake=wr0ng"),
+            false,
+            "unknown option",
+        ),
         (format!("etcd://ids:wr0ng-secret@127.0.0.1:{nobody}/"), true, "refused"),
         (format!("etcd://ids:wr0ng/secret@127.0.0.1:{nobody}/"), true, "refused"),
-        ("etcd:///".into(), false, "etcd URL"),
+        ("etcd:///".into(), false, "not of the form"),
     ];
     check_faults(&cases, &["wr0ng", "secret", "g00d"]);
 

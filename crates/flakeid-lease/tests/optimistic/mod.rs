@@ -1,4 +1,4 @@
-//! What holds for both stores without transactions: rows can be deleted past this library.
+//! What holds for both stores without transactions: rows can be deleted by other means than this library.
 
 use std::time::Duration;
 

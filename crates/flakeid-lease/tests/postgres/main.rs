@@ -1,4 +1,4 @@
-//! Leases from `PostgreSQL`: the suite, and what is special about this store.
+//! Leases from `PostgreSQL`: what holds for every SQL server, and what is special about this one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 #[path = "../client/mod.rs"]
@@ -7,56 +7,10 @@ mod copies;
 mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;
-mod roles;
-mod store_under_test;
-mod tls;
+mod server;
+#[path = "../sql/mod.rs"]
+mod sql;
 
-use std::sync::Barrier;
-use std::thread;
+use flakeid_test_servers::PostgresServer;
 
-use client::{connect, eventually_connect, fresh_namespace, request};
-use flakeid_lease::conformance;
-use flakeid_lease::store::operations;
-use flakeid_test_servers::{PostgresServer, Server};
-use store_under_test::Postgres;
-
-#[test]
-fn passes_the_suite() {
-    conformance::run(&Postgres(PostgresServer::new()));
-}
-
-/// On a running server if one is given, so that other versions can be tried.
-#[test]
-fn leases_on_a_given_server() {
-    match std::env::var("FLAKEID_TEST_POSTGRES_URL") {
-        Ok(url) => client::leases(&url),
-        Err(_) => client::leases(&PostgresServer::new().url()),
-    }
-}
-
-/// 200 processes that all prefer the same node are not sorted out one round after the other: each
-/// gets its own within the store's patience.
-#[test]
-fn two_hundred_start_at_once() {
-    const PROCESSES: usize = 200;
-    let server = PostgresServer::new();
-    let namespace = fresh_namespace("rush");
-    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
-    let start = Barrier::new(PROCESSES);
-    let mut nodes: Vec<u64> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..PROCESSES)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut store = eventually_connect(&server.url());
-                    start.wait();
-                    let request = request(&namespace);
-                    operations::acquire(&mut *store, &namespace.name, &request).unwrap().node
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    nodes.sort_unstable();
-    nodes.dedup();
-    assert_eq!(nodes.len(), PROCESSES, "{nodes:?}");
-}
+sql::test_sql_server!(PostgresServer);

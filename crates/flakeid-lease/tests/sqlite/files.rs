@@ -42,7 +42,7 @@ fn urls() {
         ("sqlite:///tmp/%0", "two hexadecimal digits"),
         ("sqlite:///tmp/%+1", "two hexadecimal digits"),
         ("sqlite:///tmp/a%00b", "two hexadecimal digits"),
-        ("sqlite:///tmp/..", "names no file"),
+        ("sqlite:///tmp/..", "does not name a file"),
         ("sqlite:///nowhere/at/all/x.db", "the directory /nowhere/at/all cannot be used"),
     ] {
         let text = rejection(url);
@@ -76,8 +76,8 @@ fn links_and_other_things_are_refused() {
     symlink(&file, directory.path().join("y.db-serial")).unwrap();
     assert!(rejection(&at(&directory.path().join("y.db"))).contains("symbolic link"));
     fs::create_dir(directory.path().join("d.db")).unwrap();
-    assert!(rejection(&at(&directory.path().join("d.db"))).contains("no regular file"));
-    assert!(rejection(&at(&file.join("below.db"))).contains("is no directory"));
+    assert!(rejection(&at(&directory.path().join("d.db"))).contains("not a regular file"));
+    assert!(rejection(&at(&file.join("below.db"))).contains("is not a directory"));
 
     let open = directory.path().join("open");
     fs::create_dir(&open).unwrap();

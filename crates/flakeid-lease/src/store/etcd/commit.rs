@@ -7,12 +7,12 @@ use super::super::optimistic::{NewRow, WriteSet};
 use super::keys::{self, encode};
 use super::store::EtcdStore;
 
-/// etcd allows so many operations in a transaction, and in a nested one as many fewer as the outer
+/// How many operations etcd allows in a transaction. A nested one may have as many fewer as the outer
 /// one has comparisons or operations, whichever are more.
-const MOST: usize = 128;
+const MAX_OPERATIONS: usize = 128;
 
-/// So many rows are compared one by one, and so many operations are nested, at most.
-const PART: usize = 50;
+/// How many rows are compared one by one, and how many operations are nested together, at most.
+const MAX_PART: usize = 50;
 
 impl EtcdStore {
     /// One transaction: compares everything that was read, and puts everything.
@@ -23,14 +23,14 @@ impl EtcdStore {
     ) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
         let mut compare = vec![compare_revision(&key, write_set.namespace_read)];
-        // In two histories of which one was put back the same revision may mean two things.
+        // After an older copy was put back, one revision may stand for two different texts.
         compare.extend(self.namespace_text.iter().map(|text| {
             json!({ "key": encode(&key), "target": "VALUE", "result": "EQUAL", "value": encode(text) })
         }));
         let since = match write_set.rows_read.len() {
             _ if write_set.read_all => Some(self.all_read_at),
-            // Too many for one by one: then none at all may have changed.
-            PART.. => Some(self.began_at),
+            // Too many to compare one by one: then none at all may have changed.
+            MAX_PART.. => Some(self.began_at),
             _ => None,
         };
         if let Some(since) = since {
@@ -40,11 +40,11 @@ impl EtcdStore {
             let row = |node: &u64| keys::row(namespace, Some(*node));
             compare.extend(seen.map(|(node, seen)| compare_revision(&row(node), *seen)));
         }
-        // A mark without a row tells of one that was deleted, perhaps a moment ago.
+        // A mark without a row shows that a row was deleted, perhaps a moment ago.
         let is_new =
             |row: &&NewRow| row.is_new && !write_set.resets_row_marks && !self.found_deletion;
         let marks: Vec<_> = write_set.rows.iter().filter(is_new).collect();
-        if marks.len() < PART {
+        if marks.len() < MAX_PART {
             let mark = |row: &NewRow| keys::used(namespace, Some(row.node));
             compare.extend(marks.iter().map(|row| compare_revision(&mark(row), None)));
         } else {
@@ -63,12 +63,12 @@ impl EtcdStore {
             writes.push(put(&record, text));
         }
         let success = match writes.len() {
-            // Comparisons alone would be answered from what one member knows.
+            // Comparisons alone would be answered by one member from what it knows.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
-            1..=PART => writes,
-            // What is nested does not count for the cluster's quota, so only what must be is.
+            1..=MAX_PART => writes,
+            // Nested operations do not count for the cluster's quota, so only what must be is nested.
             _ => {
-                let parts = writes.chunks(PART.min(MOST - compare.len()));
+                let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
             }
         };

@@ -13,7 +13,7 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnecto
 use super::super::Fault;
 use super::fault::{refusal, transport_fault};
 
-/// No answer is longer: it would be far more than all rows.
+/// No answer is longer than this, which is far more than all rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
 /// An answer, and the member's clock in Unix milliseconds when it was given.
@@ -46,7 +46,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Sends a request. A login that ran out is renewed, because nothing was done under it.
+    /// Sends a request. An expired login is renewed, because nothing was done under it.
     pub(super) fn call(&mut self, path: &str, request: &Value) -> Result<Answer, Fault> {
         match self.post(path, request) {
             Err(Fault::Rejected(text)) if self.user.is_some() && is_old_login(&text) => {
@@ -100,9 +100,9 @@ fn is_old_login(text: &str) -> bool {
     text.ends_with("invalid auth token") || text.ends_with("revision of auth store is old")
 }
 
-/// Keeps the requests of a transaction on one connection, and so on one run of one member: what was
-/// read from one run must not be compared with another's. An older copy of the data that was put back
-/// twice has the same term and the same revisions both times.
+/// Keeps the requests of a transaction on one connection, and so on one run of one member, because what
+/// was read from one run must not be compared with another run's. An older copy of the data that is put
+/// back twice has the same term and the same revisions both times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPin(Arc<AtomicBool>);
 

@@ -2,17 +2,18 @@
 //! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
 //!
 //! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `row/<node>`, `used/<node>`
-//!   (tells that there was a row, should it be deleted) and `history/<node>/<start>/<grant>`.
-//! - A row that was deleted past this library is noticed by whoever comes to its node next, its holder
-//!   included: a new row is written only where there is no mark. Then the store counts as restored.
-//! - No key hangs on an etcd lease: a row holds its own `expires`, and must outlive it, because its
+//!   (marks that there was a row, in case it is deleted) and `history/<node>/<start>/<grant>`.
+//! - A row that was deleted by other means than this library is noticed by the next transaction that
+//!   reads its node, also by its holder's: a new row is written only where there is no mark. Then the
+//!   store counts as restored.
+//! - No key is bound to an etcd lease: a row has its own `expires`, and must outlive it, because its
 //!   fence counts for ever.
-//! - The clock is the one of the member that answers, by its `Date` header, in whole seconds. So the
-//!   clocks of all members must be right within a few seconds.
+//! - The store's clock is that of the member that answers, by its `Date` header, in whole seconds. So
+//!   the clocks of all members must be right within a few seconds.
 //! - Each term of the cluster counts as another store: a cold copy of a member's data goes on in
-//!   another term than the one noted in it, and so does a cluster with a new leader, where grants
+//!   another term than the one recorded in it, and so does a cluster with a new leader, where grants
 //!   pause for about half a minute without need. A restored snapshot begins again with an old
-//!   term, but with a shorter log for its revision, which is noted too.
+//!   term, but with a shorter log for its revision, which is recorded, too.
 //! - A transaction is several requests on one connection, and ends with it: behind a proxy that closes
 //!   connections after each answer nothing is granted.
 //! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
@@ -32,11 +33,13 @@ mod transaction;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rustls::pki_types::CertificateDer;
 use serde_json::json;
 use ureq::Agent;
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 use ureq::unversioned::resolver::DefaultResolver;
 
+use super::certificates::{parse_certificates, trusted_certificates};
 use super::retry::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
 use super::url::ServerUrl;
 use super::{Fault, Store};
@@ -107,20 +110,10 @@ fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
 }
 
 fn tls_options(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
-    let roots = if let Some(pem) = url.file("tls-ca")? {
-        certificates(url, "tls-ca", &pem)?
-    } else {
-        let native = rustls_native_certs::load_native_certs().certs;
-        native.iter().map(|root| Certificate::from_der(root).to_owned()).collect()
-    };
-    if roots.is_empty() {
-        return Err(
-            url.reject("this system trusts no certificate authority: name a PEM file by tls-ca")
-        );
-    }
+    let roots = convert(&trusted_certificates(url, "tls-ca")?);
     let client = match (url.file("tls-cert")?, url.file("tls-key")?) {
         (Some(chain), Some(key)) => {
-            let chain = certificates(url, "tls-cert", &chain)?;
+            let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
             let key = PrivateKey::from_pem(&key)
                 .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
             Some(ClientCert::new_with_certs(&chain, key))
@@ -136,23 +129,6 @@ fn tls_options(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
         .build())
 }
 
-fn certificates(
-    url: &ServerUrl<'_>,
-    option: &str,
-    pem: &[u8],
-) -> Result<Vec<Certificate<'static>>, Fault> {
-    let mut found = Vec::new();
-    for item in ureq::tls::parse_pem(pem) {
-        match item {
-            Ok(PemItem::Certificate(certificate)) => found.push(certificate),
-            Ok(_) => {}
-            Err(error) => {
-                return Err(url.reject(format_args!("{option}: {error}")));
-            }
-        }
-    }
-    if found.is_empty() {
-        return Err(url.reject(format_args!("{option}: the file holds no certificate in PEM form")));
-    }
-    Ok(found)
+fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
+    certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

@@ -5,20 +5,20 @@ use crate::protocol::Token;
 
 /// One run of a cluster on its data.
 ///
-/// The term tells a restart, and so a cold copy. It does not tell a snapshot that was restored into
-/// the same members: their cluster has the same ID, and begins again with term 2. But its log begins
-/// again too, while its revisions go on. Every entry of the log makes one revision at most, so
+/// The term shows a restart, and so a cold copy. It does not show that a snapshot was restored into the
+/// same members: their cluster has the same ID, and begins again with term 2. But its log begins again,
+/// too, while its revisions go on. Every entry of the log makes one revision at most, so
 /// `slack = entries applied − revision` never falls in the life of a cluster, and falls by the whole
 /// length of the log with a restored snapshot.
 ///
 /// A member reports the two numbers one after the other, and counts an entry shortly after its revision
-/// can be seen. So what is noted is the least that the slack can be, what is compared with it the most,
-/// and that is asked for again if it falls short. What other clients add between the two readings
-/// passes for slack: a snapshot would pass for its original if they added as many entries in that
-/// moment as the log was long when the run was noted.
+/// can be seen. So the least that the slack can be is recorded, and the most that it can be is compared
+/// with that; if it falls short, both numbers are read again. What other clients add between the two
+/// readings is counted as slack: a snapshot would be taken for its original if in that moment they added
+/// as many entries as the log was long when the run was recorded.
 ///
-/// Two runs that began with the same copy cannot be told apart by all this, so what is noted also has
-/// something random in it: a transaction that compares it knows which of them noted it.
+/// All this does not distinguish two runs that began with the same copy, so a random value is recorded,
+/// too: a transaction that compares it knows which of them recorded it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub cluster: u64,
@@ -26,7 +26,7 @@ pub(super) struct Run {
     pub slack: i64,
 }
 
-/// What a run is, compared with one that was noted.
+/// What a run is, compared with one that was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunComparison {
     Same,
@@ -36,7 +36,7 @@ pub(super) enum RunComparison {
 }
 
 impl Run {
-    /// As it is noted in the namespace.
+    /// As it is recorded in the namespace.
     pub(super) fn to_text(&self, random: Token) -> String {
         format!("{:016x}/{}/{}/{}", self.cluster, self.term, self.slack, random.to_text())
     }
@@ -50,12 +50,12 @@ impl Run {
     }
 
     /// Compares this run, whose slack is at most what it says.
-    pub(super) fn compare(&self, noted: &str) -> RunComparison {
-        match Self::from_text(noted) {
-            Some(noted) if (noted.cluster, noted.term) != (self.cluster, self.term) => {
+    pub(super) fn compare(&self, recorded: &str) -> RunComparison {
+        match Self::from_text(recorded) {
+            Some(recorded) if (recorded.cluster, recorded.term) != (self.cluster, self.term) => {
                 RunComparison::Other
             }
-            Some(noted) if noted.slack > self.slack => RunComparison::Behind,
+            Some(recorded) if recorded.slack > self.slack => RunComparison::Behind,
             Some(_) => RunComparison::Same,
             None => RunComparison::Other,
         }
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_restart_and_a_restored_snapshot_are_other_runs() {
-        let noted = Run { cluster: 7, term: 2, slack: 3 }.to_text(Token::from_bits(5));
-        let now = |cluster, term, slack| Run { cluster, term, slack }.compare(&noted);
+        let recorded = Run { cluster: 7, term: 2, slack: 3 }.to_text(Token::from_bits(5));
+        let now = |cluster, term, slack| Run { cluster, term, slack }.compare(&recorded);
         assert_eq!(now(7, 2, 3), RunComparison::Same);
         assert_eq!(now(7, 2, 90), RunComparison::Same);
         assert_eq!(now(7, 2, 2), RunComparison::Behind, "a snapshot");
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(now(7, 3, 3), RunComparison::Other, "a restart");
         assert_eq!(now(8, 2, 3), RunComparison::Other, "another cluster");
         let run = Run { cluster: 7, term: 2, slack: 3 };
-        assert!(["", "7/2/3"].iter().all(|noted| run.compare(noted) == RunComparison::Other));
+        assert!(["", "7/2/3"].iter().all(|recorded| run.compare(recorded) == RunComparison::Other));
     }
 
     #[test]

@@ -73,8 +73,8 @@ impl EtcdStore {
         Ok(date)
     }
 
-    pub(super) fn compare_run(&self, noted: &str) -> RunComparison {
-        self.run.as_ref().map_or(RunComparison::Other, |run| run.compare(noted))
+    pub(super) fn compare_run(&self, recorded: &str) -> RunComparison {
+        self.run.as_ref().map_or(RunComparison::Other, |run| run.compare(recorded))
     }
 
     /// Two keys as of one moment, or how many keys there are with each of two prefixes.

@@ -17,9 +17,9 @@ use crate::random;
 /// How many rows come with one answer.
 const PAGE: usize = 256;
 
-/// How long to wait before it is asked again whether a run is behind one that was noted. An entry is
-/// counted some microseconds after its revision can be seen, but a busy machine may come in between.
-const LOOKS: [Duration; 3] =
+/// How long to wait before reading again whether a run is behind the recorded one. An entry is counted
+/// some microseconds after its revision can be seen, but longer after on a busy machine.
+const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
 
 fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
@@ -33,7 +33,7 @@ impl VersionedStore for EtcdStore {
     fn head(&mut self, namespace: &str) -> Result<Head<u64>, Fault> {
         self.unpin();
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
-        // All that follows goes over the connection that this came by.
+        // All further requests go over the connection of this answer.
         self.gateway.pin.set();
         let kept = match entries(&body).first() {
             Some(kept) => Some((decode(&kept["value"])?, number(&kept["mod_revision"])?)),
@@ -42,8 +42,8 @@ impl VersionedStore for EtcdStore {
         self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
 
         self.began_at = number(&body["header"]["revision"])?;
-        // Its time counts: whoever learns here that the store was restored must not take the time
-        // from before that, when others may still have been granted ticks.
+        // The time of the status is used: if the store turns out to be restored, the time must not be
+        // from before the restoration, when others may still have been granted ticks.
         let now = self.learn_run(&body["header"])?;
         let is_complete =
             if self.found_deletion { Some(self.is_complete(namespace)?) } else { None };
@@ -51,28 +51,28 @@ impl VersionedStore for EtcdStore {
     }
 
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
-        // The revision of now, with what was applied before, is the least that the slack can be.
+        // The present revision, with the entries applied before, gives the least possible slack.
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
         let slack = slack(self.applied, number(&body["header"]["revision"])?)?;
         let Some(Run { cluster, term, .. }) = self.run else { return Err(Fault::Conflict) };
         Ok(Run { cluster, term, slack }.to_text(random::token()))
     }
 
-    fn is_same_run(&mut self, namespace: &str, noted: &str) -> Result<bool, Fault> {
-        for pause in LOOKS {
-            if self.compare_run(noted) != RunComparison::Behind {
+    fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        for pause in REREADS {
+            if self.compare_run(recorded) != RunComparison::Behind {
                 break;
             }
             thread::sleep(pause);
             let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
             self.learn_run(&body["header"])?;
         }
-        Ok(self.compare_run(noted) == RunComparison::Same)
+        Ok(self.compare_run(recorded) == RunComparison::Same)
     }
 
     fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
         let is_complete = if self.found_deletion {
-            // Equal numbers would not explain what was found.
+            // Equal numbers of rows and marks would not explain the deletion that was found.
             self.mismatched_nodes(namespace)?.is_empty()
         } else {
             let [rows, used] =
@@ -118,7 +118,7 @@ impl VersionedStore for EtcdStore {
             let (first, last) =
                 (page.first().map(|row| row.version), page.last().map(|row| row.version));
             for row in page {
-                // What cannot be read is told by whoever wants that node.
+                // An unreadable row is reported to whoever wants that node.
                 let read = row_of(namespace, row.node, &row.text);
                 if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
                     found.push(row);

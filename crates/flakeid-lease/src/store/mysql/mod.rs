@@ -1,5 +1,5 @@
-//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, no replica,
-//! no cluster of several such servers.
+//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, not a
+//! replica, and not a cluster of several such servers.
 //!
 //! URL: `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. Options:
 //!
@@ -27,9 +27,9 @@
 //! With `INSERT` on `flakeid_namespace` it may also create further namespaces.
 //!
 //! An incarnation is one run of the server on these tables: `random value / server / creation of
-//! flakeid_node`. The random value is in a table that is in memory only, so that the first who
-//! comes after a restart finds it empty and fills it. Where it is replicated, the server's name
-//! tells a replica from its source. Restored dumps make the tables anew.
+//! flakeid_node`. The random value is in a table that is in memory only: the first client
+//! after a restart finds it empty and fills it. Where the table is replicated, the server's name
+//! distinguishes a replica from its source. Restored dumps create the tables anew.
 //!
 //! # Not noticed
 //! So whoever runs the server has to exclude it, besides what [no store notices](super):
@@ -46,13 +46,12 @@ mod schema;
 mod store;
 mod transaction;
 
-use std::path::Path;
-
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
 use rustls::RootCertStore;
 
+use super::certificates::{install_default_cryptography, trusted_certificates};
 use super::retry::CONNECT_TIMEOUT;
-use super::sql::{BlockingRuntime, SqlStore, install_default_cryptography, trusted_certificates};
+use super::sql::{BlockingRuntime, SqlStore};
 use super::url::ServerUrl;
 use super::{Fault, Store};
 use fault::connect_fault;
@@ -99,7 +98,6 @@ fn driver_options(url: &ServerUrl<'_>) -> Result<OptsBuilder, Fault> {
 
 /// What the client programs' options ask for; `None` is no TLS.
 fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault> {
-    let ca = url.option("ssl-ca")?;
     let verifies = match mode {
         "disabled" | "preferred" | "required" => false,
         "verify_identity" => true,
@@ -109,7 +107,7 @@ fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault
             );
         }
     };
-    if ca.is_some() && !verifies {
+    if url.option("ssl-ca")?.is_some() && !verifies {
         return Err(url.reject("ssl-ca needs ssl-mode=verify_identity"));
     }
     if mode == "disabled" {
@@ -120,7 +118,7 @@ fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault
     if !verifies {
         return Ok(Some(options.with_danger_accept_invalid_certs(true)));
     }
-    let found = trusted_certificates(&url.shown, "ssl-ca", ca.as_deref().map(Path::new))?;
+    let found = trusted_certificates(url, "ssl-ca")?;
     // The driver fails on the first one that it cannot read, and systems ship such.
     let readable =
         found.into_iter().filter(|cert| RootCertStore::empty().add(cert.clone()).is_ok());

@@ -5,12 +5,12 @@ use mysql_async::{Conn, Error, Row};
 
 use super::fault::fault;
 use super::schema;
-use super::transaction::{MysqlTransaction, wait_for_answer};
+use super::transaction::MysqlTransaction;
 use crate::random;
 use crate::store::Fault;
 use crate::store::retry::ANSWER_TIMEOUT;
 use crate::store::sql::{
-    BlockingRuntime, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, ServerState, SqlServer,
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
     check_version, missing_tables,
 };
 
@@ -52,12 +52,12 @@ impl MysqlServer {
     where
         T: mysql_async::prelude::FromRow + Send + 'static,
     {
-        wait_for_answer(&self.runtime, self.connection.query_first(sql))
+        self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
     }
 
     /// Reads the state of a server, and refuses one that is a replica or may forget commits. `None` if
     /// nobody wrote the run since the server started.
-    fn check_source(&mut self) -> Result<Option<ServerState>, Fault> {
+    fn check_source(&mut self) -> Result<Option<DatabaseState>, Fault> {
         let id = if self.is_mariadb { "" } else { "@@server_uuid, ' '," };
         let row: Option<Row> = self.read(&format!(
             "SELECT @@global.read_only, @@global.innodb_flush_log_at_trx_commit,
@@ -93,13 +93,18 @@ impl MysqlServer {
         }
         let Some(run) = cell::<Option<String>>(shown, &row, 4)? else { return Ok(None) };
         let (now, server): (_, String) = (cell(shown, &row, 3)?, cell(shown, &row, 5)?);
-        Ok(Some(ServerState { now, incarnation: format!("{run}/{server}") }))
+        Ok(Some(DatabaseState { now, incarnation: format!("{run}/{server}") }))
     }
 }
 
 fn cell<T: FromValue>(shown: &str, row: &Row, index: usize) -> Result<T, Fault> {
-    let cell = row.get_opt(index).and_then(Result::ok);
-    cell.ok_or_else(|| Fault::Unavailable(format!("{shown} sent an unexpected answer")))
+    row.get_opt(index).and_then(Result::ok).ok_or_else(|| {
+        let name = row.columns_ref().get(index).map(|column| column.name_str().into_owned());
+        let name = name.unwrap_or_default();
+        Fault::Rejected(format!(
+            "{shown}: column {name} is not as `flakeid leases init` created it"
+        ))
+    })
 }
 
 impl SqlServer for MysqlServer {
@@ -109,7 +114,7 @@ impl SqlServer for MysqlServer {
         self.runtime.shown()
     }
 
-    fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<ServerState, Fault> {
+    fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
         // The table of the run takes no part in transactions, so it is filled before one.
         let mut state = self.check_source()?;
         if state.is_none() {
@@ -125,16 +130,12 @@ impl SqlServer for MysqlServer {
         Ok(state)
     }
 
-    fn transaction<'a>(
-        &'a mut self,
-        state: ServerState,
-        hints: &'a mut RetryHints,
-    ) -> MysqlTransaction<'a> {
-        MysqlTransaction { runtime: &self.runtime, connection: &mut self.connection, state, hints }
+    fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> MysqlTransaction<'a> {
+        MysqlTransaction { runtime: &self.runtime, connection: &mut self.connection, hints }
     }
 
     fn run(&mut self, sql: &str) -> Result<(), Fault> {
-        wait_for_answer(&self.runtime, self.connection.query_drop(sql))
+        self.runtime.wait_for_answer(fault, self.connection.query_drop(sql))
     }
 
     fn has_tables(&mut self) -> Result<bool, Fault> {
@@ -161,6 +162,6 @@ impl SqlServer for MysqlServer {
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
         let names = self.connection.query("SELECT name FROM flakeid_namespace ORDER BY name");
-        wait_for_answer(&self.runtime, names)
+        self.runtime.wait_for_answer(fault, names)
     }
 }

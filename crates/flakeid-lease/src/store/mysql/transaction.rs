@@ -1,33 +1,21 @@
 //! The statements of one transaction.
 
-use std::future::Future;
-
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Params, Row, Value as Cell};
+use mysql_async::{Conn, Params, Row, Value as Cell};
 
 use super::fault::fault;
 use crate::protocol::Namespace;
 use crate::store::Fault;
 use crate::store::gaps;
-use crate::store::retry::{ANSWER_TIMEOUT, random_below};
-use crate::store::sql::{
-    BlockingRuntime, Dialect, RetryHints, ServerState, SqlLedger, SqlTransaction, Value,
-};
+use crate::store::retry::random_below;
+use crate::store::sql::{BlockingRuntime, Dialect, RetryHints, SqlLedger, SqlTransaction};
+use crate::store::values::Value;
 
 /// One transaction.
 pub(super) struct MysqlTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) connection: &'a mut Conn,
-    pub(super) state: ServerState,
     pub(super) hints: &'a mut RetryHints,
-}
-
-/// Waits for the answer to a statement.
-pub(super) fn wait_for_answer<T: Send>(
-    runtime: &BlockingRuntime,
-    statement: impl Future<Output = Result<T, Error>> + Send,
-) -> Result<T, Fault> {
-    runtime.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(runtime.shown(), &error))
 }
 
 impl SqlTransaction for MysqlTransaction<'_> {
@@ -47,24 +35,17 @@ impl SqlTransaction for MysqlTransaction<'_> {
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3",
     };
 
-    fn now(&self) -> i64 {
-        self.state.now
-    }
-
-    fn incarnation(&self) -> &str {
-        &self.state.incarnation
-    }
-
     fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault> {
         let (sql, parameters) = positional(sql, values);
-        let rows: Vec<Row> = wait_for_answer(self.runtime, self.connection.exec(sql, parameters))?;
+        let rows: Vec<Row> =
+            self.runtime.wait_for_answer(fault, self.connection.exec(sql, parameters))?;
         let cells = |row: Row| row.unwrap_raw().into_iter().flatten().map(value).collect();
         Ok(rows.into_iter().map(cells).collect())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         let (sql, parameters) = positional(sql, values);
-        wait_for_answer(self.runtime, self.connection.exec_drop(sql, parameters))?;
+        self.runtime.wait_for_answer(fault, self.connection.exec_drop(sql, parameters))?;
         Ok(self.connection.affected_rows())
     }
 

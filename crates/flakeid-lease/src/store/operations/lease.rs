@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{Candidates, Fault, Ledger, Store};
-use super::{create_namespace, open_namespace, run};
+use super::namespace::{create_namespace, open_namespace, run};
 use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
     rules,

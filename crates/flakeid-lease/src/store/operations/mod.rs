@@ -1,66 +1,10 @@
 //! The operations of leases, each one transaction, the same on every store.
 
 mod lease;
+mod namespace;
 mod operator;
 
 pub use lease::{acquire, acquire_read_at, release, renew};
 pub use operator::{
     Holding, Listing, Repair, adopt, fast_forward, init, init_lost, list, repair, whois,
 };
-
-use super::{Continuity, Fault, Ledger, Store};
-use crate::protocol::{Namespace, Refusal, rules};
-
-/// Runs work as one transaction. A refusal is an answer like any other: what was written before it,
-/// such as the floor of a restored store, is committed. Any other fault rolls the transaction back.
-fn run<T>(
-    store: &mut dyn Store,
-    namespace: &str,
-    mut work: impl FnMut(&mut dyn Ledger) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    Namespace::check_name(namespace).map_err(|error| Fault::Rejected(error.to_string()))?;
-    let mut answer = None;
-    store.transact(namespace, &mut |ledger| {
-        answer = None;
-        let outcome = work(ledger);
-        match outcome {
-            Ok(_) | Err(Fault::Refused(_)) => answer = Some(outcome),
-            Err(fault) => return Err(fault),
-        }
-        Ok(())
-    })?;
-    answer.unwrap_or_else(|| Err(Fault::Rejected("the store did not run the transaction".into())))
-}
-
-/// The namespace as the store has it.
-fn read_namespace(ledger: &mut dyn Ledger) -> Result<Namespace, Fault> {
-    ledger.namespace()?.ok_or_else(|| Refusal::MissingNamespace.into())
-}
-
-/// The namespace, if the store still is what it was. If not, records that first.
-fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault> {
-    let kept = read_namespace(ledger)?;
-    match ledger.continuity(&kept.incarnation)? {
-        Continuity::Same => Ok(kept),
-        Continuity::Foreign => Err(Refusal::Foreign.into()),
-        Continuity::Restored => {
-            let restored = rules::restored(&kept, ledger.incarnation()?, now);
-            ledger.put_namespace(&restored)?;
-            let retry_after_ms = rules::wait_for_floor(&restored, now);
-            Err(Refusal::Restored { retry_after_ms }.into())
-        }
-    }
-}
-
-/// Writes a new namespace. If the store may have lost one of that name, nothing is granted below
-/// what that one can have granted.
-fn create_namespace(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fault> {
-    let incarnation = ledger.incarnation()?;
-    let new = match ledger.forgotten()? {
-        // Its windows may have been longer than those of the one that takes its place.
-        Some(lost) => Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) },
-        None => Namespace { incarnation, ..wanted.clone() },
-    };
-    ledger.put_namespace(&new)?;
-    Ok(new)
-}

@@ -10,7 +10,9 @@ mod versioned_store;
 
 #[cfg(feature = "etcd")]
 pub(super) use json::row_of;
-pub(super) use versioned_store::{Head, NewRow, ReadRow, VersionedStore, WriteSet};
+#[cfg(feature = "etcd")]
+pub(super) use versioned_store::NewRow;
+pub(super) use versioned_store::{Head, ReadRow, VersionedStore, WriteSet};
 
 use std::time::Duration;
 

@@ -49,6 +49,20 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         let writes = self.namespace.is_some() || !self.rows.is_empty() || !self.records.is_empty();
         let read_rows = &self.read_rows;
         let version = |row: &Option<(Row, S::Version)>| row.as_ref().map(|(_, v)| v.clone());
+        let rows = self.rows.values().map(|row| {
+            Ok(NewRow {
+                node: row.node,
+                #[cfg(feature = "redis")]
+                fence: row.fence,
+                text: row_text(row)?,
+                #[cfg(feature = "etcd")]
+                is_new: read_rows.get(&row.node).is_none_or(Option::is_none),
+            })
+        });
+        let records = self
+            .records
+            .iter()
+            .map(|record| Ok((record.node, record.start, record.grant, record_text(record)?)));
         let write_set = WriteSet {
             namespace_read: head.namespace.map(|(_, version)| version),
             rows_read: if self.read_all {
@@ -57,24 +71,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
                 read_rows.iter().map(|(node, row)| (*node, version(row))).collect()
             },
             read_all: self.read_all && writes,
-            namespace: self.namespace.as_ref().map(namespace_text),
-            rows: self
-                .rows
-                .values()
-                .map(|row| NewRow {
-                    node: row.node,
-                    #[cfg(feature = "redis")]
-                    fence: row.fence,
-                    text: row_text(row),
-                    #[cfg(feature = "etcd")]
-                    is_new: read_rows.get(&row.node).is_none_or(Option::is_none),
-                })
-                .collect(),
-            records: self
-                .records
-                .iter()
-                .map(|record| (record.node, record.start, record.grant, record_text(record)))
-                .collect(),
+            namespace: self.namespace.as_ref().map(namespace_text).transpose()?,
+            rows: rows.collect::<Result<_, Fault>>()?,
+            records: records.collect::<Result<_, Fault>>()?,
             resets_row_marks: self.resets_row_marks,
         };
         self.store.commit(self.name, &write_set)
@@ -133,9 +132,9 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(self.head()?.now)
     }
 
-    fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
         self.head()?;
-        let is_same_run = self.store.is_same_run(self.name, noted)?;
+        let is_same_run = self.store.is_same_run(self.name, recorded)?;
         // Grants and renewals find out about a deleted row when they read that node. Whoever has read
         // all rows must know at once.
         let known = self.head()?.is_complete;

@@ -59,10 +59,10 @@ pub(in super::super) trait VersionedStore {
     /// What to write to the namespace about this run of the store. Called after [`head`](Self::head).
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault>;
 
-    /// Whether this is the run of the store that `noted` was written in, so that it still remembers
+    /// Whether this is the run of the store that `recorded` was written in, so that it still remembers
     /// everything that it did since. Called after [`head`](Self::head).
-    fn is_same_run(&mut self, namespace: &str, noted: &str) -> Result<bool, Fault> {
-        Ok(self.incarnation(namespace)? == noted)
+    fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        Ok(self.incarnation(namespace)? == recorded)
     }
 
     /// Whether no row was deleted by other means than this library, where the head does not say.

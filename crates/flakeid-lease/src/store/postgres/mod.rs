@@ -28,9 +28,9 @@
 //! An incarnation is one run of the server on these tables: `system identifier / oid of the
 //! database / oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored
 //! copies start another postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is
-//! another database, and a restored dump makes another table. The timeline is not in it: it changes
-//! only in another run, but shows in the control file after the first checkpoint, by when there may
-//! be grants.
+//! another database, and a restored dump makes another table. The timeline is not part of it: it
+//! changes only in another run, but the control file shows it only after the first checkpoint, when
+//! there may already be grants.
 //!
 //! # Not noticed
 //! So whoever runs the server has to exclude it, besides what [no store notices](super):
@@ -47,8 +47,6 @@ mod schema;
 mod store;
 mod tls;
 mod transaction;
-
-use std::path::PathBuf;
 
 use tokio_postgres::{Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -90,7 +88,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let client = match verification {
         None => open(&runtime, &config, NoTls)?,
         Some(verification) => {
-            let tls = tls::config(&url.shown, &verification)?;
+            let tls = tls::config(&url.shown, verification)?;
             open(&runtime, &config, MakeRustlsConnect::new(tls))?
         }
     };
@@ -127,9 +125,7 @@ fn read_options(url: &ServerUrl<'_>) -> Result<(Config, Option<Verification>), F
     if config.get_application_name().is_none() {
         config.application_name("flakeid");
     }
-    let mode = url.option("sslmode")?.unwrap_or_else(|| "prefer".into());
-    let root = url.option("sslrootcert")?.map(PathBuf::from);
-    let (ssl_mode, verification) = tls::mode(&url.shown, &mode, root)?;
+    let (ssl_mode, verification) = tls::mode(url)?;
     config.ssl_mode(ssl_mode);
     Ok((config, verification))
 }

@@ -2,12 +2,13 @@
 
 use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
+use super::fault::fault;
 use super::schema;
-use super::transaction::{PostgresTransaction, lock_key, wait_for_answer};
+use super::transaction::{PostgresTransaction, lock_key};
 use crate::store::Fault;
 use crate::store::retry::ANSWER_TIMEOUT;
 use crate::store::sql::{
-    BlockingRuntime, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, ServerState, SqlServer,
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
     check_version,
 };
 
@@ -20,7 +21,7 @@ pub(super) struct PostgresServer {
 impl PostgresServer {
     /// Runs statements without parameters, in one round trip.
     fn batch(&self, sql: &str) -> Result<Vec<SimpleQueryRow>, Fault> {
-        let messages = wait_for_answer(&self.runtime, self.client.simple_query(sql))?;
+        let messages = self.runtime.wait_for_answer(fault, self.client.simple_query(sql))?;
         let rows = messages.into_iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
@@ -29,7 +30,7 @@ impl PostgresServer {
     }
 
     /// Reads the state of a server, and refuses one that is a standby or may forget commits.
-    fn check_primary(&self, row: Option<&SimpleQueryRow>) -> Result<ServerState, Fault> {
+    fn check_primary(&self, row: Option<&SimpleQueryRow>) -> Result<DatabaseState, Fault> {
         let shown = self.shown();
         let cell = |index: usize| row.and_then(|row| row.try_get(index).ok().flatten());
         let unexpected = || Fault::Unavailable(format!("{shown} sent an unexpected answer"));
@@ -47,7 +48,7 @@ impl PostgresServer {
         let version = cell(2).map(|text| text.parse().map_err(|_| unexpected())).transpose()?;
         check_version(shown, version)?;
         let now = cell(3).and_then(|text| text.parse().ok()).ok_or_else(unexpected)?;
-        Ok(ServerState { now, incarnation: cell(4).ok_or_else(unexpected)?.into() })
+        Ok(DatabaseState { now, incarnation: cell(4).ok_or_else(unexpected)?.into() })
     }
 }
 
@@ -60,7 +61,7 @@ impl SqlServer for PostgresServer {
 
     /// Takes the namespace's lock, too: shared, or exclusive to change it. The lock is in the server's
     /// memory only, so renewals of all nodes share it at no cost.
-    fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<ServerState, Fault> {
+    fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault> {
         let lock =
             if hints.exclusive { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
         let key = lock_key("namespace", namespace);
@@ -85,12 +86,8 @@ impl SqlServer for PostgresServer {
         self.check_primary(rows.last())
     }
 
-    fn transaction<'a>(
-        &'a mut self,
-        state: ServerState,
-        hints: &'a mut RetryHints,
-    ) -> PostgresTransaction<'a> {
-        PostgresTransaction { runtime: &self.runtime, client: &self.client, state, hints }
+    fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> PostgresTransaction<'a> {
+        PostgresTransaction { runtime: &self.runtime, client: &self.client, hints }
     }
 
     fn run(&mut self, sql: &str) -> Result<(), Fault> {

@@ -1,6 +1,5 @@
 //! TLS with what libpq's options ask to verify.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
@@ -13,42 +12,45 @@ use rustls::{
 use tokio_postgres::config::SslMode;
 
 use crate::store::Fault;
-use crate::store::sql::trusted_certificates;
+use crate::store::certificates::{system_certificates, trusted_certificates};
+use crate::store::url::ServerUrl;
 
-/// What is verified of a server's certificate. Authorities are the system's or a file's.
+/// What is verified of a server's certificate.
 pub(super) enum Verification {
     /// Nothing: this protects against listeners only.
     Nothing,
-    /// Its authority.
-    Authority(Option<PathBuf>),
-    /// Its authority and its host.
-    Host(Option<PathBuf>),
+    /// That one of these authorities signed it.
+    Authority(Vec<CertificateDer<'static>>),
+    /// The same, and that it is for this host.
+    Host(Vec<CertificateDer<'static>>),
 }
 
 /// What libpq's options ask for; `None` is no TLS.
-pub(super) fn mode(
-    shown: &str,
-    mode: &str,
-    root: Option<PathBuf>,
-) -> Result<(SslMode, Option<Verification>), Fault> {
-    let system = root.as_ref().is_some_and(|file| file.as_os_str() == "system");
-    if system && mode != "verify-full" {
-        return Err(Fault::Rejected(format!(
-            "{shown}: sslrootcert=system trusts every public authority, which proves nothing \
-             without sslmode=verify-full"
-        )));
+pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>), Fault> {
+    const FILE: &str = "sslrootcert";
+    let (mode, file) = (url.option("sslmode")?, url.option(FILE)?);
+    let mode = mode.as_deref().unwrap_or("prefer");
+    let is_system = file.as_deref() == Some("system");
+    if is_system && mode != "verify-full" {
+        return Err(url.reject(
+            "sslrootcert=system trusts every public authority, which proves nothing without \
+             sslmode=verify-full",
+        ));
     }
-    let root = root.filter(|_| !system);
+    let authorities =
+        || if is_system { system_certificates(url, FILE) } else { trusted_certificates(url, FILE) };
     Ok(match mode {
         "disable" => (SslMode::Disable, None),
         "prefer" => (SslMode::Prefer, Some(Verification::Nothing)),
-        "require" if root.is_none() => (SslMode::Require, Some(Verification::Nothing)),
-        "require" | "verify-ca" => (SslMode::Require, Some(Verification::Authority(root))),
-        "verify-full" => (SslMode::Require, Some(Verification::Host(root))),
+        "require" if file.is_none() => (SslMode::Require, Some(Verification::Nothing)),
+        "require" | "verify-ca" => {
+            (SslMode::Require, Some(Verification::Authority(authorities()?)))
+        }
+        "verify-full" => (SslMode::Require, Some(Verification::Host(authorities()?))),
         _ => {
-            return Err(Fault::Rejected(format!(
-                "{shown}: sslmode must be disable, prefer, require, verify-ca or verify-full"
-            )));
+            return Err(
+                url.reject("sslmode must be disable, prefer, require, verify-ca or verify-full")
+            );
         }
     })
 }
@@ -56,39 +58,33 @@ pub(super) fn mode(
 /// The TLS library's configuration.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if there are no authorities to trust.
-pub(super) fn config(shown: &str, verification: &Verification) -> Result<ClientConfig, Fault> {
+/// [`Fault::Rejected`] if no authority to trust can be read.
+pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientConfig, Fault> {
     let rejected = |error: &dyn std::fmt::Display| Fault::Rejected(format!("{shown}: {error}"));
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| rejected(&error))?;
-    let authority = match verification {
-        Verification::Nothing => None,
-        Verification::Authority(file) | Verification::Host(file) => {
-            let mut roots = RootCertStore::empty();
-            // Those that cannot be read are left out, as every TLS library does.
-            roots.add_parsable_certificates(trusted_certificates(
-                shown,
-                "sslrootcert",
-                file.as_deref(),
-            )?);
-            let built =
-                WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone()).build();
-            Some(built.map_err(|error| rejected(&error))?)
-        }
+    let verifier = |authorities: Vec<CertificateDer<'static>>| {
+        let mut roots = RootCertStore::empty();
+        // Those that cannot be read are left out, as every TLS library does.
+        roots.add_parsable_certificates(authorities);
+        let built = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone());
+        built.build().map_err(|error| rejected(&error))
     };
-    let builder = builder.dangerous();
-    let builder = match (verification, authority) {
-        (Verification::Host(_), Some(strict)) => builder.with_custom_certificate_verifier(strict),
-        (_, authority) => {
-            builder.with_custom_certificate_verifier(Arc::new(AnyHost { authority, provider }))
+    let verifier: Arc<dyn ServerCertVerifier> = match verification {
+        Verification::Nothing => Arc::new(AnyHost { authority: None, provider: provider.clone() }),
+        Verification::Authority(authorities) => {
+            let authority = Some(verifier(authorities)?);
+            Arc::new(AnyHost { authority, provider: provider.clone() })
         }
+        Verification::Host(authorities) => verifier(authorities)?,
     };
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
     Ok(builder.with_no_client_auth())
 }
 
-/// Takes a certificate for any host, from one authority if there is one.
+/// Accepts a certificate for any host; only from one authority if there is one.
 #[derive(Debug)]
 struct AnyHost {
     authority: Option<Arc<WebPkiServerVerifier>>,

@@ -1,18 +1,14 @@
 //! The statements of one transaction, and the search for a node that no other transaction wants.
 
-use std::future::Future;
-
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Row};
 
 use super::fault::fault;
 use crate::protocol::Namespace;
 use crate::store::Fault;
 use crate::store::gaps::{self, Found};
-use crate::store::retry::ANSWER_TIMEOUT;
-use crate::store::sql::{
-    BlockingRuntime, Dialect, RetryHints, ServerState, SqlLedger, SqlTransaction, Value,
-};
+use crate::store::sql::{BlockingRuntime, Dialect, RetryHints, SqlLedger, SqlTransaction};
+use crate::store::values::Value;
 
 /// How many nodes that others are about to take a transaction walks past before it searches again.
 const WALK: u64 = 255;
@@ -21,7 +17,6 @@ const WALK: u64 = 255;
 pub(super) struct PostgresTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) client: &'a Client,
-    pub(super) state: ServerState,
     pub(super) hints: &'a mut RetryHints,
 }
 
@@ -40,14 +35,6 @@ impl PostgresTransaction<'_> {
             ))
         })
     }
-}
-
-/// Waits for the answer to a statement.
-pub(super) fn wait_for_answer<T: Send>(
-    runtime: &BlockingRuntime,
-    statement: impl Future<Output = Result<T, Error>> + Send,
-) -> Result<T, Fault> {
-    runtime.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(runtime.shown(), &error))
 }
 
 /// A value with its type, as the driver takes it.
@@ -78,18 +65,10 @@ impl SqlTransaction for PostgresTransaction<'_> {
              ) counted",
     };
 
-    fn now(&self) -> i64 {
-        self.state.now
-    }
-
-    fn incarnation(&self) -> &str {
-        &self.state.incarnation
-    }
-
     fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault> {
         let (sql, values) =
             (sql.replace('?', "$"), values.iter().map(parameter).collect::<Vec<_>>());
-        let rows = wait_for_answer(self.runtime, self.client.query_typed(&sql, &values))?;
+        let rows = self.runtime.wait_for_answer(fault, self.client.query_typed(&sql, &values))?;
         let cells = |row: &Row| (0..row.len()).map(|index| self.value(row, index)).collect();
         rows.iter().map(cells).collect()
     }
@@ -97,7 +76,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         let (sql, values) =
             (sql.replace('?', "$"), values.iter().map(parameter).collect::<Vec<_>>());
-        wait_for_answer(self.runtime, self.client.execute_typed(&sql, &values))
+        self.runtime.wait_for_answer(fault, self.client.execute_typed(&sql, &values))
     }
 
     fn before_namespace_write(&mut self, _namespace: &Namespace) -> Result<(), Fault> {

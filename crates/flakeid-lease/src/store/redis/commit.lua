@@ -1,7 +1,7 @@
 -- namespace, rows, used, fences, history
 -- | the run that was read, how many replicas must confirm,
---   the namespace's text or '', changes or '', its new text or '', whether the rows that are there count as all,
---   whether to write in any case,
+--   the namespace's text or '', changes or '', its new text or '',
+--   whether the present rows count as all that ever were, whether to write in any case,
 --   how many rows were read (node, text or ''), how many are written (node, fence, text),
 --   how many records (member)
 local at = 0

@@ -33,11 +33,11 @@ impl Keys {
 }
 
 /// A number as a sorted set orders it by its characters.
-pub(super) fn padded(number: u64) -> String {
+pub(super) fn pad(number: u64) -> String {
     format!("{number:020}")
 }
 
-/// The reverse of [`padded`].
+/// The reverse of [`pad`].
 pub(super) fn number(text: &str) -> Result<u64, Fault> {
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(40).collect();

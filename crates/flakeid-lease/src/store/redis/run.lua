@@ -1,6 +1,6 @@
--- Which run of the data this server has, `run_id/master_replid`: '' on a replica, '?' where it is
--- not told. If replicas must confirm what is written, also how many follow; what only copies the
--- data (`redis-cli --rdb`) has no port and cannot become a primary.
+-- Which run of the data this server has, `run_id/master_replid`: '' on a replica, '?' where INFO
+-- does not say. If replicas must confirm what is written, also how many follow; a client that only
+-- copies the data (`redis-cli --rdb`) has no port and cannot become a primary.
 local function run(confirming)
     local replication = redis.call('INFO', 'replication')
     if not string.find(replication, 'role:master', 1, true) then return '', 0 end

@@ -5,7 +5,7 @@ use redis::{Connection, FromRedisValue, ScriptInvocation};
 use super::super::optimistic::{Head, ReadRow, VersionedStore, WriteSet};
 use super::super::{Candidates, Fault};
 use super::fault::{fault, not_primary};
-use super::keys::{Keys, number, padded};
+use super::keys::{Keys, number, pad};
 use super::store::RedisStore;
 
 /// How many rows one script looks at: a server answers nobody else while a script runs.
@@ -26,8 +26,8 @@ impl RedisStore {
                 let text = format!("{shown} does not report run_id and master_replid in INFO");
                 Err(Fault::Rejected(text))
             }
-            // A new primary that noted its run while its replicas still follow the old one, and
-            // confirm what that one grants, would later grant the same.
+            // The replicas may still follow an old primary, and confirm what it grants: a new primary
+            // that recorded its run now would later grant the same ticks.
             _ if replicas < confirming => Err(Fault::Unavailable(format!(
                 "{shown}: {replicas} of {confirming} replicas that must confirm a write follow it"
             ))),
@@ -49,7 +49,7 @@ fn invoke<T: FromRedisValue>(
 }
 
 impl VersionedStore for RedisStore {
-    /// A row's text is its version: where it is the same again, so is every decision.
+    /// A row's text is its version: every decision is the same if the text is.
     type Version = String;
 
     fn head(&mut self, namespace: &str) -> Result<Head<String>, Fault> {
@@ -75,7 +75,7 @@ impl VersionedStore for RedisStore {
 
     fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, String)>, Fault> {
         let mut get = redis::cmd("HGET");
-        get.arg(Keys::new(namespace).rows).arg(padded(node));
+        get.arg(Keys::new(namespace).rows).arg(pad(node));
         let text: Option<String> = self.run_command(&get)?;
         Ok(text.map(|text| (text.clone(), text)))
     }
@@ -92,7 +92,7 @@ impl VersionedStore for RedisStore {
         loop {
             let mut script = self.scripts.coldest.prepare_invoke();
             script.key(&keys.rows).key(&keys.fences);
-            script.arg(padded(candidates.from)).arg(padded(candidates.to));
+            script.arg(pad(candidates.from)).arg(pad(candidates.to));
             // Scores are exact below 2^53, which no clock's tick exceeds.
             script.arg(candidates.store_now).arg(candidates.hottest);
             script.arg(u8::from(candidates.name.is_some())).arg(candidates.name.unwrap_or(""));
@@ -165,9 +165,9 @@ impl VersionedStore for RedisStore {
         tick: u64,
     ) -> Result<Option<(String, Option<u64>)>, Fault> {
         let history = Keys::new(namespace).history;
-        let node = padded(node);
+        let node = pad(node);
         let mut last = redis::cmd("ZREVRANGEBYLEX");
-        last.arg(&history).arg(format!("({node}:{}", padded(tick.saturating_add(1))));
+        last.arg(&history).arg(format!("({node}:{}", pad(tick.saturating_add(1))));
         last.arg(format!("[{node}:")).arg("LIMIT").arg(0).arg(1);
         let found: Vec<String> = self.run_command(&last)?;
         let Some(found) = found.into_iter().next() else { return Ok(None) };
@@ -193,24 +193,24 @@ impl VersionedStore for RedisStore {
         script
             .arg(write_set.namespace.as_deref().unwrap_or(""))
             .arg(u8::from(write_set.resets_row_marks));
-        // Replicas confirm what this connection wrote: an answer that rests on an earlier write
-        // needs one of its own.
+        // Replicas confirm what this connection wrote, so an answer that depends on an earlier write
+        // needs a write of its own.
         script.arg(u8::from(self.replicas > 0)).arg(write_set.rows_read.len());
         for (node, read) in &write_set.rows_read {
-            script.arg(padded(*node)).arg(read.as_deref().unwrap_or(""));
+            script.arg(pad(*node)).arg(read.as_deref().unwrap_or(""));
         }
         script.arg(write_set.rows.len());
         for row in &write_set.rows {
-            script.arg(padded(row.node)).arg(row.fence).arg(&row.text);
+            script.arg(pad(row.node)).arg(row.fence).arg(&row.text);
         }
         script.arg(write_set.records.len());
         for (node, start, grant, text) in &write_set.records {
-            let member = format!("{}:{}:{}", padded(*node), padded(*start), padded(*grant));
+            let member = format!("{}:{}:{}", pad(*node), pad(*start), pad(*grant));
             script.arg(format!("{member}:{text}"));
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {
-            // Perhaps because of it.
+            // The run may be what has changed.
             self.run.clear();
             return Err(Fault::Conflict);
         }

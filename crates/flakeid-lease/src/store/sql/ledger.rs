@@ -1,12 +1,21 @@
 //! A namespace in one transaction of an SQL database: the statements that all of them share.
 
-use super::values::{
-    Cells, NAMESPACE_COLUMNS, RECORD_COLUMNS, ROW_COLUMNS, Value, namespace_values, record_values,
-    row_values, to_bigint,
-};
 use crate::protocol::{Namespace, Record, Row, Token};
 use crate::store::gaps::{self, UsedNodes};
+use crate::store::values::{Cells, Value, namespace_values, record_values, row_values, to_bigint};
 use crate::store::{Candidates, Continuity, Fault, Forgotten, Ledger};
+
+/// The columns of [`row_values`].
+const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
+     owner_host, owner_pid, acquired, renewed, expires, incarnation";
+
+/// The columns of [`namespace_values`].
+const NAMESPACE_COLUMNS: &str =
+    "layout, floor, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, keeps_history";
+
+/// The columns of [`record_values`].
+const RECORD_COLUMNS: &str =
+    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired";
 
 /// Where databases differ in what they call the same thing.
 pub(in crate::store) struct Dialect {
@@ -31,18 +40,20 @@ pub(in crate::store) struct Dialect {
     pub(in crate::store) count_nodes: &'static str,
 }
 
+/// What every transaction reads first.
+pub(in crate::store) struct DatabaseState {
+    /// The clock, in Unix milliseconds.
+    pub(in crate::store) now: i64,
+    pub(in crate::store) incarnation: String,
+}
+
 /// One transaction as one kind of database has it.
 pub(in crate::store) trait SqlTransaction: Sized {
     const DIALECT: Dialect;
 
-    /// The database's clock, in Unix milliseconds.
-    fn now(&self) -> i64;
-
-    /// What the database is now.
-    fn incarnation(&self) -> &str;
-
-    fn continuity(&self, noted: &str) -> Continuity {
-        if noted == self.incarnation() { Continuity::Same } else { Continuity::Restored }
+    /// What happened to a database that had another incarnation before.
+    fn compare_incarnation(&self, _recorded: &str) -> Continuity {
+        Continuity::Restored
     }
 
     fn forgotten(&self) -> Option<Forgotten> {
@@ -80,12 +91,17 @@ pub(in crate::store) trait SqlTransaction: Sized {
 pub(in crate::store) struct SqlLedger<'a, T> {
     pub(in crate::store) namespace: &'a str,
     pub(in crate::store) transaction: T,
+    state: DatabaseState,
     failure: Option<Fault>,
 }
 
 impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
-    pub(in crate::store) const fn new(namespace: &'a str, transaction: T) -> Self {
-        Self { namespace, transaction, failure: None }
+    pub(in crate::store) const fn new(
+        namespace: &'a str,
+        state: DatabaseState,
+        transaction: T,
+    ) -> Self {
+        Self { namespace, transaction, state, failure: None }
     }
 
     /// Ends the work: a statement that failed rolls everything back, whatever the work made of it.
@@ -116,7 +132,7 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
 
     fn first_row(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>, Fault> {
         let row = self.query(sql, values)?.into_iter().next();
-        row.map(|cells| Cells::row(self.namespace, cells)).transpose()
+        row.map(|cells| Cells::read_row(self.namespace, cells)).transpose()
     }
 
     /// The values of a range of nodes: `?1` to `?3`.
@@ -149,15 +165,18 @@ fn assignments(columns: &str, first: usize) -> String {
 
 impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
     fn now(&mut self) -> Result<i64, Fault> {
-        Ok(self.transaction.now())
+        Ok(self.state.now)
     }
 
-    fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
-        Ok(self.transaction.continuity(noted))
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        if recorded == self.state.incarnation {
+            return Ok(Continuity::Same);
+        }
+        Ok(self.transaction.compare_incarnation(recorded))
     }
 
     fn incarnation(&mut self) -> Result<String, Fault> {
-        Ok(self.transaction.incarnation().to_owned())
+        Ok(self.state.incarnation.clone())
     }
 
     fn forgotten(&mut self) -> Result<Option<Forgotten>, Fault> {
@@ -169,7 +188,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         let sql =
             format!("SELECT {NAMESPACE_COLUMNS} FROM flakeid_namespace WHERE name = ?1 {lock}");
         let row = self.query(&sql, &[self.namespace.into()])?.into_iter().next();
-        row.map(|cells| Cells::namespace(self.namespace, cells)).transpose()
+        row.map(|cells| Cells::read_namespace(self.namespace, cells)).transpose()
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
@@ -228,7 +247,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         let sql =
             format!("SELECT {ROW_COLUMNS} FROM flakeid_node WHERE namespace = ?1 ORDER BY node");
         let rows = self.query(&sql, &[self.namespace.into()])?.into_iter();
-        rows.map(|cells| Cells::row(self.namespace, cells)).collect()
+        rows.map(|cells| Cells::read_row(self.namespace, cells)).collect()
     }
 
     fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault> {
@@ -281,7 +300,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         );
         let values = [self.namespace.into(), to_bigint("node", node)?, tick.into()];
         let row = self.query(&sql, &values)?.into_iter().next();
-        row.map(|cells| Cells::record(self.namespace, cells)).transpose()
+        row.map(|cells| Cells::read_record(self.namespace, cells)).transpose()
     }
 }
 

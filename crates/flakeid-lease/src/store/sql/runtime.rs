@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::store::Fault;
+use crate::store::retry::ANSWER_TIMEOUT;
 
 /// Drives one connection of an asynchronous driver, and bounds every wait on it: a server that
 /// hangs is noticed as surely as one that is gone.
@@ -55,6 +56,18 @@ impl BlockingRuntime {
             runtime.block_on(bounded)
         };
         outcome.map_err(|_| self.timeout(limit))
+    }
+
+    /// Waits for the answer to a statement; `fault` says what the driver's errors mean.
+    ///
+    /// # Errors
+    /// [`Fault::Unavailable`] when it took too long; what `fault` makes of an error.
+    pub(in crate::store) fn wait_for_answer<T: Send, E: Send>(
+        &self,
+        fault: fn(&str, &E) -> Fault,
+        statement: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, Fault> {
+        self.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(&self.shown, &error))
     }
 
     /// Lets something run whenever [`wait`](Self::wait) does.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::ledger::{SqlLedger, SqlTransaction};
+use super::ledger::{DatabaseState, SqlLedger, SqlTransaction};
 use crate::store::retry::retry_conflicts;
 use crate::store::{Fault, Ledger, Store};
 
@@ -46,13 +46,6 @@ impl RetryHints {
     }
 }
 
-/// What every transaction reads first.
-pub(in crate::store) struct ServerState {
-    /// The server's clock, in Unix milliseconds.
-    pub(in crate::store) now: i64,
-    pub(in crate::store) incarnation: String,
-}
-
 /// A connection to one kind of server.
 pub(in crate::store) trait SqlServer: Send {
     type Transaction<'a>: SqlTransaction
@@ -63,14 +56,10 @@ pub(in crate::store) trait SqlServer: Send {
     fn shown(&self) -> &str;
 
     /// Begins a transaction on a namespace.
-    fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<ServerState, Fault>;
+    fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault>;
 
     /// The transaction that was begun.
-    fn transaction<'a>(
-        &'a mut self,
-        state: ServerState,
-        hints: &'a mut RetryHints,
-    ) -> Self::Transaction<'a>;
+    fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> Self::Transaction<'a>;
 
     /// Runs a statement that has no parameters and no answer.
     fn run(&mut self, sql: &str) -> Result<(), Fault>;
@@ -105,7 +94,7 @@ impl<S: SqlServer> SqlStore<S> {
             return Err(Fault::Unavailable(format!("the connection to {shown} was lost")));
         }
         let outcome = self.server.begin(namespace, *hints).and_then(|state| {
-            let mut ledger = SqlLedger::new(namespace, self.server.transaction(state, hints));
+            let mut ledger = SqlLedger::new(namespace, state, self.server.transaction(hints));
             work(&mut ledger)?;
             ledger.into_outcome()
         });

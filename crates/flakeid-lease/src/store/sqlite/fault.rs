@@ -58,13 +58,13 @@ fn permission_fault(text: &str) -> Fault {
 }
 
 pub(super) fn symbolic_link(path: &Path) -> Fault {
-    rejected(&format!("{} is a symbolic link: give the file itself", path.display()))
+    reject(&format!("{} is a symbolic link: give the file itself", path.display()))
 }
 
 pub(super) fn not_regular(path: &Path) -> Fault {
-    rejected(&format!("{} is not a regular file", path.display()))
+    reject(&format!("{} is not a regular file", path.display()))
 }
 
-pub(super) fn rejected(text: &str) -> Fault {
+pub(super) fn reject(text: &str) -> Fault {
     Fault::Rejected(text.into())
 }

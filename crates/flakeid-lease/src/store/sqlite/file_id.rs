@@ -15,11 +15,11 @@ pub(super) struct FileId {
 }
 
 impl FileId {
-    pub(super) fn of(found: &Metadata) -> Self {
+    pub(super) fn from_metadata(found: &Metadata) -> Self {
         Self { inode: found.ino(), born: found.created().ok().map(nanoseconds) }
     }
 
-    /// What was noted, `None` if it is nonsense.
+    /// Reads what [`Display`](fmt::Display) wrote; `None` if it makes no sense.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let Some((inode, born)) = text.split_once('/') else {
             return Some(Self { inode: text.parse().ok()?, born: None });
@@ -27,16 +27,17 @@ impl FileId {
         Some(Self { inode: inode.parse().ok()?, born: Some(born.parse().ok()?) })
     }
 
-    /// The two put together if they may be one file: what one of them does not know counts for
-    /// nothing, or two processes that are told different things would find it changed for ever.
-    pub(super) fn merged(self, other: Self) -> Option<Self> {
+    /// Combines what is known of a file by two readings, `None` if they are of different files. A birth
+    /// time that one of them lacks does not count: two processes of which only one can read it would
+    /// otherwise find the file changed for ever.
+    pub(super) fn merge(self, other: Self) -> Option<Self> {
         let differ = self.born.zip(other.born).is_some_and(|(one, other)| one != other);
         let born = self.born.or(other.born);
         (self.inode == other.inode && !differ).then_some(Self { inode: self.inode, born })
     }
 }
 
-/// As it is noted.
+/// As it is recorded.
 impl fmt::Display for FileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.born {
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_read_back() {
+    fn texts_are_read_back() {
         for (id, text) in [
             (file(7, None), "7"),
             (
@@ -85,11 +86,11 @@ mod tests {
     #[test]
     fn an_inode_that_was_given_out_again_is_another_file() {
         let known = file(7, Some(100));
-        assert_eq!(known.merged(known), Some(known));
-        assert_eq!(known.merged(file(7, Some(101))), None);
-        assert_eq!(known.merged(file(8, Some(100))), None);
-        assert_eq!(known.merged(file(7, None)), Some(known));
-        assert_eq!(file(7, None).merged(known), Some(known));
-        assert_eq!(file(7, None).merged(file(8, None)), None);
+        assert_eq!(known.merge(known), Some(known));
+        assert_eq!(known.merge(file(7, Some(101))), None);
+        assert_eq!(known.merge(file(8, Some(100))), None);
+        assert_eq!(known.merge(file(7, None)), Some(known));
+        assert_eq!(file(7, None).merge(known), Some(known));
+        assert_eq!(file(7, None).merge(file(8, None)), None);
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::fault::{io_fault, not_regular, rejected, symbolic_link};
+use super::fault::{io_fault, not_regular, reject, symbolic_link};
 use super::{filesystem, links};
 use crate::store::Fault;
 use crate::store::url::percent_decode;
@@ -27,26 +27,26 @@ impl StoreFiles {
     pub(super) fn parse(url: &str, creates: bool) -> Result<Self, Fault> {
         let path = url.split_once("://").map_or("", |(_, path)| path);
         if path.is_empty() || path.ends_with('/') {
-            return Err(rejected("sqlite:// needs a file: sqlite:///var/lib/flakeid/flakeid.db"));
+            return Err(reject("sqlite:// needs a file: sqlite:///var/lib/flakeid/flakeid.db"));
         }
         if path.contains(['?', '#']) {
-            return Err(rejected(
+            return Err(reject(
                 "sqlite:// has no options: write ? as %3F and # as %23 if they are in the path",
             ));
         }
         let decoded = percent_decode(path).filter(|bytes| !bytes.contains(&0)).ok_or_else(|| {
-            rejected(
+            reject(
                 "sqlite:// has a % that is not followed by two hexadecimal digits (other than 00): \
                  write % as %25",
             )
         })?;
         let path = PathBuf::from(OsString::from_vec(decoded));
         let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else {
-            return Err(rejected(&format!("{} does not name a file", path.display())));
+            return Err(reject(&format!("{} does not name a file", path.display())));
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let directory = parent.canonicalize().map_err(|error| {
-            rejected(&format!("the directory {} cannot be used: {error}", parent.display()))
+            reject(&format!("the directory {} cannot be used: {error}", parent.display()))
         })?;
         let file = directory.join(name);
         let mut serial = name.to_os_string();
@@ -60,11 +60,11 @@ impl StoreFiles {
         filesystem::check(directory)?;
         let found = fs::metadata(directory).map_err(|error| io_fault(directory, &error))?;
         if !found.is_dir() {
-            return Err(rejected(&format!("{} is not a directory", directory.display())));
+            return Err(reject(&format!("{} is not a directory", directory.display())));
         }
         // Whoever can rename files there can put another store in place of this one.
         if found.mode() & 0o1002 == 0o002 {
-            return Err(rejected(&format!(
+            return Err(reject(&format!(
                 "everybody can write in {}: use a directory of your own, or `chmod o-w` it",
                 directory.display()
             )));
@@ -78,11 +78,11 @@ impl StoreFiles {
     /// `SQLite` would begin one in it.
     pub(super) fn check_presence(&self) -> Result<(), Fault> {
         let is_there = || fs::metadata(&self.file).is_ok_and(|file| file.len() > 0);
-        if self.creates || is_there() { Ok(()) } else { Err(self.missing()) }
+        if self.creates || is_there() { Ok(()) } else { Err(self.missing_store()) }
     }
 
-    pub(super) fn missing(&self) -> Fault {
-        rejected(&format!(
+    pub(super) fn missing_store(&self) -> Fault {
+        reject(&format!(
             "{} is not a store of leases yet: check the path, or create the store with `flakeid \
              leases init`",
             self.file.display()
@@ -91,7 +91,7 @@ impl StoreFiles {
 
     fn check_file(&self, path: &Path) -> Result<(), Fault> {
         match fs::symlink_metadata(path) {
-            Ok(found) => check_found(path, &found),
+            Ok(found) => check_metadata(path, &found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(io_fault(&self.file, &error)),
         }
@@ -110,12 +110,12 @@ impl StoreFiles {
             .open(path);
         let file = opened.map_err(|error| io_fault(path, &error))?;
         let found = file.metadata().map_err(|error| io_fault(path, &error))?;
-        check_found(path, &found)?;
+        check_metadata(path, &found)?;
         Ok((file, found))
     }
 }
 
-fn check_found(path: &Path, found: &Metadata) -> Result<(), Fault> {
+fn check_metadata(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     if found.is_symlink() {
         return Err(symbolic_link(path));
@@ -125,14 +125,14 @@ fn check_found(path: &Path, found: &Metadata) -> Result<(), Fault> {
     }
     let user = rustix::process::geteuid();
     if !user.is_root() && found.uid() != user.as_raw() && found.uid() != 0 {
-        return Err(rejected(&format!(
+        return Err(reject(&format!(
             "{shown} belongs to user {}, this is user {}: use a file of your own",
             found.uid(),
             user.as_raw()
         )));
     }
     if found.mode() & 0o002 != 0 {
-        return Err(rejected(&format!("everybody can write {shown}: `chmod o-w` it")));
+        return Err(reject(&format!("everybody can write {shown}: `chmod o-w` it")));
     }
     links::check(path, found)
 }

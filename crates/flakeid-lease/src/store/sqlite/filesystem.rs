@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::fault::{io_fault, rejected};
+use super::fault::{io_fault, reject};
 use crate::store::Fault;
 
 /// Refuses directories that other hosts may share: locks do not hold there, and one host's clock
@@ -12,7 +12,7 @@ pub(super) fn check(directory: &Path) -> Result<(), Fault> {
         .map_err(|error| io_fault(directory, &std::io::Error::from(error)))?;
     match name(&found) {
         None => Ok(()),
-        Some(kind) => Err(rejected(&format!(
+        Some(kind) => Err(reject(&format!(
             "{} is on {kind}, which other hosts may share: put the file on a local disk, or use a \
              server (postgresql://, mysql://, redis://, etcd://)",
             directory.display()

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::fault::rejected;
+use super::fault::reject;
 use crate::store::Fault;
 
 /// Refuses a file that may have another name, as a hard link or because it was mounted by itself:
@@ -14,14 +14,14 @@ pub(super) fn check(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     let names = found.nlink();
     if names > 1 {
-        return Err(rejected(&format!(
+        return Err(reject(&format!(
             "{shown} has {names} names (hard links), and each would have a lock and a log of its \
              own: remove all but the one that has a -wal beside it (`find / -xdev -samefile {shown}` \
              shows them)"
         )));
     }
     if is_mount_point(path, found) {
-        return Err(rejected(&format!(
+        return Err(reject(&format!(
             "{shown} is a mount point: mounted by itself the file has a lock and a log of its own \
              in each place; mount the directory that it is in (`docker run --volume` with \
              directories, no `subPath` of a file)"

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::fault::{rejected, sqlite_fault};
+use super::fault::{reject, sqlite_fault};
 use super::file_id::FileId;
 use super::files::StoreFiles;
 use super::schema;
@@ -53,7 +53,7 @@ impl Meta {
             .query_row("SELECT version FROM flakeid_meta", [], |row| row.get(0))
             .map_err(fault)?;
         if !(1..=schema::VERSION).contains(&version) {
-            return Err(rejected(&format!(
+            return Err(reject(&format!(
                 "{} has tables of version {version}, and this build knows version {}: use the \
                  flakeid that created them, or a newer one",
                 files.file.display(),

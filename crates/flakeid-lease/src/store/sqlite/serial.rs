@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::fault::{io_fault, rejected};
+use super::fault::{io_fault, reject};
 use super::files::StoreFiles;
 use crate::protocol::Bounds;
 use crate::store::Fault;
@@ -17,9 +17,9 @@ pub(super) struct Serial<'a> {
     files: &'a StoreFiles,
     file: File,
     /// Its contents; `None` if it is empty.
-    pub(super) noted: Option<Noted>,
+    pub(super) recorded: Option<Progress>,
     /// The widest bounds of any namespace that was ever in the database: one that gets lost may have
-    /// had them. `None` if the file is empty, or of a build that did not write them.
+    /// had them. `None` if the file is empty, or by a build that did not write them.
     pub(super) bounds: Option<Bounds>,
 }
 
@@ -31,7 +31,7 @@ pub(super) const NO_BOUNDS: Bounds = Bounds { max_window_ms: 0, max_ahead_ms: 0,
 
 /// How far a database has been.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Noted {
+pub(super) struct Progress {
     /// How many transactions it confirmed.
     pub(super) serial: u64,
     /// The low bits of the serial that is in the database's file itself, without its log.
@@ -52,33 +52,33 @@ impl<'a> Serial<'a> {
         let mut text = String::with_capacity(LONGEST);
         let read = Read::by_ref(&mut file).take(LONGEST as u64).read_to_string(&mut text);
         read.map_err(|error| io_fault(path, &error))?;
-        let (noted, bounds) = parse(&text).ok_or_else(|| {
-            rejected(&format!(
+        let (recorded, bounds) = parse(&text).ok_or_else(|| {
+            reject(&format!(
                 "{} was edited or damaged: delete it, and the store counts as restored",
                 path.display()
             ))
         })?;
-        Ok(Some(Self { files, file, noted, bounds }))
+        Ok(Some(Self { files, file, recorded, bounds }))
     }
 
     /// Writes, durably.
-    pub(super) fn note(&mut self, noted: Noted, bounds: Bounds) -> Result<(), Fault> {
+    pub(super) fn record(&mut self, recorded: Progress, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
             .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.write_all(text(noted, bounds).as_bytes()))
+            .and_then(|_| self.file.write_all(text(recorded, bounds).as_bytes()))
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| {
             Fault::Unavailable(format!("{}: {error}", self.files.serial.display()))
         })?;
-        (self.noted, self.bounds) = (Some(noted), Some(bounds));
+        (self.recorded, self.bounds) = (Some(recorded), Some(bounds));
         Ok(())
     }
 }
 
-impl Noted {
-    /// Whether a database may have been this far and be as it was left: at the serial noted, or
-    /// one further if its writer was killed before it could note that (and told nobody).
+impl Progress {
+    /// Whether a database that was this far may be as it was left: at the recorded serial, or one
+    /// further if its writer was killed before it could record that (and had confirmed nothing).
     pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
         // The serials in the file are compared as they wrap around.
         let goes_on = in_file.wrapping_sub(self.in_file).cast_signed() >= 0;
@@ -87,16 +87,16 @@ impl Noted {
 }
 
 /// Always of the same length, so that it is written within one block.
-fn text(noted: Noted, bounds: Bounds) -> String {
-    let Noted { serial, in_file } = noted;
+fn text(recorded: Progress, bounds: Bounds) -> String {
+    let Progress { serial, in_file } = recorded;
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms } = bounds;
     format!(
         "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x}\n"
     )
 }
 
-/// What builds before bounds were noted wrote is read as well: the first two numbers alone.
-fn parse(text: &str) -> Option<(Option<Noted>, Option<Bounds>)> {
+/// Also reads what builds wrote that did not record bounds: the first two numbers alone.
+fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
     if text.is_empty() {
         return Some((None, None));
     }
@@ -106,7 +106,7 @@ fn parse(text: &str) -> Option<(Option<Noted>, Option<Bounds>)> {
         let plain = word.len() == digits && word.bytes().all(|b| b.is_ascii_hexdigit());
         plain.then(|| u64::from_str_radix(word, 16).ok())?
     };
-    let noted = Noted { serial: number(16)?, in_file: number(8)? as u32 };
+    let recorded = Progress { serial: number(16)?, in_file: number(8)? as u32 };
     let bounds = match text.len() {
         26 => None,
         _ => Some(Bounds {
@@ -115,23 +115,23 @@ fn parse(text: &str) -> Option<(Option<Noted>, Option<Bounds>)> {
             max_skew_ms: number(16)?,
         }),
     };
-    words.next().is_none().then_some((Some(noted), bounds))
+    words.next().is_none().then_some((Some(recorded), bounds))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, NO_BOUNDS, Noted, parse, text};
+    use super::{Bounds, NO_BOUNDS, Progress, parse, text};
 
     #[test]
     fn texts_are_read_back_and_nothing_else_is() {
-        let most = Noted { serial: u64::MAX, in_file: u32::MAX };
+        let most = Progress { serial: u64::MAX, in_file: u32::MAX };
         let day = Bounds { max_window_ms: 86_400_000, max_ahead_ms: u64::MAX, max_skew_ms: 1 };
-        for (noted, bounds) in [(Noted::default(), NO_BOUNDS), (most, day)] {
-            let text = text(noted, bounds);
+        for (recorded, bounds) in [(Progress::default(), NO_BOUNDS), (most, day)] {
+            let text = text(recorded, bounds);
             assert_eq!(text.len(), 77);
-            assert_eq!(parse(&text), Some((Some(noted), Some(bounds))));
+            assert_eq!(parse(&text), Some((Some(recorded), Some(bounds))));
             let earlier = format!("{}\n", &text[..25]);
-            assert_eq!(parse(&earlier), Some((Some(noted), None)));
+            assert_eq!(parse(&earlier), Some((Some(recorded), None)));
         }
         assert_eq!(parse(""), Some((None, None)));
         let whole = text(most, day);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn older_copies_are_not_explained() {
-        let noted = Noted { serial: 10, in_file: 8 };
+        let recorded = Progress { serial: 10, in_file: 8 };
         for (serial, in_file, same) in [
             (10, 8, true),
             (11, 8, true),
@@ -163,12 +163,12 @@ mod tests {
             (10, 7, false),
             (0, 0, false),
         ] {
-            assert_eq!(noted.explains(serial, in_file), same, "{serial} {in_file}");
+            assert_eq!(recorded.explains(serial, in_file), same, "{serial} {in_file}");
         }
-        let noted = Noted { serial: (1 << 32) + 1, in_file: u32::MAX };
-        assert!(noted.explains((1 << 32) + 1, 1));
+        let recorded = Progress { serial: (1 << 32) + 1, in_file: u32::MAX };
+        assert!(recorded.explains((1 << 32) + 1, 1));
         // Nothing was confirmed yet.
-        assert!(!Noted::default().explains(2, 0));
-        assert!(Noted::default().explains(1, 0));
+        assert!(!Progress::default().explains(2, 0));
+        assert!(Progress::default().explains(1, 0));
     }
 }

@@ -6,16 +6,16 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::fault::{io_fault, is_busy, rejected, sqlite_fault};
+use super::fault::{io_fault, is_busy, reject, sqlite_fault};
 use super::file_id::FileId;
 use super::files::StoreFiles;
 use super::meta::{Meta, widest_bounds};
-use super::serial::{NO_BOUNDS, Noted, Serial};
+use super::serial::{NO_BOUNDS, Progress, Serial};
 use super::transaction::SqliteTransaction;
 use crate::machine;
 use crate::protocol::Bounds;
 use crate::store::Fault;
-use crate::store::sql::SqlLedger;
+use crate::store::sql::{DatabaseState, SqlLedger};
 
 /// How often the log is merged into the file, in transactions.
 const CHECKPOINT_EVERY: u64 = 64;
@@ -25,7 +25,7 @@ const BUSY: Duration = Duration::from_millis(250);
 
 /// One transaction, from opening the file to closing it. Unless it is committed it leaves nothing.
 pub(super) struct Session<'a> {
-    // Closed before the lock is let go.
+    // Closed before the lock is released.
     connection: Connection,
     serial: Serial<'a>,
     files: &'a StoreFiles,
@@ -54,31 +54,33 @@ impl<'a> Session<'a> {
         let created = found.is_none();
         if created {
             if !files.creates {
-                return Err(files.missing());
+                return Err(files.missing_store());
             }
             Meta::create(&connection).map_err(fault)?;
-            // With nothing noted at all the first transaction would pass for an older copy if its
-            // writer was killed before it could note that.
-            if serial.noted.is_none() {
-                serial.note(Noted::default(), NO_BOUNDS)?;
+            // Without any record, the first transaction would be taken for an older copy if its
+            // writer was killed before it could record it.
+            if serial.recorded.is_none() {
+                serial.record(Progress::default(), NO_BOUNDS)?;
             }
         }
-        let reached = serial.noted.map_or(0, |noted| noted.serial);
-        let note_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
-        // The file, if it is the one that was noted, as it was left.
+        let reached = serial.recorded.map_or(0, |recorded| recorded.serial);
+        let record_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
+        // The file, if it is the one that was recorded, as it was left.
         let known = found.as_ref().and_then(|meta| {
-            let explained = serial.noted?.explains(meta.serial, in_file);
-            meta.file?.merged(file).filter(|_| explained)
+            let explained = serial.recorded?.explains(meta.serial, in_file);
+            meta.file?.merge(file).filter(|_| explained)
         });
         let bounds = match serial.bounds {
-            Some(bounds) if created || (known.is_some() && !note_is_late) => bounds,
-            noted => widest_bounds(&connection, files)?.fieldwise_max(&noted.unwrap_or(NO_BOUNDS)),
+            Some(bounds) if created || (known.is_some() && !record_is_late) => bounds,
+            recorded => {
+                widest_bounds(&connection, files)?.fieldwise_max(&recorded.unwrap_or(NO_BOUNDS))
+            }
         };
         let meta = match (found, known) {
             (Some(meta), Some(file)) => {
-                // Its writer was killed before it could note that.
-                if note_is_late {
-                    serial.note(Noted { serial: meta.serial, in_file }, bounds)?;
+                // Its writer was killed before it could record that.
+                if record_is_late {
+                    serial.record(Progress { serial: meta.serial, in_file }, bounds)?;
                 }
                 Meta { file: Some(file), ..meta }
             }
@@ -96,17 +98,17 @@ impl<'a> Session<'a> {
     ) -> SqlLedger<'s, SqliteTransaction<'s>> {
         let machine = machine::name();
         let inode = self.meta.file.map_or(0, |file| file.inode);
+        let incarnation = format!("{machine}/{inode}/{}", self.meta.run);
+        let state = DatabaseState { now: self.now, incarnation };
         let transaction = SqliteTransaction {
             connection: &self.connection,
             file: &self.files.file,
-            now: self.now,
-            incarnation: format!("{machine}/{inode}/{}", self.meta.run),
             machine,
             forgot_at: self.meta.forgot_at,
             bounds: &mut self.bounds,
             changed: &mut self.changed,
         };
-        SqlLedger::new(namespace, transaction)
+        SqlLedger::new(namespace, state, transaction)
     }
 
     pub(super) fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
@@ -134,7 +136,7 @@ impl<'a> Session<'a> {
         if serial.is_multiple_of(CHECKPOINT_EVERY) && self.checkpoint() {
             in_file = serial as u32;
         }
-        self.serial.note(Noted { serial, in_file }, self.bounds)
+        self.serial.record(Progress { serial, in_file }, self.bounds)
     }
 
     /// Merges the log into the file. It can wait: a reader may be in the way, or a disk be full.
@@ -155,7 +157,7 @@ fn read_header(files: &StoreFiles) -> Result<(FileId, u32), Fault> {
     let read = file.take(64).read_to_end(&mut head);
     read.map_err(|error| io_fault(&files.file, &error))?;
     let field = head.get(60..64).and_then(|bytes| bytes.try_into().ok());
-    Ok((FileId::of(&found), field.map_or(0, u32::from_be_bytes)))
+    Ok((FileId::from_metadata(&found), field.map_or(0, u32::from_be_bytes)))
 }
 
 fn open(files: &StoreFiles) -> Result<Connection, Fault> {
@@ -173,7 +175,7 @@ fn open(files: &StoreFiles) -> Result<Connection, Fault> {
     ] {
         let set = connection.set_db_config(config, on).map_err(fault)?;
         if set != on {
-            return Err(rejected(&format!("this build of SQLite does not support {config:?}")));
+            return Err(reject(&format!("this build of SQLite does not support {config:?}")));
         }
     }
     // Read back, because SQLite ignores what it cannot do (WAL on some file systems).
@@ -195,7 +197,7 @@ fn open(files: &StoreFiles) -> Result<Connection, Fault> {
             .map_err(fault)?;
         let found = connection.query_row(&format!("PRAGMA {pragma}"), [], text).map_err(fault)?;
         if found != expected {
-            return Err(rejected(&format!(
+            return Err(reject(&format!(
                 "{}: SQLite keeps {pragma} = {found}, but {expected} is needed: use a local disk",
                 files.file.display()
             )));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::Clock;
 
-use super::fault::rejected;
+use super::fault::reject;
 use super::files::StoreFiles;
 use super::session::Session;
 use crate::fork_gate;
@@ -77,7 +77,7 @@ impl SqliteStore {
         // The clock may be the user's own code, so it is read outside the gate.
         let (now, read) = (check_clock(self.clock.unix_ms())?, Instant::now());
         let Some(_gate) = fork_gate::hold() else {
-            return Err(rejected(
+            return Err(reject(
                 "this process was cloned while its parent used an SQLite store: start it with \
                  fork, or exec in it",
             ));

@@ -8,18 +8,16 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 use super::fault::sqlite_fault;
 use crate::machine;
 use crate::protocol::{Bounds, Namespace};
-use crate::store::sql::{Dialect, SqlTransaction, Value};
+use crate::store::sql::{Dialect, SqlTransaction};
+use crate::store::values::Value;
 use crate::store::{Continuity, Fault, Forgotten};
 
 /// One transaction.
 pub(super) struct SqliteTransaction<'s> {
     pub(super) connection: &'s Connection,
     pub(super) file: &'s Path,
-    pub(super) now: i64,
     /// This machine's name.
     pub(super) machine: String,
-    /// Machine, inode and run.
-    pub(super) incarnation: String,
     pub(super) forgot_at: Option<i64>,
     /// The widest of any namespace that was ever here.
     pub(super) bounds: &'s mut Bounds,
@@ -45,19 +43,9 @@ impl SqlTransaction for SqliteTransaction<'_> {
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3",
     };
 
-    fn now(&self) -> i64 {
-        self.now
-    }
-
-    fn incarnation(&self) -> &str {
-        &self.incarnation
-    }
-
-    fn continuity(&self, noted: &str) -> Continuity {
-        let machine = noted.split('/').next().unwrap_or_default();
-        if noted == self.incarnation {
-            Continuity::Same
-        } else if machine::may_become(machine, &self.machine) {
+    fn compare_incarnation(&self, recorded: &str) -> Continuity {
+        let machine = recorded.split('/').next().unwrap_or_default();
+        if machine::may_become(machine, &self.machine) {
             Continuity::Restored
         } else {
             Continuity::Foreign

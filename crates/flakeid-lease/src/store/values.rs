@@ -1,13 +1,13 @@
-//! What SQL knows of the protocol's types: values, and the cells of a row.
+//! Namespaces, rows and records as values that every store can keep: columns, or fields of JSON.
 
 use flakeid_core::Layout;
 
+use super::Fault;
 use crate::protocol::{Bounds, Namespace, Owner, Record, Row, State, Token};
-use crate::store::Fault;
 
-/// A parameter, or a cell of an answer.
+/// A value of a column or a field.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum Value {
+pub(super) enum Value {
     Null,
     Integer(i64),
     Text(String),
@@ -44,20 +44,18 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// A number as SQL has it, where integers have a sign.
+/// A number as SQL has it, where integers have a sign; JSON keeps to the same range.
 ///
 /// # Errors
 /// [`Fault::Rejected`] naming the field of a number above 2^63 − 1.
-pub(in crate::store) fn to_bigint(field: &str, value: u64) -> Result<Value, Fault> {
+pub(super) fn to_bigint(field: &str, value: u64) -> Result<Value, Fault> {
     let signed = i64::try_from(value);
     signed
         .map(Value::Integer)
         .map_err(|_| Fault::Rejected(format!("{field} {value} is above {}", i64::MAX)))
 }
 
-pub(super) const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
-     owner_host, owner_pid, acquired, renewed, expires, incarnation";
-
+/// A row's values, in this order.
 pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", row.node)?,
@@ -76,9 +74,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-pub(super) const NAMESPACE_COLUMNS: &str =
-    "layout, floor, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, keeps_history";
-
+/// A namespace's values, in this order.
 pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         namespace.layout.to_string().into(),
@@ -91,9 +87,7 @@ pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Faul
     ])
 }
 
-pub(super) const RECORD_COLUMNS: &str =
-    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired";
-
+/// A record's values, in this order.
 pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", record.node)?,
@@ -129,8 +123,8 @@ impl<'a> Cells<'a> {
         Self { node, ..Self::new(namespace, values) }
     }
 
-    /// `node` and the columns of [`ROW_COLUMNS`].
-    pub(super) fn row(namespace: &str, values: Vec<Value>) -> Result<Row, Fault> {
+    /// Reads what [`row_values`] returned.
+    pub(super) fn read_row(namespace: &str, values: Vec<Value>) -> Result<Row, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(Row {
             node: cells.number("node")?,
@@ -147,8 +141,8 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// The columns of [`RECORD_COLUMNS`], and the start of the next record.
-    pub(super) fn record(
+    /// Reads what [`record_values`] returned, and the start of the next record.
+    pub(super) fn read_record(
         namespace: &str,
         values: Vec<Value>,
     ) -> Result<(Record, Option<u64>), Fault> {
@@ -163,8 +157,8 @@ impl<'a> Cells<'a> {
         Ok((record, cells.optional_number("start")?))
     }
 
-    /// The columns of [`NAMESPACE_COLUMNS`].
-    pub(super) fn namespace(name: &str, values: Vec<Value>) -> Result<Namespace, Fault> {
+    /// Reads what [`namespace_values`] returned.
+    pub(super) fn read_namespace(name: &str, values: Vec<Value>) -> Result<Namespace, Fault> {
         let mut cells = Cells::new(name, values);
         Ok(Namespace {
             name: name.into(),
@@ -181,25 +175,21 @@ impl<'a> Cells<'a> {
     }
 
     pub(super) fn number(&mut self, field: &str) -> Result<u64, Fault> {
-        self.optional_number(field)?.ok_or_else(|| self.damaged(field, "NULL"))
+        self.optional_number(field)?.ok_or_else(|| self.damage_fault(field, &Value::Null))
     }
 
     fn optional_number(&mut self, field: &str) -> Result<Option<u64>, Fault> {
-        let Some(number) = self.optional_integer(field)? else { return Ok(None) };
-        let unsigned = u64::try_from(number);
-        unsigned.map(Some).map_err(|_| self.damaged(field, &number.to_string()))
+        match self.next() {
+            Value::Null => Ok(None),
+            Value::Integer(number @ 0..) => Ok(Some(number.cast_unsigned())),
+            other => Err(self.damage_fault(field, &other)),
+        }
     }
 
     fn integer(&mut self, field: &str) -> Result<i64, Fault> {
-        self.optional_integer(field)?.ok_or_else(|| self.damaged(field, "NULL"))
-    }
-
-    fn optional_integer(&mut self, field: &str) -> Result<Option<i64>, Fault> {
         match self.next() {
-            Value::Integer(number) => Ok(Some(number)),
-            Value::Null => Ok(None),
-            Value::Text(text) => Err(self.damaged(field, &text)),
-            Value::Boolean(boolean) => Err(self.damaged(field, &boolean.to_string())),
+            Value::Integer(number) => Ok(number),
+            other => Err(self.damage_fault(field, &other)),
         }
     }
 
@@ -208,36 +198,35 @@ impl<'a> Cells<'a> {
         match self.next() {
             Value::Boolean(boolean) => Ok(boolean),
             Value::Integer(number) => Ok(number != 0),
-            Value::Null => Err(self.damaged(field, "NULL")),
-            Value::Text(text) => Err(self.damaged(field, &text)),
+            other => Err(self.damage_fault(field, &other)),
         }
     }
 
     fn text(&mut self, field: &str) -> Result<String, Fault> {
         match self.next() {
             Value::Text(text) => Ok(text),
-            _ => Err(self.damaged(field, "not a text")),
+            other => Err(self.damage_fault(field, &other)),
         }
     }
 
     fn parse<T>(&mut self, field: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
         let text = self.text(field)?;
-        read(&text).ok_or_else(|| self.damaged(field, &text))
+        read(&text).ok_or_else(|| self.damage_fault(field, &text.into()))
     }
 
     fn token(&mut self) -> Result<Option<Token>, Fault> {
         let token = match self.next() {
             Value::Null => return Ok(None),
             Value::Text(text) => Token::from_text(&text),
-            Value::Integer(_) | Value::Boolean(_) => None,
+            _ => None,
         };
-        token.map(Some).ok_or_else(|| self.damaged("token", "(not shown)"))
+        token.map(Some).ok_or_else(|| self.damage_fault("token", &"(not shown)".into()))
     }
 
     fn owner(&mut self) -> Result<Owner, Fault> {
         let (name, host) = (self.text("owner_name")?, self.text("owner_host")?);
         let pid = self.integer("owner_pid")?;
-        let number = u32::try_from(pid).map_err(|_| self.damaged("owner_pid", &pid.to_string()));
+        let number = u32::try_from(pid).map_err(|_| self.damage_fault("owner_pid", &pid.into()));
         Ok(Owner { name, host, pid: number? })
     }
 
@@ -245,13 +234,23 @@ impl<'a> Cells<'a> {
         self.values.next().unwrap_or(Value::Null)
     }
 
-    fn damaged(&self, field: &str, value: &str) -> Fault {
-        let node = self.node.map(|node| format!("node {node} of ")).unwrap_or_default();
-        let shown: String = value.chars().take(80).collect();
-        Fault::Rejected(format!(
-            "{node}namespace {:?} has {field} {shown:?}, which makes no sense: it was edited or \
-             damaged",
-            self.namespace
-        ))
+    fn damage_fault(&self, field: &str, value: &Value) -> Fault {
+        let shown = match value {
+            Value::Null => "NULL",
+            Value::Integer(number) => &number.to_string(),
+            Value::Boolean(boolean) => &boolean.to_string(),
+            Value::Text(text) => text,
+        };
+        damage_fault(self.namespace, self.node, field, shown)
     }
+}
+
+/// What to say about a value that makes no sense.
+pub(super) fn damage_fault(namespace: &str, node: Option<i64>, field: &str, value: &str) -> Fault {
+    let node = node.map(|node| format!("node {node} of ")).unwrap_or_default();
+    let shown: String = value.chars().take(80).collect();
+    Fault::Rejected(format!(
+        "{node}namespace {namespace:?} has {field} {shown:?}, which makes no sense: it was edited or \
+         damaged"
+    ))
 }

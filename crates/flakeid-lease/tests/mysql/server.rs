@@ -1,0 +1,112 @@
+//! What the tests of every SQL server need to know about `MariaDB`.
+
+use std::any::Any;
+
+use flakeid_lease::store::Fault;
+use flakeid_test_servers::{MariadbServer, free_port};
+
+use crate::client::connect;
+use crate::sql::SqlServer;
+
+const PASSWORD: &str = MariadbServer::PASSWORD;
+
+impl SqlServer for MariadbServer {
+    const SCHEME: &'static str = "mysql";
+    const PASSWORD: &'static str = PASSWORD;
+    const GIVEN: &'static str = "FLAKEID_TEST_MYSQL_URL";
+
+    const CREATE_SERVICE: &'static str = "CREATE USER service IDENTIFIED BY '{password}';
+         GRANT SELECT ON ids.flakeid_schema TO service;
+         GRANT SELECT, UPDATE ON ids.flakeid_namespace TO service;
+         GRANT SELECT, INSERT, UPDATE ON ids.flakeid_node TO service;
+         GRANT SELECT, INSERT ON ids.flakeid_grant TO service;
+         GRANT SELECT, INSERT ON ids.flakeid_run TO service";
+    const DENIED: &'static str = "denied";
+    const CONSTRAINT: &'static str = "CONSTRAINT";
+    const LOSING: &'static [&'static str] = &[];
+
+    fn sleep(seconds: u32) -> String {
+        format!("SELECT SLEEP({seconds})")
+    }
+    const SLEEPING: &'static str =
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User sleep'";
+
+    const UNVERIFIED: &'static [&'static str] = &["", "?ssl-mode=preferred", "?ssl-mode=required"];
+    const REQUIRED: &'static [&'static str] = &["?ssl-mode=required", "?ssl-mode=verify_identity"];
+    const NO_TLS: &'static str = "?ssl-mode=disabled";
+    const AUTHORITIES: &'static str = "ssl-ca";
+    const VERIFY_HOST: &'static str = "ssl-mode=verify_identity";
+    const TLS_MISSING: &'static str = "SSL";
+    const BAD_TLS: &'static [(&'static str, &'static str)] = &[
+        ("?ssl-mode=verify_ca&ssl-ca={right}", "verify_identity"),
+        ("?ssl-mode=required&ssl-ca={right}", "verify_identity"),
+        ("?ssl-ca={right}", "verify_identity"),
+        ("?ssl-mode=sometimes", "ssl-mode must be"),
+    ];
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn with_certificate(certificate: &str, key: &str) -> Self {
+        Self::with_certificate(certificate, key)
+    }
+
+    fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String {
+        self.url_of(user, password, database, options)
+    }
+
+    fn sql(&self, sql: &str) -> Result<String, String> {
+        self.sql(&format!("USE ids; {sql}"))
+    }
+
+    fn check_encryption(&self, encrypted: &str, plain: &str) {
+        self.sql("ALTER USER flakeid REQUIRE SSL").unwrap();
+        connect(encrypted).map(drop).unwrap();
+        let refused = connect(plain).map(drop);
+        assert!(matches!(refused, Err(Fault::Rejected(_))), "{refused:?}");
+        self.sql("ALTER USER flakeid REQUIRE NONE").unwrap();
+    }
+
+    fn unreachable(&self) -> Vec<(String, bool, &'static str)> {
+        let nobody = free_port();
+        vec![
+            (self.url_of("flakeid", "wr0ng-secret", "ids", ""), false, "Access denied"),
+            (self.url_of("nobody", "wr0ng-secret", "ids", ""), false, "Access denied"),
+            (self.url_of("flakeid", PASSWORD, "missing", ""), false, "missing"),
+            (self.url_of("flakeid", PASSWORD, "ids", "?wr0ng-secret=1"), false, "unknown option"),
+            (self.url_of("flakeid", "wr0ng?secret@", "ids", ""), false, "unknown option"),
+            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "not of the form"),
+            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}/d"), true, "refused"),
+            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}"), false, "no database"),
+            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}x/d"), false, "not of the form"),
+            ("mysql://u:wr0ng-secret@no-such-host.invalid/d".into(), true, "nput/output"),
+        ]
+    }
+
+    fn back_up(&self) -> Box<dyn Any> {
+        Box::new(self.dump())
+    }
+
+    fn put_back(&self, copy: Box<dyn Any>) {
+        self.load(&copy.downcast::<String>().expect("a backup"));
+    }
+
+    /// As an administrator may, who can switch checks off.
+    fn damage(&self, field: &str, text: &str, condition: &str) {
+        self.sql(&format!(
+            "SET check_constraint_checks = 0;
+             UPDATE ids.flakeid_node SET {field} = '{text}' WHERE {condition}"
+        ))
+        .unwrap();
+    }
+
+    fn can_hold(field: &str, text: &str) -> bool {
+        match field {
+            // A lower one is refused by a trigger, a text by the column.
+            "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
+            "token" => text.len() <= 32,
+            _ => text.len() <= 16,
+        }
+    }
+}
