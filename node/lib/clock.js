@@ -3,7 +3,9 @@
 const { wrongType } = require('./error.js');
 
 function defineManualClock(backend, checks) {
-  const expected = backend.generatorOptions().includes('clock: ') ? "a ManualClock or a clock's name" : 'a ManualClock';
+  const expected = backend.generatorOptions().includes('clock: ')
+    ? "a ManualClock or a clock's name"
+    : 'a ManualClock';
   let clockOf;
 
   class ManualClock {
