@@ -13,17 +13,7 @@ use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
 /// Folders whose modules may form a circle, and why.
-const EXCEPTIONS: [(&str, &str); 6] = [
-    ("crates/flakeid-lease/src/store", RENAMED),
-    ("crates/flakeid-lease/src/store/etcd", RENAMED),
-    ("crates/flakeid-lease/src/store/mysql", RENAMED),
-    ("crates/flakeid-lease/src/store/postgres", RENAMED),
-    ("crates/flakeid-lease/src/store/redis", RENAMED),
-    ("crates/flakeid-lease/src/store/sqlite", RENAMED),
-];
-
-/// Every store gets the same files with the same roles, which ends these circles.
-const RENAMED: &str = "the stores' files are being rearranged";
+const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// A module's names from the root of its crate.
 type Names = Vec<String>;

@@ -7,16 +7,21 @@ use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
 /// What no identifier and no file is called any more, and the word for it.
-const NAMES: [(&str, &str); 28] = [
+const NAMES: [(&str, &str); 42] = [
     ("Acts", "Keeper"),
     ("Blow", "ProcessFault"),
     ("Board", "SharedMemory"),
+    ("Care", "RetryHints"),
     ("Crew", "Workers"),
     ("crew", "workers"),
-    ("desk", "dispatch"),
-    ("Desk", "Generators"),
     ("deserters", "crashed"),
+    ("Desk", "Generators"),
+    ("desk", "dispatch"),
+    ("Dice", "Backoff"),
+    ("dice", "backoff"),
+    ("Draft", "WriteSet"),
     ("Ending", "PendingClose"),
+    ("hostility", "tampering"),
     ("Life", "LeaseSession"),
     ("Lives", "Sessions"),
     ("Maker", "AnyGenerator"),
@@ -27,19 +32,33 @@ const NAMES: [(&str, &str); 28] = [
     ("notebook", "id_log"),
     ("notebooks", "id_logs"),
     ("Pace", "RenewalSchedule"),
+    ("rerun", "retry_conflicts"),
+    ("Scene", "Fixture"),
+    ("scene", "fixture"),
     ("Seat", "Slot"),
-    ("Seated", "Slot"),
     ("seat", "register"),
+    ("Seated", "Slot"),
+    ("Seen", "ReadRow"),
+    ("Shelf", "VersionedStore"),
+    ("shelf", "VersionedStore"),
     ("Stage", "Phase"),
     ("tame", "sanitize"),
     ("Tenant", "LeaseUse"),
     ("Terrain", "FaultRange"),
     ("terrain", "FaultRange"),
     ("Trouble", "StoreFault"),
+    ("trouble", "fault"),
+    ("troubles", "faults"),
+    ("Written", "NewRow"),
 ];
 
 /// What no file is called any more: as a word in the code these are plain English.
-const FILES: [(&str, &str); 2] = [("board", "shared_memory"), ("opening", "lease_tasks")];
+const FILES: [(&str, &str); 4] = [
+    ("board", "shared_memory"),
+    ("opening", "lease_tasks"),
+    ("place", "files"),
+    ("volume", "filesystem"),
+];
 
 /// Fails with every place that has a retired word.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {

@@ -264,7 +264,7 @@ impl LeasedGenerator {
     /// Starts a lease from the store at a URL, with options.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) for a URL of no known kind of store.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind of store.
     pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
         Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
     }

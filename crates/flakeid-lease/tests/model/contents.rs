@@ -56,7 +56,7 @@ pub enum Disguise {
 }
 
 /// A connection: what is kept, which run of the server this is, what its clock reads.
-pub struct Shelf {
+pub struct ModelStore {
     pub contents: Contents,
     pub run: u8,
     pub now: i64,
@@ -64,7 +64,7 @@ pub struct Shelf {
     pub max_ahead_ms: u64,
 }
 
-impl Store for Shelf {
+impl Store for ModelStore {
     fn transact(
         &mut self,
         _namespace: &str,

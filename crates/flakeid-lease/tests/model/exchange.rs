@@ -4,7 +4,7 @@ use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Release, Renew,
 use flakeid_lease::store::{Fault, operations};
 
 use crate::contents::{
-    Contents, Disguise, LAYOUT, MAX_SKEW_MS, MAX_WINDOW_MS, NAMESPACE, NODES, Shelf,
+    Contents, Disguise, LAYOUT, MAX_SKEW_MS, MAX_WINDOW_MS, ModelStore, NAMESPACE, NODES,
 };
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
@@ -13,13 +13,13 @@ use crate::scenario::Scenario;
 use crate::world::{Action, World};
 
 impl World {
-    fn shelf(&self, scenario: &Scenario, now: i64, disguise: Disguise) -> Shelf {
+    fn store_at(&self, scenario: &Scenario, now: i64, disguise: Disguise) -> ModelStore {
         let max_ahead_ms = scenario.ahead;
-        Shelf { contents: self.contents.clone(), run: self.run, now, disguise, max_ahead_ms }
+        ModelStore { contents: self.contents.clone(), run: self.run, now, disguise, max_ahead_ms }
     }
 
     pub fn operate(&mut self, scenario: &Scenario, action: Action) {
-        let mut kept = self.shelf(scenario, self.time, Disguise::None);
+        let mut kept = self.store_at(scenario, self.time, Disguise::None);
         let done = match action {
             Action::Operate { node, repair } => {
                 operations::repair(&mut kept, NAMESPACE, node, repair).map(drop)
@@ -37,7 +37,7 @@ impl World {
     pub fn deliver(&mut self, scenario: &Scenario, process: usize, message: Message, slow: bool) {
         let skew = MAX_SKEW_MS.cast_signed();
         let now = if slow { self.time - skew } else { self.time };
-        let mut kept = self.shelf(scenario, now, disguise(scenario.mutant, &message));
+        let mut kept = self.store_at(scenario, now, disguise(scenario.mutant, &message));
         if scenario.mutant == Mutant::TtlErasesKey {
             kept.contents.rows.retain(|row| row.expires > now);
         }
