@@ -50,85 +50,14 @@ export interface LeaseFigures {
   lastError?: Error
 }
 
-/** The options of a lease, as text: numbers in decimal, whatever their size. */
-export interface LeaseTexts {
-  /**
-   * Where the store is. Without it, `FLAKEID_STORE` says so, or it is this host's embedded
-   * store.
-   */
-  url?: string
-  /** The namespace in the store. */
-  namespace?: string
-  /** The name that keeps its node. */
-  name?: string
-  /** Lease exactly this node. */
-  node?: string
-  /** The high part of the node. */
-  datacenter?: string
-  /** The low part of the node. */
-  worker?: string
-  /** The first of the nodes to choose from. */
-  nodesFrom?: string
-  /** The last of them. */
-  nodesTo?: string
-  /** How many nodes to lease: a power of two. */
-  nodeCount?: string
-  /** A descriptor or a preset's name. */
-  layout?: string
-  /** Unix milliseconds of tick 0. */
-  epoch?: string
-  /** How long other processes cannot have the node after its last renewal. */
-  ttlMs?: string
-  /** How long IDs go on without a renewal. */
-  windowMs?: string
-  /** How long a call waits without issuing an ID. */
-  maxWaitMs?: string
-  /** What to do when a tick is full. */
-  overflow?: string
-  /** What to do when the clock goes back. */
-  rollback?: string
-  /** The largest sequence number to use. */
-  sequenceMask?: string
-  /** Random bits at the start of a tick. */
-  sequenceStart?: string
-  /** The name of a clock of the system's. */
-  clock?: string
-  /** Whether to take nodes that were leased before. */
-  reuse?: boolean
-}
-
-/** The options of a generator, as text: numbers in decimal, whatever their size. */
+/** The options of a generator or a lease. */
 export interface OptionTexts {
   /** A descriptor or a preset's name. */
   layout?: string
   /** Unix milliseconds of tick 0. */
   epoch?: string
-  /** The whole machine field. */
-  node?: string
-  /** Several nodes instead of one: a power of two of them. */
-  nodes?: Array<string>
-  /** The high part of the node. */
-  datacenter?: string
-  /** The low part of the node. */
-  worker?: string
-  /** The largest sequence number to use. */
-  sequenceMask?: string
-  /** Random bits at the start of a tick. */
-  sequenceStart?: string
-  /** What to do when a tick is full. */
-  overflow?: string
-  /** What to do when the clock goes back. */
-  rollback?: string
-  /** The name of a clock of the system's. */
-  clock?: string
-  /** How far ahead of the clock a window may be used. */
-  maxAheadMs?: string
-  /** How long a call waits without issuing an ID. */
-  maxWaitMs?: string
-  /** The first tick of the window. */
-  windowStart?: string
-  /** The tick after its last one. */
-  windowFence?: string
+  /** The others: a name, its value as text, the next name and so on. */
+  settings: Array<string>
 }
 
 /** The parts of an ID that is to be packed, as decimal text. */
@@ -147,18 +76,6 @@ export interface PartTexts {
   clockSequence?: string
   /** The sequence. */
   sequence?: string
-}
-
-/** The options of a ring, as text: numbers in decimal, whatever their size. */
-export interface RingTexts {
-  /** The ring holds the IDs of 2 to the power of this many full ticks. */
-  boostPower?: string
-  /** Refill when fewer than this many percent are left. */
-  paddingFactor?: string
-  /** Also refill this often. */
-  refillIntervalMs?: string
-  /** How old an ID may be when it is handed out. */
-  maxAgeMs?: string
 }
 
 /** Moves a manual clock forward. */
@@ -212,11 +129,17 @@ export declare function encodeText(form: string, id: bigint): string
 /** Raises the end of the window. */
 export declare function extend(owned: Owned, fence: string): void
 
+/** The options that there are, as `name: kind, name: kind`. */
+export declare function generatorOptions(): string
+
 /** The canonical descriptor of a generator's layout. */
 export declare function layoutOf(owned: Owned): string
 
 /** The state of a generator's lease, if it has one. */
 export declare function leaseOf(owned: Owned): LeaseFigures | null
+
+/** The same of a lease. */
+export declare function leaseOptions(): string
 
 /** The smallest ID of the tick that contains the instant. */
 export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
@@ -237,16 +160,17 @@ export declare function nodesOf(owned: Owned): BigUint64Array
 export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
 
 /**
- * Leases a node off the event loop, for a generator. The listener is given the kind of an event,
- * its node, start, fence and error, and does not keep the event loop running.
+ * Leases a node off the event loop, for a generator, from the store at the URL, else from the one
+ * that `FLAKEID_STORE` names, else from this host's embedded store. The listener is given the kind
+ * of an event, its node, start, fence and error, and does not keep the event loop running.
  */
-export declare function openLease(options: LeaseTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
+export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
 /**
  * Begins a ring over a generator, filled. The listener is given the error each time the generator
  * refuses to refill it, and does not keep the event loop running.
  */
-export declare function openRing(owned: Owned, options: RingTexts, onRejectedPut?: ((error: Error) => void) | undefined): Ring
+export declare function openRing(owned: Owned, settings: Array<string>, onRejectedPut?: ((error: Error) => void) | undefined): Ring
 
 /** Throws the error for a value that its field cannot hold, or that a JavaScript number cannot. */
 export declare function outOfRange(name: string, value: string, most: bigint): never
@@ -265,6 +189,9 @@ export declare function retire(owned: Owned): bigint | null
 
 /** How many IDs a ring can hold. */
 export declare function ringCapacity(ring: Ring): number
+
+/** The same of a ring. */
+export declare function ringOptions(): string
 
 /**
  * What happened in a ring: size, taken, dropped because stale, rejected puts, rejected takes,
