@@ -26,7 +26,9 @@ function partsOf(ids) {
   return [...parts, ids];
 }
 
-function defineBuffered({ backend, plainTextsOf, Generator, handleOf }) {
+function defineBuffered({ backend, tableOf, settingsOf, Generator, handleOf }) {
+  const table = tableOf('size: number', []);
+
   class BufferedGenerator {
     #generator;
     #fillSome;
@@ -40,7 +42,7 @@ function defineBuffered({ backend, plainTextsOf, Generator, handleOf }) {
 
     constructor(generator, options = {}) {
       this.#fillSome = handleOf(generator).fillSome;
-      const { size = `${DEFAULT_SIZE}` } = plainTextsOf(options, { numbers: ['size'] });
+      const [, size = `${DEFAULT_SIZE}`] = settingsOf(options, table);
       this.#ids = new BigUint64Array(backend.bufferSize(size));
       this.#parts = partsOf(this.#ids);
       this.#generator = generator;

@@ -143,7 +143,8 @@ impl<B> NamedOption<B> {
             #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             OptionKind::Numbers { max, set } => {
                 let most = max(builder);
-                let values = text.split(',').map(|text| number(name, text, 0, most));
+                let texts = text.split(',').filter(|_| !text.is_empty());
+                let values = texts.map(|text| number(name, text, 0, most));
                 let values = values.collect::<Result<_, _>>()?;
                 set(builder, values);
             }

@@ -24,7 +24,7 @@ test('functions of the add-on', () => {
 
 test('arguments that the classes would not let through do not crash it', () => {
   const addon = require(readdirSync(installed).find((name) => name.startsWith('flakeid-core-')));
-  const owned = addon.open({ node: '1' });
+  const owned = addon.open({ settings: ['node', '1'] });
   const fill = addon.bindFill(owned);
   for (const value of [
     undefined,
@@ -43,7 +43,8 @@ test('arguments that the classes would not let through do not crash it', () => {
     () => addon.stats(addon.createClock(1n)),
     () => addon.readClock(owned),
     () => addon.open(),
-    () => addon.open({ node: 1 }),
+    () => addon.open({}),
+    () => addon.open({ settings: [1] }),
     () => addon.decodeText('base64', '1'),
     () => addon.unpack('twitter', 1),
     () => addon.slotOf(),
