@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
 use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
-use flakeid_lease::store::operations::{self, Holding, Listing, Repair};
+use flakeid_lease::store::operations::{self, Listing, PastHolder, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
 
 use crate::args::environment;
@@ -164,7 +164,7 @@ impl Connection {
         done.map_err(|fault| self.failure(&fault))
     }
 
-    pub(crate) fn whois(&mut self, node: u64, tick: u64) -> Result<Option<Holding>, Failure> {
+    pub(crate) fn whois(&mut self, node: u64, tick: u64) -> Result<Option<PastHolder>, Failure> {
         let found = operations::whois(self.store.as_mut(), &self.namespace, node, tick);
         found.map_err(|fault| self.failure(&fault))
     }

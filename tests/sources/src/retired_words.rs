@@ -21,6 +21,7 @@ const NAMES: [(&str, &str); 42] = [
     ("dice", "backoff"),
     ("Draft", "WriteSet"),
     ("Ending", "PendingClose"),
+    ("Holding", "PastHolder"),
     ("hostility", "tampering"),
     ("Life", "LeaseSession"),
     ("Lives", "Sessions"),

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use clap::Args;
 use flakeid_core::{Id, Parts, Rfc3339};
 use flakeid_lease::protocol::State;
-use flakeid_lease::store::operations::{Holding, Listing};
+use flakeid_lease::store::operations::{Listing, PastHolder};
 use serde::Serialize;
 
 use crate::args::id::{self, InputForm};
@@ -74,7 +74,7 @@ struct Answer {
     id: Id,
     parts: Parts,
     /// Who held its node at that tick, or why that is unknown.
-    holder: Result<Holding, String>,
+    holder: Result<PastHolder, String>,
 }
 
 impl Answer {
@@ -87,7 +87,7 @@ impl Answer {
 
     /// Whether the holder still has the node, so that its window may still grow.
     fn is_current(&self, listing: &Listing) -> bool {
-        let Ok(Holding { record, .. }) = &self.holder else { return false };
+        let Ok(PastHolder { record, .. }) = &self.holder else { return false };
         listing.rows.iter().any(|row| {
             (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)
                 && row.expires > listing.now
@@ -127,7 +127,7 @@ impl Answer {
     fn report<'a>(&'a self, listing: &'a Listing) -> Report<'a> {
         let layout = &listing.namespace.layout;
         let time = |unix_ms| layout.timestamp(unix_ms);
-        let holder = self.holder.as_ref().ok().map(|Holding { record, fence }| {
+        let holder = self.holder.as_ref().ok().map(|PastHolder { record, fence }| {
             let (from, to) = (layout.unix_ms_at(record.start), layout.unix_ms_at(*fence));
             Holder {
                 owner: (!record.owner.name.is_empty()).then_some(record.owner.name.as_str()),

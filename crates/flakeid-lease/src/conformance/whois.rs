@@ -5,7 +5,7 @@ use flakeid_core::Layout;
 use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, fresh_name};
 use crate::protocol::{Acquire, Namespace, Owner};
-use crate::store::operations::{self, Holding};
+use crate::store::operations::{self, PastHolder};
 
 /// Every tick of every grant is answered with that grant, and every other tick with nobody.
 pub fn history_is_exact(under_test: &dyn StoreUnderTest) {
@@ -68,6 +68,6 @@ pub fn history_can_be_off(under_test: &dyn StoreUnderTest) {
     fixture.settle();
 }
 
-fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<Holding> {
+fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<PastHolder> {
     client.persist(|store, name| operations::whois(store, name, node, tick)).expect("an answer")
 }

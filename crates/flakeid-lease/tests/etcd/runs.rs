@@ -44,6 +44,26 @@ fn a_snapshot_of_the_first_term_is_told_from_its_original() {
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 }
 
+/// A run is recorded, and its snapshot taken, when a cluster has just been restored and its log is as
+/// short as the snapshot's will be.
+#[test]
+fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("young");
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let saved = files.path().join("snapshot");
+    server.save(&saved);
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server.restore(&saved);
+    // What a member and other clients add to the new log before anybody looks.
+    for _ in 0..40 {
+        server.ctl(&["lease", "grant", "60"]).unwrap();
+    }
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+}
+
 /// A cold copy of the files goes on in the term after the one that it knows.
 #[test]
 fn a_cold_copy_is_told_from_its_original() {

@@ -13,9 +13,12 @@ use crate::protocol::Token;
 ///
 /// A member reports the two numbers one after the other, and counts an entry shortly after its revision
 /// can be seen. So the least that the slack can be is recorded, and the most that it can be is compared
-/// with that; if it falls short, both numbers are read again. What other clients add between the two
-/// readings is counted as slack: a snapshot would be taken for its original if in that moment they added
-/// as many entries as the log was long when the run was recorded.
+/// with that; if it falls short, both numbers are read again.
+///
+/// What other clients add between the two readings is counted as slack, and so is every entry of theirs
+/// that makes no revision (a lease, a compaction) between a restoration and the first transaction after
+/// it. A snapshot would be taken for its original if these were as many as the entries of the log when
+/// the run was recorded. So a log is made 100 entries long before its run is recorded.
 ///
 /// All this does not distinguish two runs that began with the same copy, so a random value is recorded,
 /// too: a transaction that compares it knows which of them recorded it.

@@ -51,6 +51,7 @@ impl VersionedStore for EtcdStore {
     }
 
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
+        self.lengthen_log(namespace)?;
         // The present revision, with the entries applied before, gives the least possible slack.
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
         let slack = slack(self.applied, number(&body["header"]["revision"])?)?;

@@ -6,5 +6,5 @@ mod operator;
 
 pub use lease::{acquire, acquire_read_at, release, renew};
 pub use operator::{
-    Holding, Listing, Repair, adopt, fast_forward, init, init_lost, list, repair, whois,
+    Listing, PastHolder, Repair, adopt, fast_forward, init, init_lost, list, repair, whois,
 };

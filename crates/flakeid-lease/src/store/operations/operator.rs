@@ -192,7 +192,7 @@ pub fn adopt(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault>
 
 /// Which process held a node at a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct PastHolder {
     /// The grant.
     pub record: Record,
     /// The first tick that it does not cover.
@@ -209,7 +209,7 @@ pub fn whois(
     namespace: &str,
     node: u64,
     tick: u64,
-) -> Result<Option<Holding>, Fault> {
+) -> Result<Option<PastHolder>, Fault> {
     run(store, namespace, |ledger| {
         read_namespace(ledger)?;
         let Some((record, next)) = ledger.record_at(node, tick)? else { return Ok(None) };
@@ -217,6 +217,6 @@ pub fn whois(
             Some(start) => start,
             None => ledger.row(node)?.map_or(record.start, |row| row.fence),
         };
-        Ok((tick < fence).then_some(Holding { record, fence }))
+        Ok((tick < fence).then_some(PastHolder { record, fence }))
     })
 }
