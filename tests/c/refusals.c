@@ -194,7 +194,7 @@ static void options(void) {
     config.overflow = -1;
     refuse(config, FLAKEID_INVALID_OPTION, "overflow");
     config.overflow = FLAKEID_OVERFLOW_BORROW;
-    refuse(config, FLAKEID_INVALID_OPTION, "borrow needs a leased window");
+    refuse(config, FLAKEID_INVALID_OPTION, "borrow requires a leased window");
     config = with_node(1);
     config.rollback = INT32_MIN;
     refuse(config, FLAKEID_INVALID_OPTION, "rollback: must be continue");

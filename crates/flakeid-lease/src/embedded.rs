@@ -14,7 +14,7 @@ const HOST: &str = "/var/lib/flakeid";
 /// # Errors
 /// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, where such a directory neither
 /// outlives the container nor is shared, and where there is no home directory;
-/// [`StoreRejected`](ErrorKind::StoreRejected) if the directory cannot be made.
+/// [`StoreRejected`](ErrorKind::StoreRejected) if the directory cannot be created.
 pub fn embedded_url() -> Result<String, Error> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(sign) = container(Path::new("/"), variable("KUBERNETES_SERVICE_HOST").is_some()) {
@@ -77,7 +77,7 @@ fn directory(host: &Path, state: Option<PathBuf>) -> Result<PathBuf, Error> {
         Ok(()) => Ok(state),
         Err(error) => Err(Error::new(
             ErrorKind::StoreRejected,
-            &format!("{} cannot be made: {error}", state.display()),
+            &format!("{} cannot be created: {error}", state.display()),
             None,
         )),
     }
@@ -161,7 +161,7 @@ mod tests {
         let nowhere = directory(&file, None).unwrap_err().to_string();
         assert!(nowhere.contains("XDG_STATE_HOME"), "{nowhere}");
         let failed = directory(&file, Some(file.join("x"))).unwrap_err().to_string();
-        assert!(failed.contains("cannot be made"), "{failed}");
+        assert!(failed.contains("cannot be created"), "{failed}");
     }
 
     #[test]

@@ -91,7 +91,13 @@ impl FromStr for NodeSource {
         Self::ALL.into_iter().find(|known| known.name() == text).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
             let known = Self::ALL.map(Self::name).join(", ");
-            Error::invalid_option("node source", &format!("{shown:?} is none of {known}"))
+            Error::invalid_option(
+                "node source",
+                &format!(
+                    "{shown:?} is not a node source; it \
+                     must be one of {known}"
+                ),
+            )
         })
     }
 }
@@ -157,8 +163,14 @@ fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
         Ok(IpAddr::V4(address)) if !address.is_loopback() && !address.is_unspecified() => {
             Ok(low_bits(layout, &address.octets()))
         }
-        Ok(address) => Err(missing("ipv4", &format!("{address} is no address to tell hosts by"))),
-        Err(error) => Err(missing("ipv4", &format!("this host has no route: {error}"))),
+        Ok(address) => Err(missing("ipv4", &format!("{address} cannot identify a host"))),
+        Err(error) => Err(missing(
+            "ipv4",
+            &format!(
+                "this host has no network route, so it has no \
+                 IPv4 address to use: {error}"
+            ),
+        )),
     }
 }
 

@@ -136,11 +136,11 @@ fn the_environment() {
 fn layouts() {
     for (layout, part) in [
         ("t50.n10.s12@0/1ms", "must sum to at most 64 bits, not 72"),
-        ("n10.t41.s12@0/1ms", "the time field (t) must be the first"),
+        ("n10.t41.s12@0/1ms", "the time field (t) must come first"),
         ("t41.n10.s12@0/0ms", "the unit must be at least 1 ms"),
         ("t41.n10.s12@0/0s", "the unit must be at least 1 ms"),
         ("t41.n10.s12@-1/1ms", "the epoch must be"),
-        ("t41.d5.s12@0/1ms", "go together"),
+        ("t41.d5.s12@0/1ms", "require each other"),
         ("t0.n10.s12@0/1ms", "width must be from 1 to 64"),
         ("twiter", "neither a preset (twitter"),
         ("", "neither a preset"),

@@ -40,11 +40,14 @@ impl LayoutFault {
             Self::Repeated(_) => "a field stands twice",
             Self::NoTime => "the time field (t) is missing",
             Self::TimeNotFirst(_) => {
-                "the time field (t) must be the first, or IDs do not sort by time (unused top \
-                 bits need no field)"
+                "the time field (t) must come first, so that IDs sort by time (unused top bits \
+                 need no field)"
             }
             Self::NodeAndSplit => "give either the node (n) or datacenter and worker (d, w)",
-            Self::HalfSplit => "datacenter (d) and worker (w) go together; for one field use n",
+            Self::HalfSplit => {
+                "datacenter (d) and worker (w) require each other; for a node in \
+                 one field use n"
+            }
             Self::SplitApart => "worker (w) must directly follow datacenter (d)",
             Self::Total(_) => "the widths must sum to at most 64 bits",
             Self::EpochText => "the epoch must be Unix milliseconds or an RFC 3339 timestamp",
@@ -58,8 +61,8 @@ impl LayoutFault {
                  shorter unit"
             }
             Self::Generates { .. } => {
-                "decodes, but cannot generate: time and sequence bits together may be at most 63, \
-                 and at most 62 with the clock sequence where there is one"
+                "this layout can decode IDs but not generate them: time and sequence may have at \
+                 most 63 bits together, or 62 with a clock sequence"
             }
         }
     }

@@ -351,8 +351,9 @@ impl fmt::Display for Error {
             Repr::Option { option, reason } => write!(f, "{option}: {reason}"),
             Repr::ClockRollback { by, .. } => write!(
                 f,
-                "the clock went back by {by:?}; no ID is issued until it has caught up (let NTP \
-                 slew instead of step, or see the rollback policies)"
+                "the clock went back by {by:?}; no ID is issued until it has caught up \
+                 (configure NTP to slew the clock, not to step it, or choose another rollback \
+                 policy)"
             ),
             Repr::SequenceExhausted { retry_after } => write!(
                 f,
@@ -379,9 +380,10 @@ impl fmt::Display for Error {
                 "this node belongs to the parent process, which may still use it; after fork, \
                  build a generator with a node of its own",
             ),
-            Repr::RingEmpty { .. } => {
-                f.write_str("the ring of pre-built IDs is empty; it is being refilled")
-            }
+            Repr::RingEmpty { .. } => f.write_str(
+                "the ring is empty and is being refilled; retry, or wait with \
+                 next_id",
+            ),
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }

@@ -240,12 +240,15 @@ impl GeneratorBuilder {
             let (time, _, clock_sequence, sequence) = self.layout.spans();
             let more = nodes.len().trailing_zeros();
             if clock_sequence.width > 0 {
-                return refused("several do not go with a layout that has a clock sequence (c)");
+                return refused(
+                    "several nodes cannot be combined with a layout that has a clock \
+                     sequence (c)",
+                );
             }
             if u32::from(time.width + sequence.width) + more > 63 {
                 return refused(&format!(
-                    "{} nodes take {more} bits beside the {} of time and the {} of sequence, and \
-                     together these may be 63",
+                    "{} nodes need {more} bits besides the {} of time and the {} of sequence, and \
+                     together these may be 63; give fewer nodes",
                     nodes.len(),
                     time.width,
                     sequence.width
@@ -254,7 +257,8 @@ impl GeneratorBuilder {
             if self.sequence_mask.is_some() {
                 return Err(Error::invalid_option(
                     "sequence_mask",
-                    "does not go with several nodes, whose purpose is more IDs per tick",
+                    "cannot be combined with several nodes, which are for more IDs per tick; \
+                     leave one of the two out",
                 ));
             }
         }
@@ -265,7 +269,7 @@ impl GeneratorBuilder {
         match (self.node, self.datacenter, self.worker) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Error::invalid_option(
                 "node",
-                "give either the node or datacenter and worker, not both",
+                "give either a node, or a datacenter with a worker, not both",
             )),
             (Some(node), None, None) => Ok(node),
             (None, Some(datacenter), Some(worker)) => self.layout.join_node(datacenter, worker),
@@ -280,8 +284,8 @@ impl GeneratorBuilder {
             (None, None, None) => Err(Error::invalid_option(
                 "node",
                 &format!(
-                    "missing: give one from 0 to {}, different for every generator of this \
-                     layout that may run at the same time",
+                    "missing: give a node from 0 to {} that no other generator of this layout \
+                     uses at the same time",
                     self.layout.max_node()
                 ),
             )),
@@ -321,8 +325,8 @@ impl GeneratorBuilder {
         if self.policy.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(
                 "overflow",
-                "borrow needs a leased window: after a restart a fixed node would repeat the IDs \
-                 that ran ahead; use wait or error, or a lease",
+                "borrow requires a leased window, because after a restart a fixed node would \
+                 repeat the IDs that it had borrowed; use wait or error, or lease the node",
             ));
         }
         if self.policy.rollback == Rollback::ClockSequence {
@@ -353,7 +357,11 @@ impl GeneratorBuilder {
         #[cfg(feature = "std")]
         return Ok(ClockSource::System);
         #[cfg(not(feature = "std"))]
-        Err(Error::invalid_option("clock", "missing: there is no system clock without std"))
+        Err(Error::invalid_option(
+            "clock",
+            "missing: give a clock, because the feature std is \
+             off and there is no system clock without it",
+        ))
     }
 }
 

@@ -241,7 +241,11 @@ impl Generator {
     /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
         if !self.cell.is_windowed() {
-            return Err(Error::invalid_option("extend", "this generator has no window"));
+            return Err(Error::invalid_option(
+                "extend",
+                "this generator has no window that could \
+                 be extended; only leased generators and those built with a window have one",
+            ));
         }
         if !self.limit.is_ours() {
             return Err(Error::forked());

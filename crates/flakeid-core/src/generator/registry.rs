@@ -126,8 +126,8 @@ impl Entry {
             return Err(Error::invalid_option(
                 "nodes",
                 &format!(
-                    "node {} was used in this process alone, or together with other nodes: use \
-                     nodes alone or always together with the same ones",
+                    "this process has used node {} in another set of nodes; within a process, \
+                     use a node either alone or always with the same other nodes",
                     self.node
                 ),
             ));

@@ -101,7 +101,8 @@ impl RingOptions {
         if generator.policy.rollback == Rollback::ClockSequence {
             return Err(Error::invalid_option(
                 "rollback",
-                "clock-sequence does not go with a ring, whose IDs rise; use continue, error or wait",
+                "clock-sequence cannot be combined with a ring, because the IDs of a ring \
+                 strictly increase; use continue, error or wait",
             ));
         }
         let low = (capacity * self.padding_factor).div_ceil(100).max(1);

@@ -82,13 +82,18 @@ impl LeaseOptions {
         if self.node_count > 1 && self.identity != Identity::Any {
             return Err(Error::invalid_option(
                 "node_count",
-                "several nodes cannot be asked for by name or number: lease any",
+                "a lease of several nodes cannot be combined with a name or a node; leave those \
+                 out",
             ));
         }
         if let Identity::Name(name) = &self.identity
             && (name.is_empty() || name.len() > 128 || name.chars().any(char::is_control))
         {
-            return Err(Error::invalid_option("name", "must be 1 to 128 bytes without controls"));
+            return Err(Error::invalid_option(
+                "name",
+                "must be 1 to 128 bytes, without control \
+                 characters",
+            ));
         }
         let shortest = self.layout.unit_ms().saturating_mul(2);
         for (field, value, min) in

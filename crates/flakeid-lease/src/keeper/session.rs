@@ -148,7 +148,10 @@ impl LeaseSession {
                 tried && (state.cannot_be_fixed || waits.is_some_and(|waits| waits > left));
             if left.is_zero() || state.ousted || in_vain {
                 return Err(error.unwrap_or_else(|| {
-                    let text = format!("{source} has not answered yet");
+                    let text = format!(
+                        "{source} has not answered in time; the lease keeps \
+                         trying"
+                    );
                     Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
                 }));
             }
@@ -205,8 +208,8 @@ impl Sessions {
                 // Parent and child would take the node over from each other for ever.
                 return Err(Error::new(
                     ErrorKind::Forked,
-                    "the lease on a fixed node is the parent process's: open one for another node, \
-                     or for any, in the child",
+                    "this lease is on a fixed node, which the parent process holds; in the \
+                     child, open a lease on another node or on any node",
                     None,
                 ));
             }

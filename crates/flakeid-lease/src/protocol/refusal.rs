@@ -132,8 +132,9 @@ impl Refusal {
             Self::TooFarAhead { by_ms } => Error::new(
                 ErrorKind::ClockSkew,
                 &format!(
-                    "the renewal wants ticks {} beyond what namespace {namespace:?} allows: this \
-                     host's clock is ahead of the store's; set the clocks right (NTP)",
+                    "the renewal asks for ticks {} further ahead than namespace {namespace:?} \
+                     allows, because this host's clock is ahead of the store's; correct the \
+                     clocks (NTP)",
                     seconds(*by_ms)
                 ),
                 None,
@@ -164,7 +165,10 @@ impl Refusal {
             ),
             Self::FencedOff => Error::new(
                 ErrorKind::LeaseExpired,
-                &format!("another process took this process's node in namespace {namespace:?}"),
+                &format!(
+                    "another process has leased the node that this process held in \
+                     namespace {namespace:?}"
+                ),
                 None,
             ),
             Self::Restored { retry_after_ms } => Error::new(

@@ -53,7 +53,10 @@ impl Location {
         let Some((scheme, _)) = url.split_once("://") else {
             return Err(Error::invalid_option(
                 "store",
-                &format!("not a URL: it must begin with one of {} and ://", known()),
+                &format!(
+                    "not the URL of a store; it must begin with one of {}, followed by ://",
+                    known()
+                ),
             ));
         };
         let found = Kind::SCHEMES.into_iter().find(|(name, ..)| *name == scheme);

@@ -124,7 +124,11 @@ impl SqlServer for MysqlServer {
             state = self.check_source()?;
         }
         let state = state.ok_or_else(|| {
-            Fault::Unavailable(format!("{} keeps nothing in flakeid_run", self.shown()))
+            Fault::Unavailable(format!(
+                "{}: a row just written to flakeid_run cannot be read \
+                 back",
+                self.shown()
+            ))
         })?;
         self.run("START TRANSACTION")?;
         Ok(state)
