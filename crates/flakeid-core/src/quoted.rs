@@ -5,25 +5,39 @@ use core::fmt::{self, Write};
 /// the WebAssembly module.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
+/// The same for one character, in single quotes.
+pub(crate) struct QuotedChar(pub(crate) char);
+
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
-        for letter in self.0.chars() {
-            match letter {
-                '"' | '\\' => {
-                    f.write_char('\\')?;
-                    f.write_char(letter)?;
-                }
-                // Invisible: joiners, marks of direction, separators of lines.
-                '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' => write!(f, "\\u{{{:x}}}", u32::from(letter))?,
-                letter if letter.is_control() => write!(f, "\\u{{{:x}}}", u32::from(letter))?,
-                letter => f.write_char(letter)?,
-            }
-        }
+        self.0.chars().try_for_each(|letter| write_escaped(f, letter, '"'))?;
         f.write_char('"')
+    }
+}
+
+impl fmt::Display for QuotedChar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('\'')?;
+        write_escaped(f, self.0, '\'')?;
+        f.write_char('\'')
+    }
+}
+
+fn write_escaped(f: &mut fmt::Formatter<'_>, letter: char, quote: char) -> fmt::Result {
+    match letter {
+        '\\' => f.write_str("\\\\"),
+        // Invisible: joiners, marks of direction, separators of lines.
+        '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => write!(f, "\\u{{{:x}}}", u32::from(letter)),
+        letter if letter.is_control() => write!(f, "\\u{{{:x}}}", u32::from(letter)),
+        letter if letter == quote => {
+            f.write_char('\\')?;
+            f.write_char(letter)
+        }
+        letter => f.write_char(letter),
     }
 }
 
@@ -42,6 +56,9 @@ mod tests {
             ("\u{202e}7", r#""\u{202e}7""#),
         ] {
             assert_eq!(Quoted(text).to_string(), quoted);
+        }
+        for (letter, quoted) in [('a', "'a'"), ('"', "'\"'"), ('\'', r"'\''"), ('\n', r"'\u{a}'")] {
+            assert_eq!(QuotedChar(letter).to_string(), quoted);
         }
     }
 }

@@ -135,7 +135,7 @@ fn a_set_of_nodes_has_one_position_in_a_process() {
     for nodes in [&[611][..], &[612, 613], &[610, 611, 612, 613]] {
         let error = build(nodes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidOption);
-        assert!(error.to_string().contains("always together"), "{error}");
+        assert!(error.to_string().contains("always with the same"), "{error}");
     }
     assert!(Generator::new(Layout::TWITTER, 612).is_err());
     build(&[610]).unwrap_or_else(|error| panic!("a refused set must leave nothing: {error}"));

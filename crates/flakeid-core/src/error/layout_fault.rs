@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::field::Field;
-use crate::quoted::Quoted;
+use crate::quoted::QuotedChar;
 
 /// Why fields, an epoch and a unit do not make a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl fmt::Display for LayoutFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())?;
         match self {
-            Self::Letter(letter) => write!(f, ", not {}", Quoted(letter.encode_utf8(&mut [0; 4]))),
+            Self::Letter(letter) => write!(f, ", not {}", QuotedChar(*letter)),
             Self::Width(field) | Self::Repeated(field) => {
                 write!(f, " ({}, {})", field.letter(), field.name())
             }

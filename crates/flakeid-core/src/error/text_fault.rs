@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::quoted::Quoted;
+use crate::quoted::QuotedChar;
 
 /// Why a text is not an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl fmt::Display for TextFault {
             }
             Self::Length { least, most } => write!(f, "it must have {least} to {most} digits"),
             Self::Digit(digit) => {
-                write!(f, "{} is not a digit of it", Quoted(digit.encode_utf8(&mut [0; 4])))
+                write!(f, "{} is not a digit of it", QuotedChar(*digit))
             }
             Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
             Self::Overflow => f.write_str(

@@ -153,11 +153,15 @@ mod tests {
                 ErrorKind::FieldOutOfRange,
                 "node -1 is out of range: must be from 0 to 1023",
             ),
-            (&[("sequence_start", "4294967296")], ErrorKind::FieldOutOfRange, "from 0 to 12"),
+            (
+                &[("node", "7"), ("sequence_start", "4294967296")],
+                ErrorKind::FieldOutOfRange,
+                "from 0 to 12",
+            ),
             (&[("rollback", "never")], ErrorKind::InvalidOption, "not \"never\""),
             (&[("max_wait_ms", "1.5")], ErrorKind::FieldOutOfRange, "max_wait_ms 1.5"),
         ] {
-            let error = set(options).map(drop).unwrap_err();
+            let error = set(options).and_then(GeneratorBuilder::build).map(drop).unwrap_err();
             assert_eq!(error.kind(), kind);
             assert!(error.to_string().contains(said), "{error}");
         }
