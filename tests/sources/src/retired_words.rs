@@ -7,7 +7,7 @@ use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
 /// What no identifier and no file is called any more, and the word for it.
-const NAMES: [(&str, &str); 42] = [
+const NAMES: [(&str, &str); 43] = [
     ("Acts", "Keeper"),
     ("Blow", "ProcessFault"),
     ("Board", "SharedMemory"),
