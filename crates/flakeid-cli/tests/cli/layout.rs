@@ -87,7 +87,7 @@ fn a_descriptor_with_unused_and_reserved_bits() {
 fn why_a_layout_makes_no_ids_now() {
     for (layout, part) in [
         ("baidu", "no: the layout's time field ran out at 2024-11-20T13:24:16Z"),
-        ("t52.s12@0/1ms", "cannot generate: time and sequence bits together may be at most 63"),
+        ("t52.s12@0/1ms", "not generate them: time and sequence may have at most 63 bits together"),
         ("t41.n10.s12@9000-01-01T00:00:00Z/1ms", "before the layout's epoch"),
     ] {
         let text = run(&["layout", layout]).quiet();

@@ -121,13 +121,13 @@ fn what_cannot_be_leased() {
     let alone = run(&["next", "--node", "1", "--namespace", "orders"]);
     refused(&alone, code, &["--namespace requires --store"]);
     for (store, part) in
-        [("flakeid.db", "not a URL"), ("nosql://db", "\"nosql\" is not a kind of store")]
+        [("flakeid.db", "not the URL of a store"), ("nosql://db", "\"nosql\" is not a kind of store")]
     {
         refused(&run(&["next", "--store", store]), code, &["store: ", part]);
         let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);
         refused(&variable, code, &["store: ", part, "hint: it comes from the environment"]);
     }
-    refused(&run_with(&[("FLAKEID_STORE", "")], &["next"]), code, &["not a URL"]);
+    refused(&run_with(&[("FLAKEID_STORE", "")], &["next"]), code, &["not the URL of a store"]);
     let nowhere = format!("sqlite://{}/no/such/directory/flakeid.db", dir.display());
     let run = run(&["next", "--store", &nowhere]);
     assert_eq!((run.code, run.text()), (Some(1), ""));
