@@ -120,9 +120,10 @@ fn what_cannot_be_leased() {
     refused(&other, "FLAKEID_STORE_REJECTED", &["is for the layout t41.d5.w5.s12@1288834974657"]);
     let alone = run(&["next", "--node", "1", "--namespace", "orders"]);
     refused(&alone, code, &["--namespace requires --store"]);
-    for (store, part) in
-        [("flakeid.db", "not the URL of a store"), ("nosql://db", "\"nosql\" is not a kind of store")]
-    {
+    for (store, part) in [
+        ("flakeid.db", "not the URL of a store"),
+        ("nosql://db", "\"nosql\" is not a kind of store"),
+    ] {
         refused(&run(&["next", "--store", store]), code, &["store: ", part]);
         let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);
         refused(&variable, code, &["store: ", part, "hint: it comes from the environment"]);
