@@ -106,6 +106,8 @@ impl SetByName for GeneratorBuilder {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
     use crate::{ErrorKind, Generator, Layout, ManualClock};
 
