@@ -6,8 +6,7 @@ use flakeid_steps::{Outcome, Step, files, target_folder};
 
 use crate::python;
 
-/// The fault campaign, on private servers; the arguments go to it. With Python some of the workers
-/// use the wheel, which is built for that.
+/// The fault campaign, on private servers. With Python some of the workers use the wheel.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     let folder = files::shown(&target_folder().join("campaign"))?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -142,8 +142,7 @@ fn build_from_sdist(wheel: &Wheel) -> Outcome {
         // The build backend looks for maturin there.
         .env("PATH", tools.path()?)
         .run()?;
-    // Cargo takes crates of one path below the workspace for the same, wherever the workspace is,
-    // and would go on using what it compiled from the sdist when a file here has changed.
+    // Their paths below the root are the same, so cargo would take them for the workspace's own.
     Step::cargo(&["clean", "--quiet", "--locked", "--profile", wheel.target.profile])
         .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
         .run()
