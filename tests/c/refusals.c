@@ -107,7 +107,7 @@ static void nodes(void) {
     refuse(config, FLAKEID_INVALID_OPTION, "node: set, but its FLAKEID_HAS_ flag");
     config = with_node(7);
     config.has |= FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER;
-    refuse(config, FLAKEID_INVALID_OPTION, "either the node or datacenter and worker");
+    refuse(config, FLAKEID_INVALID_OPTION, "either a node, or a datacenter with a worker");
     config.has = FLAKEID_HAS_DATACENTER;
     config.node = 0;
     refuse(config, FLAKEID_INVALID_OPTION, "worker: missing");
