@@ -150,12 +150,12 @@ impl RingConfig {
         check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
         if let Some(power) = self.given(FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power)? {
-            options = options.boost_power(power);
+            options = options.boost_power(power.into());
         }
         if let Some(percent) =
             self.given(FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor)?
         {
-            options = options.padding_factor(percent);
+            options = options.padding_factor(percent.into());
         }
         let interval = (FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms);
         if let Some(ms) = self.given(interval.0, interval.1, interval.2)? {

@@ -166,7 +166,7 @@ impl Config {
             layout = layout.with_epoch(epoch)?;
         }
         let mut builder = Generator::builder(layout)
-            .sequence_start(self.sequence_start)
+            .sequence_start(self.sequence_start.into())
             .overflow(choice(&Overflow::ALL, self.overflow)?)
             .rollback(choice(&Rollback::ALL, self.rollback)?);
         if let Some(node) = self.field(FLAKEID_HAS_NODE, "node", self.node)? {

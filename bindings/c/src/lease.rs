@@ -216,7 +216,7 @@ impl LeaseConfig {
         };
         let mut builder = builder
             .identity(self.identity(&layout, name.as_deref())?)
-            .sequence_start(self.sequence_start)
+            .sequence_start(self.sequence_start.into())
             .overflow(choice(&Overflow::ALL, self.overflow)?)
             .rollback(choice(&Rollback::ALL, self.rollback)?);
         match self.never_reuse {
@@ -231,7 +231,7 @@ impl LeaseConfig {
             return Err(Error::invalid_option("reserved", "must be 0").into());
         }
         if self.node_count != 0 {
-            builder = builder.node_count(self.node_count);
+            builder = builder.node_count(self.node_count.into());
         }
         if let Some(clock) = clock {
             builder = builder.clock(clock);

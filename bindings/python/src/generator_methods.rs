@@ -76,8 +76,8 @@ impl Generator {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let layout = Layout::from_epoch(layout, epoch)?;
-        let others = ["clock", "window"];
-        let mut builder = settings::apply(Core::builder(layout), "Generator", options, &others)?;
+        let builder = Core::builder(layout);
+        let mut builder = settings::apply(builder, "Generator", options, &["window"])?;
         if let Some(clock) = clock {
             builder = match clock::Chosen::from_python(clock)? {
                 clock::Chosen::Named(clock) => builder.clock(clock),

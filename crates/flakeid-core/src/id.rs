@@ -4,15 +4,16 @@ use core::fmt;
 
 /// A 64-bit ID. IDs order as numbers, and so by time.
 ///
-/// `Display` and `FromStr` are the decimal form; [`TextForm`](crate::TextForm) has the others. With the `serde`
-/// feature an ID is a decimal string in human-readable formats (JSON numbers lose digits in
-/// JavaScript) and a `u64` in binary ones.
+/// `Display` and `FromStr` are the decimal form; [`TextForm`](crate::TextForm) has the others. With
+/// the `serde` feature an ID is a decimal string in human-readable formats (JSON numbers lose digits
+/// in JavaScript) and a `u64` in binary ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Id(u64);
 
 impl Id {
-    /// Any 64 bits are an ID; whether of a given layout is for [`Layout::unpack`](crate::Layout::unpack) to say.
+    /// Any 64 bits are an ID; whether they are one of a given layout is for
+    /// [`Layout::unpack`](crate::Layout::unpack) to say.
     #[inline]
     #[must_use]
     pub const fn from_u64(bits: u64) -> Self {

@@ -1,5 +1,5 @@
-//! Options by name, so that bindings, command lines and configuration files need no list of their
-//! own.
+//! Options by name, so that bindings and programs that read options from somewhere need no list of
+//! their own.
 
 use alloc::format;
 use alloc::string::String;
@@ -28,8 +28,8 @@ pub enum OptionKind<B> {
     Number {
         /// The smallest one.
         min: u64,
-        /// The largest one. Both are for the error of a text that is not a number or needs more
-        /// than 64 bits.
+        /// The largest one. Only the error for a text that is no 64-bit number uses the two; the
+        /// builder compares the rest.
         max: fn(&B) -> u64,
         /// Stores it.
         set: fn(&mut B, u64),
@@ -86,9 +86,10 @@ pub trait SetByName: Sized + 'static {
     /// Sets the option `name` to the value that `text` expresses.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if there is no such option or its text
-    /// names nothing known; [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) for a text that
-    /// is not a number or is too big for one.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if there is no such option, or if it has a
+    /// list of values and `text` is none of them;
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) for a text that is not a number or is
+    /// too big for one.
     fn set(mut self, name: &str, text: &str) -> Result<Self, Error> {
         self.set_text(name, text)?;
         Ok(self)
@@ -130,6 +131,35 @@ impl<B> OptionKind<B> {
 }
 
 impl<B> NamedOption<B> {
+    /// A whole number from 0, of which `max` is the largest.
+    #[must_use]
+    pub const fn number(name: &'static str, max: fn(&B) -> u64, set: fn(&mut B, u64)) -> Self {
+        Self { name, kind: OptionKind::Number { min: 0, max, set } }
+    }
+
+    /// Several whole numbers from 0, of which `max` is the largest that one may be.
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    #[must_use]
+    pub const fn numbers(
+        name: &'static str,
+        max: fn(&B) -> u64,
+        set: fn(&mut B, Vec<u64>),
+    ) -> Self {
+        Self { name, kind: OptionKind::Numbers { max, set } }
+    }
+
+    /// A length of time.
+    #[must_use]
+    pub const fn duration(name: &'static str, set: fn(&mut B, Duration)) -> Self {
+        Self { name, kind: OptionKind::Duration(set) }
+    }
+
+    /// A name or some other text.
+    #[must_use]
+    pub const fn text(name: &'static str, set: fn(&mut B, &str) -> Result<(), Error>) -> Self {
+        Self { name, kind: OptionKind::Text(set) }
+    }
+
     /// Stores the value that `text` expresses.
     ///
     /// # Errors
@@ -159,7 +189,7 @@ impl<B> NamedOption<B> {
     }
 }
 
-/// What 64 bits hold; the builder checks the rest of the range.
+/// Any 64-bit number; the builder checks the range.
 fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, min, max))
 }

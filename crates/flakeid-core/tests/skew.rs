@@ -9,7 +9,7 @@ use flakeid_core::{Generator, Layout, ManualClock, SystemClock};
 const IDS: usize = 200_000;
 
 /// One ID every few milliseconds, so every tick begins afresh.
-fn at_low_rate(sequence_start: u32) -> Vec<u64> {
+fn at_low_rate(sequence_start: u64) -> Vec<u64> {
     let clock = ManualClock::new(1_700_000_000_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(5)

@@ -93,10 +93,7 @@ impl FromStr for NodeSource {
             let known = Self::ALL.map(Self::name).join(", ");
             Error::invalid_option(
                 "node source",
-                &format!(
-                    "{shown:?} is not a node source; it \
-                     must be one of {known}"
-                ),
+                &format!("{shown:?} is not a node source; it must be one of {known}"),
             )
         })
     }
@@ -166,10 +163,7 @@ fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
         Ok(address) => Err(missing("ipv4", &format!("{address} cannot identify a host"))),
         Err(error) => Err(missing(
             "ipv4",
-            &format!(
-                "this host has no network route, so it has no \
-                 IPv4 address to use: {error}"
-            ),
+            &format!("this host has no network route, so it has no IPv4 address to use: {error}"),
         )),
     }
 }

@@ -30,7 +30,8 @@ fn place(name: &str) -> Result<(String, String), Failed> {
 fn rust() -> Outcome {
     let (_, store) = place("rust")?;
     for program in ["lease", "clocks"] {
-        let run = ["run", "--quiet", "--locked", "-p", "flakeid-examples", "--bin", program];
+        let run =
+            ["run", "--quiet", "--release", "--locked", "-p", "flakeid-examples", "--bin", program];
         Step::cargo(&run).env("FLAKEID_STORE", &store).run()?;
     }
     Ok(())

@@ -32,7 +32,9 @@ pub(crate) fn check() -> Outcome {
         Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
         _ => return Err(Failed(format!("did not print five rising IDs: {FIVE_IDS}"))),
     }
-    Step::cargo(&["run", "--quiet", "-p", "flakeid-examples", "--bin", "quickstart"]).run()
+    let quickstart =
+        ["run", "--quiet", "--release", "-p", "flakeid-examples", "--bin", "quickstart"];
+    Step::cargo(&quickstart).run()
 }
 
 /// (path, code) of every quoted file.

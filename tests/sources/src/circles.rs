@@ -12,9 +12,6 @@ use crate::tokens::{Language, Token, tokens};
 use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
-/// Folders whose modules may form a circle, and why.
-const EXCEPTIONS: [(&str, &str); 0] = [];
-
 /// A module's names from the root of its crate.
 type Names = Vec<String>;
 
@@ -42,22 +39,13 @@ pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     for folder in folders {
         found.extend(Crate::read(folder, sources)?.circles());
     }
-    let mut wrong: Vec<String> = EXCEPTIONS
-        .iter()
-        .filter(|(folder, _)| !found.iter().any(|(at, _)| at == Path::new(folder)))
-        .map(|(folder, _)| {
-            format!("{folder} has no circle any more: strike it from the exceptions")
-        })
-        .collect();
-    for (folder, circle) in found {
-        match EXCEPTIONS.iter().find(|(known, _)| folder == Path::new(known)) {
-            Some((known, why)) => println!("not checked for circles: {known}, because {why}"),
-            None => {
-                wrong.push(format!("modules of {} use each other:\n{circle}", folder.display()));
-            }
-        }
+    if found.is_empty() {
+        return Ok(());
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Failed(wrong.join("\n"))) }
+    let circles = found.iter().map(|(folder, circle)| {
+        format!("modules of {} use each other:\n{circle}", folder.display())
+    });
+    Err(Failed(circles.collect::<Vec<_>>().join("\n")))
 }
 
 struct Crate {

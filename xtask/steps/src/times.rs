@@ -1,4 +1,4 @@
-//! Which steps of a long task are done, and how long each took.
+//! The steps of a long task: which of them to run, and how long each took.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 use crate::step::{Failed, Outcome};
 use clap::Args;
 
-/// Which steps of a task are done.
+/// Which steps of a task to run: all unless chosen.
 #[derive(Args, Default)]
 pub struct Choice {
     /// Only this step (may be given more than once): one that --list names.
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
-    /// Name the steps, and do none.
+    /// Name the steps, and run none.
     #[arg(long, conflicts_with = "only")]
     list: bool,
 }
 
 impl Choice {
-    /// Of no step, which only names them.
+    /// Names the steps and runs none.
     pub const fn list() -> Self {
         Self { only: Vec::new(), list: true }
     }
 }
 
-/// How long the steps took that were done.
+/// How long each step took.
 pub struct Times {
     choice: Choice,
     names: Vec<&'static str>,
@@ -33,12 +33,12 @@ pub struct Times {
 }
 
 impl Times {
-    /// No step yet.
+    /// Before the first step.
     pub fn new(choice: Choice) -> Self {
         Self { choice, names: Vec::new(), start: Instant::now(), steps: Vec::new() }
     }
 
-    /// Runs a step if it was chosen, and notes how long it took, also if it failed.
+    /// Runs a step if it was chosen, and records how long it took, even if it failed.
     pub fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
         let Choice { only, list } = &self.choice;
         self.names.push(name);
@@ -51,22 +51,22 @@ impl Times {
         outcome
     }
 
-    /// Whether no step is done.
-    pub const fn is_list(&self) -> bool {
-        self.choice.list
+    /// Whether every step was run.
+    pub const fn is_complete(&self) -> bool {
+        !self.choice.list && self.choice.only.is_empty()
     }
 
-    /// Fails if a step was chosen that there is not.
+    /// Fails if a step was chosen that does not exist.
     pub fn check_names(&self) -> Outcome {
         let unknown = self.choice.only.iter().find(|one| !self.names.contains(&one.as_str()));
         unknown.map_or(Ok(()), |unknown| {
             let names = self.names.join("\", \"");
-            Err(Failed(format!("--only is {unknown:?}, but has to be one of \"{names}\"")))
+            Err(Failed(format!("--only {unknown:?} is not a step; the steps are \"{names}\"")))
         })
     }
 }
 
-/// A table in the order of the steps, with the total below; or their names alone.
+/// A table of the steps that were run, with the total below; or only the names of all.
 impl Display for Times {
     fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
         if self.choice.list {

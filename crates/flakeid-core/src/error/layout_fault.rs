@@ -45,8 +45,7 @@ impl LayoutFault {
             }
             Self::NodeAndSplit => "give either the node (n) or datacenter and worker (d, w)",
             Self::HalfSplit => {
-                "datacenter (d) and worker (w) require each other; for a node in \
-                 one field use n"
+                "datacenter (d) and worker (w) require each other; for a node in one field use n"
             }
             Self::SplitApart => "worker (w) must directly follow datacenter (d)",
             Self::Total(_) => "the widths must sum to at most 64 bits",

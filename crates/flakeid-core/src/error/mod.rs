@@ -380,10 +380,9 @@ impl fmt::Display for Error {
                 "this node belongs to the parent process, which may still use it; after fork, \
                  build a generator with a node of its own",
             ),
-            Repr::RingEmpty { .. } => f.write_str(
-                "the ring is empty and is being refilled; retry, or wait with \
-                 next_id",
-            ),
+            Repr::RingEmpty { .. } => {
+                f.write_str("the ring is empty and is being refilled; retry, or wait with next_id")
+            }
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }

@@ -117,8 +117,8 @@ impl GeneratorBuilder {
     /// default. At low rates every ID otherwise ends in sequence 0, and `id mod 2^k` is badly
     /// skewed. It costs up to that many IDs per tick, and it cannot help `id mod 2^k` where the
     /// layout has the sequence above the node.
-    pub const fn sequence_start(mut self, bits: u32) -> Self {
-        self.sequence_start = bits as u64;
+    pub const fn sequence_start(mut self, bits: u64) -> Self {
+        self.sequence_start = bits;
         self
     }
 
@@ -241,8 +241,7 @@ impl GeneratorBuilder {
             let more = nodes.len().trailing_zeros();
             if clock_sequence.width > 0 {
                 return refused(
-                    "several nodes cannot be combined with a layout that has a clock \
-                     sequence (c)",
+                    "several nodes cannot be combined with a layout that has a clock sequence (c)",
                 );
             }
             if u32::from(time.width + sequence.width) + more > 63 {

@@ -1,105 +1,69 @@
+//! The options of generators by name.
+
 use super::GeneratorBuilder;
-use crate::options::{NamedOption, OptionKind, SetByName};
+use crate::options::{NamedOption, SetByName};
 
 /// Each option is checked against the others when the generator is built. The clock can be named
 /// where there is more than one.
 impl SetByName for GeneratorBuilder {
     const OPTIONS: &'static [NamedOption<Self>] = &[
-        NamedOption {
-            name: "node",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_node(),
-                set: |builder, node| builder.node = Some(node),
-            },
-        },
+        NamedOption::number(
+            "node",
+            |builder| builder.layout.max_node(),
+            |builder, node| builder.node = Some(node),
+        ),
         #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-        NamedOption {
-            name: "nodes",
-            kind: OptionKind::Numbers {
-                max: |builder| builder.layout.max_node(),
-                set: |builder, nodes| builder.nodes = Some(nodes),
-            },
-        },
-        NamedOption {
-            name: "datacenter",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_datacenter_and_worker().unwrap_or_default().0,
-                set: |builder, datacenter| builder.datacenter = Some(datacenter),
-            },
-        },
-        NamedOption {
-            name: "worker",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_datacenter_and_worker().unwrap_or_default().1,
-                set: |builder, worker| builder.worker = Some(worker),
-            },
-        },
-        NamedOption {
-            name: "sequence_mask",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_sequence(),
-                set: |builder, mask| builder.sequence_mask = Some(mask),
-            },
-        },
-        NamedOption {
-            name: "sequence_start",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_sequence().count_ones().into(),
-                set: |builder, bits| builder.sequence_start = bits,
-            },
-        },
-        NamedOption {
-            name: "overflow",
-            kind: OptionKind::Text(|builder, text| {
-                builder.policy.overflow = text.parse()?;
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "rollback",
-            kind: OptionKind::Text(|builder, text| {
-                builder.policy.rollback = text.parse()?;
-                Ok(())
-            }),
-        },
+        NamedOption::numbers(
+            "nodes",
+            |builder| builder.layout.max_node(),
+            |builder, nodes| builder.nodes = Some(nodes),
+        ),
+        NamedOption::number(
+            "datacenter",
+            |builder| builder.layout.max_datacenter_and_worker().unwrap_or_default().0,
+            |builder, datacenter| builder.datacenter = Some(datacenter),
+        ),
+        NamedOption::number(
+            "worker",
+            |builder| builder.layout.max_datacenter_and_worker().unwrap_or_default().1,
+            |builder, worker| builder.worker = Some(worker),
+        ),
+        NamedOption::number(
+            "sequence_mask",
+            |builder| builder.layout.max_sequence(),
+            |builder, mask| builder.sequence_mask = Some(mask),
+        ),
+        NamedOption::number(
+            "sequence_start",
+            |builder| builder.layout.max_sequence().count_ones().into(),
+            |builder, bits| builder.sequence_start = bits,
+        ),
+        NamedOption::text("overflow", |builder, text| {
+            builder.policy.overflow = text.parse()?;
+            Ok(())
+        }),
+        NamedOption::text("rollback", |builder, text| {
+            builder.policy.rollback = text.parse()?;
+            Ok(())
+        }),
         #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        NamedOption {
-            name: "clock",
-            kind: OptionKind::Text(|builder, text| {
-                let clock: crate::NamedClock = text.parse()?;
-                builder.clock = Some(crate::clock::ClockSource::of(clock));
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "max_ahead_ms",
-            kind: OptionKind::Duration(|builder, max_ahead| builder.max_ahead = max_ahead),
-        },
-        NamedOption {
-            name: "max_wait_ms",
-            kind: OptionKind::Duration(|builder, max_wait| builder.max_wait = Some(max_wait)),
-        },
-        NamedOption {
-            name: "window_start",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.layout.max_tick(),
-                set: |builder, tick| builder.window_start = Some(tick),
-            },
-        },
-        NamedOption {
-            name: "window_fence",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |_| u64::MAX,
-                set: |builder, tick| builder.window_fence = Some(tick),
-            },
-        },
+        NamedOption::text("clock", |builder, text| {
+            let clock: crate::NamedClock = text.parse()?;
+            builder.clock = Some(crate::clock::ClockSource::of(clock));
+            Ok(())
+        }),
+        NamedOption::duration("max_ahead_ms", |builder, max_ahead| builder.max_ahead = max_ahead),
+        NamedOption::duration("max_wait_ms", |builder, max_wait| builder.max_wait = Some(max_wait)),
+        NamedOption::number(
+            "window_start",
+            |builder| builder.layout.max_tick(),
+            |builder, tick| builder.window_start = Some(tick),
+        ),
+        NamedOption::number(
+            "window_fence",
+            |_| u64::MAX,
+            |builder, tick| builder.window_fence = Some(tick),
+        ),
     ];
 }
 
@@ -107,9 +71,10 @@ impl SetByName for GeneratorBuilder {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use alloc::string::ToString;
+    use core::time::Duration;
 
     use super::*;
-    use crate::{ErrorKind, Generator, Layout, ManualClock};
+    use crate::{ErrorKind, Generator, Layout, ManualClock, Overflow, Policy, Rollback};
 
     fn set(options: &[(&str, &str)]) -> Result<GeneratorBuilder, crate::Error> {
         let mut builder = Generator::builder(Layout::TWITTER);
@@ -136,10 +101,14 @@ mod tests {
         let clock = ManualClock::new(Layout::TWITTER.epoch());
         let generator = builder.unwrap().clock(clock).build().unwrap();
         assert_eq!(generator.node(), 3 * 32 + 4);
+        assert_eq!((generator.sequence_mask, generator.start_mask), (255, 3));
+        let policy = Policy { overflow: Overflow::Borrow, rollback: Rollback::Wait };
+        assert_eq!(generator.policy, policy);
+        assert_eq!((generator.max_ahead, generator.max_wait), (1_000, Duration::ZERO));
         let id = generator.next_id().unwrap();
         assert_eq!(Layout::TWITTER.unpack(id).unwrap().tick, 10);
-        // Ten ticks of 256 numbers are all that the mask and the window leave.
-        assert!(generator.next_ids(5_000).unwrap().len() < 2_560);
+        let limit = generator.shape.position(20);
+        assert_eq!(generator.limit.get(), limit, "the end of the window");
     }
 
     #[test]

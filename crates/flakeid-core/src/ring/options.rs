@@ -40,14 +40,14 @@ impl RingOptions {
 
     /// The ring holds the IDs of 2^`power` full ticks, 0 to 20, 3 unless set; but at least 2 IDs
     /// and at most 2^20.
-    pub const fn boost_power(mut self, power: u32) -> Self {
-        self.boost_power = power as u64;
+    pub const fn boost_power(mut self, power: u64) -> Self {
+        self.boost_power = power;
         self
     }
 
     /// Refill when fewer than this many percent are left, 1 to 99, 50 unless set.
-    pub const fn padding_factor(mut self, percent: u32) -> Self {
-        self.padding_factor = percent as u64;
+    pub const fn padding_factor(mut self, percent: u64) -> Self {
+        self.padding_factor = percent;
         self
     }
 
@@ -145,14 +145,11 @@ impl RingOptions {
 
 impl SetByName for RingOptions {
     const OPTIONS: &'static [NamedOption<Self>] = &[
-        NamedOption {
-            name: "boost_power",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |_| Self::MOST_BOOST,
-                set: |options, power| options.boost_power = power,
-            },
-        },
+        NamedOption::number(
+            "boost_power",
+            |_| Self::MOST_BOOST,
+            |options, power| options.boost_power = power,
+        ),
         NamedOption {
             name: "padding_factor",
             kind: OptionKind::Number {
@@ -161,16 +158,10 @@ impl SetByName for RingOptions {
                 set: |options, percent| options.padding_factor = percent,
             },
         },
-        NamedOption {
-            name: "refill_interval_ms",
-            kind: OptionKind::Duration(|options, interval| {
-                options.refill_interval = Some(interval);
-            }),
-        },
-        NamedOption {
-            name: "max_age_ms",
-            kind: OptionKind::Duration(|options, max_age| options.max_age = Some(max_age)),
-        },
+        NamedOption::duration("refill_interval_ms", |options, interval| {
+            options.refill_interval = Some(interval);
+        }),
+        NamedOption::duration("max_age_ms", |options, max_age| options.max_age = Some(max_age)),
     ];
 }
 
@@ -188,5 +179,32 @@ impl fmt::Debug for RingOptions {
             .field("refill_interval", &self.refill_interval)
             .field("max_age", &self.max_age)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_do_what_the_methods_do() {
+        let mut by_name = RingOptions::new();
+        for (name, text) in [
+            ("boost_power", "5"),
+            ("padding_factor", "20"),
+            ("refill_interval_ms", "30"),
+            ("max_age_ms", "400"),
+        ] {
+            by_name = by_name.set(name, text).unwrap();
+        }
+        let by_method = RingOptions::new()
+            .boost_power(5)
+            .padding_factor(20)
+            .refill_interval(Some(Duration::from_millis(30)))
+            .max_age(Duration::from_millis(400));
+        assert_eq!(format!("{by_name:?}"), format!("{by_method:?}"));
+        let refused = RingOptions::new().set("padding_factor", "many").unwrap_err();
+        assert!(refused.to_string().contains("must be from 1 to 99"), "{refused}");
     }
 }

@@ -17,13 +17,13 @@ use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
     pub(super) options: LeaseOptions,
-    /// By name; instead of an identity.
+    /// What options by name say about the node, until it becomes the identity.
     pub(super) node: Option<u64>,
     pub(super) datacenter: Option<u64>,
     pub(super) worker: Option<u64>,
     pub(super) name: Option<String>,
     source: StoreSource,
-    clock: LeaseClock,
+    pub(super) clock: LeaseClock,
     observer: Option<Arc<Observer>>,
 }
 
@@ -97,8 +97,8 @@ impl LeaseBuilder {
     /// Lease so many nodes for one generator: 1 unless set, else 2, 4, 8 or another power of two. Its
     /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
     /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
-    pub fn node_count(mut self, count: u32) -> Self {
-        self.options.node_count = count.into();
+    pub fn node_count(mut self, count: u64) -> Self {
+        self.options.node_count = count;
         self
     }
 
@@ -160,8 +160,8 @@ impl LeaseBuilder {
     }
 
     /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
-    pub fn sequence_start(mut self, bits: u32) -> Self {
-        self.options.sequence_start = bits.into();
+    pub fn sequence_start(mut self, bits: u64) -> Self {
+        self.options.sequence_start = bits;
         self
     }
 
@@ -214,7 +214,7 @@ impl LeaseBuilder {
         LeasedGenerator::open(users, patience)
     }
 
-    /// What options by name say about the node.
+    /// Makes the identity of what options by name say about the node.
     fn resolve_identity(&mut self) -> Result<(), Error> {
         let layout = &self.options.layout;
         let name = self.name.as_deref();
@@ -222,7 +222,7 @@ impl LeaseBuilder {
             Identity::Any => {}
             identity if self.options.identity == Identity::Any => self.options.identity = identity,
             _ => {
-                let reason = "give either an identity or a node or name, not both";
+                let reason = "given both as an identity and by name: leave one of the two out";
                 return Err(Error::invalid_option("node", reason));
             }
         }

@@ -52,7 +52,8 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if there was no renewal
-    /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may fail with.
+    /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may
+    /// fail with.
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
@@ -178,8 +179,8 @@ impl LeasedGenerator {
         self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
-    /// All nodes in the IDs now, in rising order: one unless [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for
-    /// more.
+    /// All nodes in the IDs now, in rising order: one unless
+    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for more.
     #[must_use]
     pub fn nodes(&self) -> Vec<u64> {
         let generator = self.shared_lease().generator();

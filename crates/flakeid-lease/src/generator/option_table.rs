@@ -1,3 +1,5 @@
+//! The options of leases by name.
+
 use flakeid_core::{NamedClock, NamedOption, OptionKind, SetByName};
 
 use super::builder::LeaseBuilder;
@@ -6,60 +8,39 @@ use super::builder::LeaseBuilder;
 /// [`Identity::resolve`](crate::protocol::Identity::resolve) does.
 impl SetByName for LeaseBuilder {
     const OPTIONS: &'static [NamedOption<Self>] = &[
-        NamedOption {
-            name: "namespace",
-            kind: OptionKind::Text(|builder, name| {
-                builder.options.namespace = name.into();
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "name",
-            kind: OptionKind::Text(|builder, name| {
-                builder.name = Some(name.into());
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "node",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.options.layout.max_node(),
-                set: |builder, node| builder.node = Some(node),
-            },
-        },
-        NamedOption {
-            name: "datacenter",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| split_limits(builder).0,
-                set: |builder, datacenter| builder.datacenter = Some(datacenter),
-            },
-        },
-        NamedOption {
-            name: "worker",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| split_limits(builder).1,
-                set: |builder, worker| builder.worker = Some(worker),
-            },
-        },
-        NamedOption {
-            name: "nodes_from",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.options.layout.max_node(),
-                set: |builder, from| builder.options.from = from,
-            },
-        },
-        NamedOption {
-            name: "nodes_to",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.options.layout.max_node(),
-                set: |builder, to| builder.options.to = to,
-            },
-        },
+        NamedOption::text("namespace", |builder, name| {
+            builder.options.namespace = name.into();
+            Ok(())
+        }),
+        NamedOption::text("name", |builder, name| {
+            builder.name = Some(name.into());
+            Ok(())
+        }),
+        NamedOption::number(
+            "node",
+            |builder| builder.options.layout.max_node(),
+            |builder, node| builder.node = Some(node),
+        ),
+        NamedOption::number(
+            "datacenter",
+            |builder| split_limits(builder).0,
+            |builder, datacenter| builder.datacenter = Some(datacenter),
+        ),
+        NamedOption::number(
+            "worker",
+            |builder| split_limits(builder).1,
+            |builder, worker| builder.worker = Some(worker),
+        ),
+        NamedOption::number(
+            "nodes_from",
+            |builder| builder.options.layout.max_node(),
+            |builder, from| builder.options.from = from,
+        ),
+        NamedOption::number(
+            "nodes_to",
+            |builder| builder.options.layout.max_node(),
+            |builder, to| builder.options.to = to,
+        ),
         NamedOption {
             name: "node_count",
             kind: OptionKind::Number {
@@ -68,59 +49,35 @@ impl SetByName for LeaseBuilder {
                 set: |builder, count| builder.options.node_count = count,
             },
         },
-        NamedOption {
-            name: "ttl_ms",
-            kind: OptionKind::Duration(|builder, ttl| builder.options.set_ttl(ttl)),
-        },
-        NamedOption {
-            name: "window_ms",
-            kind: OptionKind::Duration(|builder, window| builder.options.set_window(window)),
-        },
-        NamedOption {
-            name: "max_wait_ms",
-            kind: OptionKind::Duration(|builder, wait| builder.options.max_wait = wait),
-        },
-        NamedOption {
-            name: "overflow",
-            kind: OptionKind::Text(|builder, text| {
-                builder.options.policy.overflow = text.parse()?;
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "rollback",
-            kind: OptionKind::Text(|builder, text| {
-                builder.options.policy.rollback = text.parse()?;
-                Ok(())
-            }),
-        },
-        NamedOption {
-            name: "sequence_mask",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.options.layout.max_sequence(),
-                set: |builder, mask| builder.options.sequence_mask = Some(mask),
-            },
-        },
-        NamedOption {
-            name: "sequence_start",
-            kind: OptionKind::Number {
-                min: 0,
-                max: |builder| builder.options.layout.max_sequence().count_ones().into(),
-                set: |builder, bits| builder.options.sequence_start = bits,
-            },
-        },
+        NamedOption::duration("ttl_ms", |builder, ttl| builder.options.set_ttl(ttl)),
+        NamedOption::duration("window_ms", |builder, window| builder.options.set_window(window)),
+        NamedOption::duration("max_wait_ms", |builder, wait| builder.options.max_wait = wait),
+        NamedOption::text("overflow", |builder, text| {
+            builder.options.policy.overflow = text.parse()?;
+            Ok(())
+        }),
+        NamedOption::text("rollback", |builder, text| {
+            builder.options.policy.rollback = text.parse()?;
+            Ok(())
+        }),
+        NamedOption::number(
+            "sequence_mask",
+            |builder| builder.options.layout.max_sequence(),
+            |builder, mask| builder.options.sequence_mask = Some(mask),
+        ),
+        NamedOption::number(
+            "sequence_start",
+            |builder| builder.options.layout.max_sequence().count_ones().into(),
+            |builder, bits| builder.options.sequence_start = bits,
+        ),
         NamedOption {
             name: "reuse",
             kind: OptionKind::Flag(|builder, reuse| builder.options.reuse = reuse),
         },
-        NamedOption {
-            name: "clock",
-            kind: OptionKind::Text(|builder, text| {
-                builder.set_clock(text.parse::<NamedClock>()?);
-                Ok(())
-            }),
-        },
+        NamedOption::text("clock", |builder, text| {
+            builder.set_clock(text.parse::<NamedClock>()?);
+            Ok(())
+        }),
     ];
 }
 
@@ -133,7 +90,8 @@ fn split_limits(builder: &LeaseBuilder) -> (u64, u64) {
 mod tests {
     use super::*;
     use crate::store::MemoryStore;
-    use flakeid_core::{Error, ErrorKind, Layout};
+    use flakeid_core::{Error, ErrorKind, Layout, Overflow, Rollback};
+    use std::time::Duration;
 
     fn set(options: &[(&str, &str)]) -> Result<LeaseBuilder, Error> {
         let store = MemoryStore::new();
@@ -147,8 +105,8 @@ mod tests {
 
     #[test]
     fn texts_do_what_the_methods_do() {
-        let leased = set(&[
-            ("namespace", "default"),
+        let by_name = set(&[
+            ("namespace", "orders"),
             ("nodes_from", "8"),
             ("nodes_to", "15"),
             ("node_count", "4"),
@@ -157,13 +115,29 @@ mod tests {
             ("max_wait_ms", "500"),
             ("overflow", "borrow"),
             ("rollback", "wait"),
+            ("sequence_mask", "255"),
             ("sequence_start", "3"),
             ("reuse", "false"),
-            ("clock", "system"),
+            ("clock", "coarse"),
         ]);
-        let leased = leased.unwrap().open().unwrap();
-        assert_eq!(leased.nodes(), [8, 9, 10, 11]);
-        leased.next_id().unwrap();
+        let by_name = by_name.unwrap();
+        let by_method = set(&[])
+            .unwrap()
+            .namespace("orders")
+            .nodes(8, 15)
+            .node_count(4)
+            .ttl(Duration::from_secs(30))
+            .window(Duration::from_secs(8))
+            .max_wait(Duration::from_millis(500))
+            .overflow(Overflow::Borrow)
+            .rollback(Rollback::Wait)
+            .sequence_mask(255)
+            .sequence_start(3)
+            .reuse(false)
+            .clock(NamedClock::Coarse);
+        assert_eq!(by_name.options, by_method.options);
+        assert_eq!(by_name.clock.system, by_method.clock.system);
+        assert_ne!(by_name.options, set(&[]).unwrap().options);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, SetByName, Window};
+use flakeid_core::{Error, Generator, Window};
 
 use super::event::LeaseEvent;
 use super::options::LeaseOptions;
@@ -72,9 +72,8 @@ impl Lease {
             .window(Window::new(start, fence)?)
             .policy(options.policy)
             .max_ahead(Duration::from_millis(max_ahead_ms))
-            .max_wait(options.max_wait)
-            // As text, because an error names the number as it was given, of whatever size.
-            .set("sequence_start", &options.sequence_start.to_string())?;
+            .sequence_start(options.sequence_start)
+            .max_wait(options.max_wait);
         if let Some(mask) = options.sequence_mask {
             builder = builder.sequence_mask(mask);
         }

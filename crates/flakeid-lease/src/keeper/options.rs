@@ -91,8 +91,7 @@ impl LeaseOptions {
         {
             return Err(Error::invalid_option(
                 "name",
-                "must be 1 to 128 bytes, without control \
-                 characters",
+                "must be 1 to 128 bytes, without control characters",
             ));
         }
         let shortest = self.layout.unit_ms().saturating_mul(2);

@@ -148,10 +148,7 @@ impl LeaseSession {
                 tried && (state.cannot_be_fixed || waits.is_some_and(|waits| waits > left));
             if left.is_zero() || state.ousted || in_vain {
                 return Err(error.unwrap_or_else(|| {
-                    let text = format!(
-                        "{source} has not answered in time; the lease keeps \
-                         trying"
-                    );
+                    let text = format!("{source} has not answered in time; the lease keeps trying");
                     Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
                 }));
             }

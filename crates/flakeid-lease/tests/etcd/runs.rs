@@ -44,8 +44,8 @@ fn a_snapshot_of_the_first_term_is_told_from_its_original() {
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 }
 
-/// A run is recorded, and its snapshot taken, when a cluster has just been restored and its log is as
-/// short as the snapshot's will be.
+/// A new cluster's log is as short as that of its restored snapshot, unless recording the run makes it
+/// longer.
 #[test]
 fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
     let server = EtcdServer::new();
@@ -57,7 +57,7 @@ fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
     server.save(&saved);
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     server.restore(&saved);
-    // What a member and other clients add to the new log before anybody looks.
+    // Other clients add entries without a revision before flakeid looks.
     for _ in 0..40 {
         server.ctl(&["lease", "grant", "60"]).unwrap();
     }

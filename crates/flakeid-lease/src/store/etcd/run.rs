@@ -15,10 +15,11 @@ use crate::protocol::Token;
 /// can be seen. So the least that the slack can be is recorded, and the most that it can be is compared
 /// with that; if it falls short, both numbers are read again.
 ///
-/// What other clients add between the two readings is counted as slack, and so is every entry of theirs
-/// that makes no revision (a lease, a compaction) between a restoration and the first transaction after
-/// it. A snapshot would be taken for its original if these were as many as the entries of the log when
-/// the run was recorded. So a log is made 100 entries long before its run is recorded.
+/// Two kinds of entries count as slack although they show nothing: those that other clients add between
+/// the two readings, and those without a revision (a lease, a compaction) that they add between a
+/// restoration and our first transaction after it. A snapshot would be taken for its original if there
+/// were as many of them as the log had entries when the run was recorded. So we make the log at least
+/// 100 entries long before we record its run.
 ///
 /// All this does not distinguish two runs that began with the same copy, so a random value is recorded,
 /// too: a transaction that compares it knows which of them recorded it.

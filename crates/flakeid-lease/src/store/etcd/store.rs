@@ -11,8 +11,8 @@ use super::keys::{self, entries, node_of, number};
 use super::run::{Run, RunComparison, slack};
 use crate::protocol::Namespace;
 
-/// How many entries the log has at least when a run is recorded. A restored snapshot begins with some
-/// five, and gets two or three more by itself.
+/// How many entries the log has at least when a run is recorded. A restored snapshot begins with about
+/// five and adds two or three by itself.
 const SHORTEST_RECORDED_LOG: u64 = 100;
 
 /// A connection to one member, so that its clock and its log are always the same.
@@ -78,8 +78,9 @@ impl EtcdStore {
     }
 
     /// Adds entries that make no revision until the log is longer than that of a snapshot just restored
-    /// can be: an empty cluster's is about as long, and its snapshot would pass for it. They are leases
-    /// that are revoked at once: one that expired later, in a snapshot too, would be one entry more there.
+    /// can be. The log of an empty cluster is no longer than that, and so its snapshot would pass for
+    /// it. The entries are leases, each revoked at once: if they were left to expire, a snapshot would
+    /// hold them too, and every expiry would lengthen the log of the restored cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
         while self.applied < SHORTEST_RECORDED_LOG {
             for _ in (self.applied..SHORTEST_RECORDED_LOG).step_by(2) {

@@ -125,8 +125,7 @@ impl SqlServer for MysqlServer {
         }
         let state = state.ok_or_else(|| {
             Fault::Unavailable(format!(
-                "{}: a row just written to flakeid_run cannot be read \
-                 back",
+                "{}: a row just written to flakeid_run cannot be read back",
                 self.shown()
             ))
         })?;
