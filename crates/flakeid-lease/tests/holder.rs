@@ -51,7 +51,7 @@ fn event(step: &Step, count: u128) -> Event {
     let token = |age: usize| Token::from_bits(count.saturating_sub(age as u128));
     match step.clone() {
         Step::Wake { now, next, margin } => {
-            Event::Wake { now, next, margin, fresh: Token::from_bits(count + 1) }
+            Event::Wake { now, unix_ms: 5, next, margin, fresh: Token::from_bits(count + 1) }
         }
         Step::Granted { age, start } => Event::Granted(Grant {
             node: 1,

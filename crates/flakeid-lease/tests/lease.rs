@@ -53,6 +53,9 @@ fn take_over(store: &MemoryStore, node: u64) -> u64 {
         after: 0,
         owner: Owner::default(),
     };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap().start
 }
 
@@ -229,6 +232,7 @@ fn a_restored_store_makes_holders_begin_anew_above_everything() {
     namespace.bounds.max_window_ms = 200;
     namespace.bounds.max_ahead_ms = 200;
     namespace.bounds.max_skew_ms = 100;
+    namespace.bounds.quiet_ms = 401;
     operations::init(&mut store.clone(), &namespace).unwrap();
     let older = store.backup();
     let generator = on(&store)

@@ -36,6 +36,9 @@ fn oust(store: &MemoryStore, generator: &LeasedGenerator) {
         after: 0,
         owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },
     };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
 }
 

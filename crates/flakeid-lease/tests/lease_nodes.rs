@@ -37,6 +37,9 @@ fn oust(store: &MemoryStore, layout: Layout, node: u64) {
         after: 0,
         owner: Owner::default(),
     };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
 }
 

@@ -43,16 +43,16 @@ fn a_namespace_is_created_once() {
         created.json(),
         [json!({
             "namespace": "orders", "created": true, "layout": "twitter",
-            "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 5_000, "history": true,
-            "wait_ms": 0,
+            "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 1_000, "quiet_ms": 125_000,
+            "history": true, "wait_ms": 0,
         })]
     );
     let again =
-        leases(&url, &["init", "--namespace", "orders", "--max-skew", "1s", "--no-history"]);
+        leases(&url, &["init", "--namespace", "orders", "--max-skew", "2s", "--no-history"]);
     assert_eq!(again.code, Some(0));
     assert!(again.stderr.contains("warning: the namespace exists already"), "{}", again.stderr);
     let kept = &again.json()[0];
-    assert_eq!((&kept["created"], &kept["max_skew_ms"]), (&json!(false), &json!(5_000)));
+    assert_eq!((&kept["created"], &kept["max_skew_ms"]), (&json!(false), &json!(1_000)));
     let other = leases(&url, &["init", "--namespace", "orders", "--layout", "sonyflake"]);
     refused(&other, "FLAKEID_STORE_REJECTED", &["\"orders\" is for the layout t41.d5.w5.s12@"]);
     let sonyflake = leases(&url, &["init", "--layout", "sonyflake", "--no-history"]).quiet();
@@ -86,10 +86,20 @@ fn init_refuses_what_cannot_be() {
             &["--lost", "1h"],
             "FLAKEID_INVALID_OPTION",
             "--lost: \"1h\" is not WINDOW,AHEAD,SKEW: write the three bounds of the namespace that was \
-             lost, such as 20s,20s,5s, or default",
+             lost, such as 10s,20s,1s, or default",
         ),
         (&["--lost", ""], "FLAKEID_INVALID_OPTION", "--lost: \"\" is not WINDOW,AHEAD,SKEW"),
-        (&["--lost", "1h,20s,5s,1s"], "FLAKEID_INVALID_OPTION", "is not WINDOW,AHEAD,SKEW"),
+        (&["--lost", "1h,20s,5s,2h,1s"], "FLAKEID_INVALID_OPTION", "is not WINDOW,AHEAD,SKEW"),
+        (
+            &["--lost", "1h,20s,5s,1s"],
+            "FLAKEID_INVALID_OPTION",
+            "--lost: quiet_ms 1000 is out of range: must be from 3610001 to 604800000",
+        ),
+        (
+            &["--quiet", "11s"],
+            "FLAKEID_FIELD_OUT_OF_RANGE",
+            "quiet_ms 11000 is out of range: must be from 12001 to 604800000",
+        ),
         (&["--lost", "usual"], "FLAKEID_INVALID_OPTION", "--lost: \"usual\" is not"),
         (
             &["--lost", "1h,20,5s"],
@@ -115,7 +125,7 @@ fn init_refuses_what_cannot_be() {
         (
             &["--lost", "1h", "--layout", "t40.n10.s8@0/10s"],
             "FLAKEID_INVALID_OPTION",
-            "such as 40s,40s,5s, or default",
+            "such as 40s,40s,1s, or default",
         ),
         (&["--namespace", ""], "FLAKEID_INVALID_OPTION", "must be 1 to 64 of"),
         (&["--layout", "nope"], "FLAKEID_INVALID_LAYOUT", "neither a preset"),
@@ -134,10 +144,10 @@ fn an_embedded_store_may_be_told_what_it_lost() {
     let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
     let made = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
-    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(20_000)));
+    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(10_000)));
     // The window, and two skews.
     let wait_ms = made["wait_ms"].as_u64().unwrap();
-    assert!((3_590_000..=3_610_001).contains(&wait_ms), "{made}");
+    assert!((3_590_000..=3_625_000).contains(&wait_ms), "{made}");
     let next = run(&["next", "--store", &url, "--namespace", "old"]);
     assert_eq!(next.code, Some(1));
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);

@@ -90,8 +90,8 @@ fn init_tells_what_it_made() {
         text,
         format!(
             "namespace orders of {url}: created\n\
-             layout twitter, windows up to 20 s, ahead up to 20 s, clocks apart up to 10 s, with a \
-             history\n"
+             layout twitter, windows up to 10 s, ahead up to 20 s, clocks apart up to 10 s, quiet for \
+             51 s after a restart, with a history\n"
         )
     );
     assert!(shown(&command).starts_with(&format!("namespace orders of {url}: exists already\n")));

@@ -41,14 +41,23 @@ impl<'a> Fixture<'a> {
         layout: Layout,
     ) -> Self {
         // A store whose clock shows whole seconds is behind by up to one of them.
-        let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
+        let bounds =
+            Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
         let new = Namespace::new(&fresh_name(name), layout);
         Self::with_namespace(under_test, &Namespace { bounds, ..new })
     }
 
     pub(super) fn with_namespace(under_test: &'a dyn StoreUnderTest, wanted: &Namespace) -> Self {
-        let mut store = under_test.connect();
-        let namespace = operations::init(&mut *store, wanted).expect("init");
+        let namespace = eventually("a namespace", || {
+            match operations::init(&mut *under_test.connect(), wanted) {
+                Ok(namespace) => Some(namespace),
+                Err(Fault::Unavailable(text)) => {
+                    println!("  again after: {text}");
+                    None
+                }
+                Err(fault) => panic!("{fault:?}"),
+            }
+        });
         Self { under_test, namespace, log: Mutex::default() }
     }
 
@@ -93,8 +102,20 @@ impl<'a> Fixture<'a> {
 
     /// A renewal of a grant, up to a tick.
     pub(super) fn renewal(&self, grant: &Grant, wanted: u64) -> Renew {
-        let Grant { node, start, token, .. } = *grant;
-        Renew { node, start, token, next: fresh_token(), wanted, ttl_ms: self.request().ttl_ms }
+        let Grant { node, start, token, fence, .. } = *grant;
+        let next = fresh_token().of_grant(token);
+        let ttl_ms = self.request().ttl_ms;
+        Renew {
+            node,
+            start,
+            token,
+            next,
+            confirmed: fence,
+            wanted,
+            ttl_ms,
+            now: now(),
+            waited_ms: 0,
+        }
     }
 
     /// The tick of now.
@@ -125,7 +146,7 @@ impl Client<'_> {
             // The client's clock goes on while it tries, however wrong it is.
             let now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
             let request = Acquire { token: fresh_token(), now, ..request.clone() };
-            operations::acquire(store, namespace, &request)
+            operations::acquire_read_at(store, namespace, &request, Instant::now())
         });
         if let Ok(grant) = &answer {
             self.fixture.log().record_grant(grant);
@@ -202,7 +223,7 @@ impl Client<'_> {
         match repair {
             Repair::Quarantine => self.fixture.log().record_quarantine(node),
             Repair::Lift => self.fixture.log().record_lift(node),
-            Repair::Release => {}
+            Repair::Release | Repair::ReleaseNow => {}
         }
         row.is_some()
     }

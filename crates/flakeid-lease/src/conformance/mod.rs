@@ -12,6 +12,7 @@
 )]
 
 pub mod clocks;
+pub mod continuations;
 pub mod crashes;
 mod fixture;
 pub mod grants;
@@ -69,6 +70,16 @@ pub const TESTS: &[(&str, Test)] = &[
     ("operators::listing_tells_everything", operators::listing_tells_everything),
     ("whois::history_is_exact", whois::history_is_exact),
     ("whois::history_can_be_off", whois::history_can_be_off),
+    (
+        "continuations::holders_prove_what_was_forgotten",
+        continuations::holders_prove_what_was_forgotten,
+    ),
+    ("continuations::lost_rows_prove_it_too", continuations::lost_rows_prove_it_too),
+    (
+        "continuations::operators_do_not_shorten_leases",
+        continuations::operators_do_not_shorten_leases,
+    ),
+    ("continuations::live_nodes_are_not_claimed", continuations::live_nodes_are_not_claimed),
     ("tampering::rows_cannot_be_deleted", tampering::rows_cannot_be_deleted),
     ("tampering::fences_cannot_be_lowered", tampering::fences_cannot_be_lowered),
     ("tampering::nonsense_is_named", tampering::nonsense_is_named),
@@ -81,6 +92,9 @@ pub const TESTS: &[(&str, Test)] = &[
     ("namespaces::lost_ones_keep_everybody_waiting", namespaces::lost_ones_keep_everybody_waiting),
     ("restorations::older_copies_grant_nothing_old", restorations::older_copies_grant_nothing_old),
     ("restorations::revived_tokens_do_nothing", restorations::revived_tokens_do_nothing),
+    ("continuations::holders_go_on", continuations::holders_go_on),
+    ("continuations::others_do_not_go_on", continuations::others_do_not_go_on),
+    ("continuations::nodes_are_free_after_the_wait", continuations::nodes_are_free_after_the_wait),
 ];
 
 /// Runs every test, printing its name.

@@ -116,7 +116,7 @@ pub fn init_again_changes_nothing(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     client.grant(&fixture.request());
     let before = client.list();
-    let bounds = Bounds { max_window_ms: 100, max_ahead_ms: 0, max_skew_ms: 1 };
+    let bounds = Bounds { max_window_ms: 100, max_ahead_ms: 0, max_skew_ms: 1, quiet_ms: 103 };
     let wanted = Namespace { bounds, floor: 77, keeps_history: false, ..fixture.namespace.clone() };
     let kept = operations::init(&mut *client.store, &wanted).unwrap();
     let after = client.list();
@@ -131,7 +131,7 @@ pub fn init_again_changes_nothing(under_test: &dyn StoreUnderTest) {
 pub fn lost_ones_keep_everybody_waiting(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
     let copy = under_test.backup();
-    let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
+    let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
     let lost = Bounds { max_window_ms: HOUR_MS, ..new };
     let wanted = Namespace { bounds: lost, ..Namespace::new(&fresh_name("lost"), Layout::TWITTER) };
     let fixture = Fixture::with_namespace(under_test, &wanted);
@@ -150,7 +150,9 @@ pub fn lost_ones_keep_everybody_waiting(under_test: &dyn StoreUnderTest) {
     // Longer than the new bounds alone would have everybody wait.
     client.wait_until(now() + 5_000);
     let acquired = client.acquire(&Acquire { window_ms: 300, ..fixture.request_node(1) });
-    let Err(Refusal::FenceInFuture { retry_after_ms }) = acquired else {
+    let Err(Refusal::FenceInFuture { retry_after_ms } | Refusal::Restored { retry_after_ms }) =
+        acquired
+    else {
         panic!("{acquired:?}, and {held:?} is still in use");
     };
     assert!(retry_after_ms > HOUR_MS - 60_000, "{retry_after_ms}");

@@ -9,8 +9,8 @@ pub fn unused_ticks_go_back(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release");
     let mut client = fixture.client();
     let only = Acquire { from: 4, to: 4, ..fixture.request() };
-    let first = client.grant(&Acquire { window_ms: 20_000, ..only.clone() });
-    let used_until = first.start + 15_000;
+    let first = client.grant(&Acquire { window_ms: 10_000, ..only.clone() });
+    let used_until = first.start + 7_000;
     client.release(&first, used_until);
     let row = client.list().rows.remove(0);
     assert_eq!((row.state, row.token, row.fence), (State::Free, None, used_until));

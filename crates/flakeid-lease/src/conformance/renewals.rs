@@ -24,8 +24,10 @@ pub fn stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     }
     let guessed = Renew { token: fresh_token(), ..fixture.renewal(&third, third.fence + 1) };
     assert_eq!(other.renew(&guessed), Err(Refusal::FencedOff));
-    let never_granted = Renew { node: third.node + 1, ..fixture.renewal(&third, third.fence + 1) };
-    assert_eq!(other.renew(&never_granted), Err(Refusal::FencedOff));
+    let never_granted =
+        Renew { node: third.node + 1, confirmed: 0, ..fixture.renewal(&third, third.fence + 1) };
+    let refused = other.renew(&never_granted);
+    assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     assert_eq!(client.list().rows, before);
 
     let fourth = client.extend(&third, third.fence + 10);

@@ -93,5 +93,6 @@ fn row(node: u64, incarnation: &str) -> Row {
         renewed: now(),
         expires: 0,
         incarnation: incarnation.into(),
+        fixed: false,
     }
 }

@@ -37,7 +37,7 @@ impl LeaseOptions {
             to: layout.max_node(),
             rotation: 0,
             reuse: true,
-            window_ms: Bounds::of(&layout).max_window_ms / 2,
+            window_ms: Bounds::of(&layout).max_window_ms,
             ttl_ms: 60_000.max(layout.unit_ms().saturating_mul(12)),
             max_wait: Duration::from_secs(1)
                 .max(Duration::from_millis(layout.unit_ms()).saturating_mul(2)),

@@ -128,15 +128,13 @@ impl Keeper {
     }
 
     fn wake(&mut self, session: &LeaseSession) -> Event {
-        let now = match self.lease.clock.unix_ms() {
-            Ok(now) => self.lease.options.layout.tick_at(now).unwrap_or(0),
-            Err(error) => {
-                self.failed(session, &error, None);
-                0
-            }
-        };
+        let unix_ms = self.lease.clock.unix_ms().unwrap_or_else(|error| {
+            self.failed(session, &error, None);
+            i64::MIN
+        });
+        let now = self.lease.options.layout.tick_at(unix_ms).unwrap_or(0);
         let margin = self.schedule.margin(self.holder_options.window);
-        Event::Wake { now, next: self.next_tick(), margin, fresh: random::token() }
+        Event::Wake { now, unix_ms, next: self.next_tick(), margin, fresh: random::token() }
     }
 
     /// The tick of the next ID. If there is no generator, the tick in which the next one begins: every
@@ -253,8 +251,10 @@ impl Keeper {
     }
 
     fn renew(&mut self, session: &LeaseSession, renew: &Renew) -> Event {
-        let next = renew.next;
-        match self.ask(|store, namespace| operations::renew(store, namespace, renew)) {
+        let (next, read) = (renew.next, Instant::now());
+        let answer =
+            self.ask(|store, namespace| operations::renew_read_at(store, namespace, renew, read));
+        match answer {
             Ok(answer) => Event::Renewed { next, answer },
             Err(Fault::Refused(refusal)) => {
                 let error = self.fault(session, &Fault::Refused(refusal.clone()));

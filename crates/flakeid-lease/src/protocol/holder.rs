@@ -19,6 +19,8 @@ pub enum Event {
     Wake {
         /// The tick of the clock.
         now: u64,
+        /// The clock, in Unix milliseconds.
+        unix_ms: i64,
         /// The tick of the next ID, if there is a generator.
         next: u64,
         /// How many ticks must be left for a renewal not to be due.
@@ -135,8 +137,9 @@ impl Holder {
         let mut next = self.clone();
         let mut effects = Vec::new();
         match event {
-            Event::Wake { now, next: next_tick, margin, fresh } => {
-                next.wake(options, *now, *next_tick, *margin, *fresh, &mut effects);
+            Event::Wake { now, unix_ms, next: next_tick, margin, fresh } => {
+                let reached = (*now).max(*next_tick);
+                next.wake(options, reached, *unix_ms, *margin, *fresh, &mut effects);
             }
             Event::Granted(grant) => next.granted(*grant, &mut effects),
             Event::NotGranted { token } => {
@@ -173,8 +176,8 @@ impl Holder {
     fn wake(
         &mut self,
         options: &HolderOptions,
-        now: u64,
-        next_tick: u64,
+        reached: u64,
+        unix_ms: i64,
         margin: u64,
         fresh: Token,
         effects: &mut Vec<Effect>,
@@ -187,18 +190,20 @@ impl Holder {
                 if hold.waiting {
                     return;
                 }
-                let reached = now.max(next_tick);
                 let due = hold.grant.fence.saturating_sub(reached) < margin;
                 // An unanswered renewal is settled before anything else, whether due or not.
                 let renewal = match hold.renewal {
-                    Some(unsettled) => unsettled,
+                    Some(unsettled) => Renew { now: unix_ms, ..unsettled },
                     None if due => Renew {
                         node: hold.grant.node,
                         start: hold.grant.start,
                         token: hold.grant.token,
-                        next: fresh,
+                        next: fresh.of_grant(hold.grant.token),
+                        confirmed: hold.grant.fence,
                         wanted: reached.saturating_add(options.window),
                         ttl_ms: options.ttl_ms,
+                        now: unix_ms,
+                        waited_ms: 0,
                     },
                     None => return,
                 };

@@ -12,15 +12,47 @@ pub struct Bounds {
     pub max_ahead_ms: u64,
     /// How far a client's clock may be from the store's.
     pub max_skew_ms: u64,
+    /// For how long a restored store grants nothing, by its own clock. Until four skews before that
+    /// has passed since a renewal, the renewal's holder may go on: no other copy of the store can
+    /// have granted the node by then.
+    pub quiet_ms: u64,
 }
 
 impl Bounds {
-    /// 20 s, 20 s and 5 s. In layouts with long ticks windows and running ahead are at least four
-    /// ticks, because a window is at least two and a quick restart must not wait.
+    /// 10 s, 20 s, 1 s and 15 s. In layouts with long ticks windows and running ahead are at least
+    /// four ticks, because a window is at least two and a quick restart must not wait.
+    ///
+    /// With these a process that can issue IDs when its store is restored can also go on: 15 s less
+    /// four skews is more than a window.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
-        let reach = 20_000.max(layout.unit_ms().saturating_mul(4));
-        Self { max_window_ms: reach, max_ahead_ms: reach, max_skew_ms: 5_000 }
+        let reach = |least: u64| least.max(layout.unit_ms().saturating_mul(4));
+        let (max_window_ms, max_ahead_ms) = (reach(10_000), reach(20_000));
+        let bounds = Self { max_window_ms, max_ahead_ms, max_skew_ms: 1_000, quiet_ms: 0 };
+        bounds.with_usual_quiet(layout)
+    }
+
+    /// With the `quiet_ms` that goes with the others unless something else is wanted: 15 s, or as many
+    /// more as it takes that who can issue IDs when the store is restored can also go on.
+    #[must_use]
+    pub fn with_usual_quiet(self, layout: &Layout) -> Self {
+        let skews = self.max_skew_ms.saturating_mul(2);
+        let enough = self.least_quiet_ms(layout).saturating_add(skews);
+        Self { quiet_ms: enough.div_ceil(1_000).saturating_mul(1_000).max(15_000), ..self }
+    }
+
+    /// How long a restored store has to grant nothing at the least: as long as somebody may still
+    /// use what it forgot.
+    #[must_use]
+    pub const fn least_quiet_ms(&self, layout: &Layout) -> u64 {
+        let skews = self.max_skew_ms.saturating_mul(2);
+        self.max_window_ms.saturating_add(skews).saturating_add(layout.unit_ms())
+    }
+
+    /// For how long after a renewal its holder may go on in a restored store, in milliseconds.
+    #[must_use]
+    pub const fn continuation_ms(&self) -> u64 {
+        self.quiet_ms.saturating_sub(self.max_skew_ms.saturating_mul(4))
     }
 
     /// Checks that the bounds are of use with a layout.
@@ -29,13 +61,15 @@ impl Bounds {
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the bound.
     pub fn check(&self, layout: &Layout) -> Result<(), Error> {
         let shortest = layout.unit_ms().saturating_mul(2);
-        for (name, value, min) in [
-            ("max_window_ms", self.max_window_ms, shortest),
-            ("max_ahead_ms", self.max_ahead_ms, 0),
-            ("max_skew_ms", self.max_skew_ms, 1),
+        let (day, week) = (Self::MOST_MS, Self::MOST_MS * 7);
+        for (name, value, min, max) in [
+            ("max_window_ms", self.max_window_ms, shortest, day),
+            ("max_ahead_ms", self.max_ahead_ms, 0, day),
+            ("max_skew_ms", self.max_skew_ms, 1, day),
+            ("quiet_ms", self.quiet_ms, self.least_quiet_ms(layout), week),
         ] {
-            if value < min || value > Self::MOST_MS {
-                return Err(Error::field_out_of_range(name, &value, min, Self::MOST_MS));
+            if value < min || value > max {
+                return Err(Error::field_out_of_range(name, &value, min, max));
             }
         }
         Ok(())
@@ -48,6 +82,7 @@ impl Bounds {
             max_window_ms: self.max_window_ms.max(other.max_window_ms),
             max_ahead_ms: self.max_ahead_ms.max(other.max_ahead_ms),
             max_skew_ms: self.max_skew_ms.max(other.max_skew_ms),
+            quiet_ms: self.quiet_ms.max(other.quiet_ms),
         }
     }
 
@@ -64,8 +99,10 @@ pub struct Namespace {
     pub layout: Layout,
     /// No grant starts before this tick. Only rises.
     pub floor: u64,
+    /// Nothing is granted before this time of the store's clock, in Unix milliseconds. Only rises.
+    pub quiet_until: i64,
     /// What the store was when it last granted here; if the store is another now, what it
-    /// remembers may be old.
+    /// remembers may be old. After `~` comes what tells two incarnations of one run apart.
     pub incarnation: String,
     /// How far windows may reach.
     pub bounds: Bounds,
@@ -81,10 +118,17 @@ impl Namespace {
             name: name.into(),
             layout,
             floor: 0,
+            quiet_until: 0,
             incarnation: String::new(),
             bounds: Bounds::of(&layout),
             keeps_history: true,
         }
+    }
+
+    /// The store's run in the incarnation.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        self.incarnation.rsplit_once('~').map_or(self.incarnation.as_str(), |(run, _)| run)
     }
 
     /// Whether a text may be a namespace's name.

@@ -55,6 +55,14 @@ pub enum Refusal {
         /// The node.
         node: u64,
     },
+    /// The one node that was asked for is held by a process that did not ask for it, so it is not
+    /// taken over.
+    Held {
+        /// The node.
+        node: u64,
+        /// When it is free at the latest, in milliseconds from now, unless it is renewed.
+        retry_after_ms: u64,
+    },
     /// The fence, or the namespace's floor, lies too far ahead of the clock to start there now.
     FenceInFuture {
         /// When it will be near enough, in milliseconds from now.
@@ -77,7 +85,7 @@ pub enum Refusal {
     /// Another process took the node. The holder may use its window up and must take another node.
     FencedOff,
     /// The store is not what it was (restored from a backup, failed over, started anew), so what it
-    /// remembers may be old: no token counts any more, and nothing is granted for a while.
+    /// remembers may be old: nothing is granted for a while, and this holder cannot go on.
     Restored {
         /// For how long, in milliseconds.
         retry_after_ms: u64,
@@ -113,7 +121,7 @@ impl Refusal {
                 ErrorKind::ClockSkew,
                 &format!(
                     "this host's clock is {} {} the store's, more than the {} that namespace \
-                     {namespace:?} allows: set the clocks right (NTP)",
+                     {namespace:?} allows: correct the clocks (NTP)",
                     seconds(by_ms.unsigned_abs()),
                     if *by_ms < 0 { "behind" } else { "ahead of" },
                     seconds(*max_ms),
@@ -123,7 +131,7 @@ impl Refusal {
             Self::ImpossibleClock { by_ms } => Error::new(
                 ErrorKind::ClockSkew,
                 &format!(
-                    "this host's clock is {} {} any time that it can be: set the clocks right (NTP)",
+                    "this host's clock is {} {} every time that is possible: correct it (NTP)",
                     seconds(by_ms.unsigned_abs()),
                     if *by_ms < 0 { "behind" } else { "ahead of" },
                 ),
@@ -143,6 +151,16 @@ impl Refusal {
                 "node {node} of namespace {namespace:?} is quarantined: give it back with \
                  `flakeid leases quarantine --lift {node}`"
             )),
+            Self::Held { node, retry_after_ms } => Error::new(
+                ErrorKind::NoFreeNode,
+                &format!(
+                    "node {node} of namespace {namespace:?} is held by a process that leased any \
+                     free node, for up to {} more: keep the nodes that you ask for out of the range \
+                     of the others",
+                    seconds(*retry_after_ms)
+                ),
+                after(*retry_after_ms),
+            ),
             Self::FenceInFuture { retry_after_ms } => Error::new(
                 ErrorKind::FenceInFuture,
                 &format!(
@@ -155,8 +173,8 @@ impl Refusal {
             Self::NoFreeNode { held, hot, quarantined, used, next_free_in_ms } => Error::new(
                 ErrorKind::NoFreeNode,
                 &format!(
-                    "namespace {namespace:?} has no free node: {held} held, {hot} too hot, \
-                     {quarantined} quarantined, {used} used up{}; see `flakeid leases ls`",
+                    "namespace {namespace:?} has no free node: {held} held, {hot} with a fence too \
+                     far ahead, {quarantined} quarantined, {used} used up{}; see `flakeid leases ls`",
                     next_free_in_ms
                         .map(|ms| format!(", the next one free in {}", seconds(ms)))
                         .unwrap_or_default(),

@@ -45,12 +45,19 @@ pub struct Renew {
     pub start: u64,
     /// The token that the row has now.
     pub token: Token,
-    /// The one it will have then.
+    /// The one it will have then, of the same grant ([`Token::of_grant`]).
     pub next: Token,
+    /// The fence that the holder has confirmed. A store that has a lower one for the same grant has
+    /// forgotten something.
+    pub confirmed: u64,
     /// The tick up to which IDs are wanted, exclusive.
     pub wanted: u64,
     /// As in [`Acquire`].
     pub ttl_ms: u64,
+    /// As in [`Acquire`]; it matters only after a restoration.
+    pub now: i64,
+    /// As in [`Acquire`].
+    pub waited_ms: u64,
 }
 
 /// A request to give a node back.

@@ -64,10 +64,15 @@ pub struct Row {
     pub acquired: i64,
     /// When it was last granted or renewed.
     pub renewed: i64,
-    /// From when on it may be granted to another. Liveness only: granting it earlier is safe.
+    /// From when on it may be granted to another. Within one run of the store granting it earlier
+    /// would be safe; after a restoration its holder may go on until then. So nothing but a release
+    /// by the holder sets it back, unless the row is `fixed`.
     pub expires: i64,
-    /// The namespace's incarnation when it was granted.
+    /// The namespace's incarnation when it was granted, or when its holder went on in a later one.
     pub incarnation: String,
+    /// Whether its holder asked for this very node. Another one that does may take it over, so its
+    /// holder does not go on after a restoration.
+    pub fixed: bool,
 }
 
 /// One grant, in the append-only history. It ends where the node's next one starts.

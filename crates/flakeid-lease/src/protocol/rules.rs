@@ -1,8 +1,9 @@
 //! What a store may answer: pure functions of what it remembers, a request and its clock.
 //!
-//! Every store runs these inside one transaction, so that there is one set of rules. The proof
-//! needs no clock: a grant starts at or above the fence before it (I4), a renewal needs the token
-//! of the last one (I7), and a fence falls only in a release (I3).
+//! Every store runs these inside one transaction, so that there is one set of rules. Within one run
+//! of a store the proof needs no clock: a grant starts at or above the fence before it (I4), a
+//! renewal needs the token of the last one (I7), and a fence falls only in a release (I3). Only what
+//! is granted or renewed after a restoration depends on the clocks of the store's runs (I14).
 
 use flakeid_core::Layout;
 
@@ -44,14 +45,23 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
     if to > layout.max_node() || from > to {
         return Err(Refusal::Nodes { from, to, max_node: layout.max_node() });
     }
-    let mut by_ms = request.now.saturating_sub(store_now);
-    if by_ms < 0 {
-        by_ms = later(by_ms, request.waited_ms).min(0);
-    }
+    let by_ms = skew(request.now, request.waited_ms, store_now);
     if by_ms.unsigned_abs() > bounds.max_skew_ms {
         return Err(Refusal::Skew { by_ms, max_ms: bounds.max_skew_ms });
     }
+    if store_now < namespace.quiet_until {
+        return Err(Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) });
+    }
     Ok(())
+}
+
+/// How far a client's clock is ahead of the store's, in milliseconds; negative behind it. `waited_ms`
+/// ago the client's was read.
+fn skew(client_now: i64, waited_ms: u64, store_now: i64) -> i64 {
+    match client_now.saturating_sub(store_now) {
+        behind if behind < 0 => later(behind, waited_ms).min(0),
+        ahead => ahead,
+    }
 }
 
 /// The nodes a request may get, both inclusive.
@@ -76,7 +86,7 @@ pub fn grant(
 ) -> Result<Row, Refusal> {
     admit(namespace, request, store_now)?;
     let layout = &namespace.layout;
-    let takes_over = matches!(request.identity, Identity::Node(_));
+    let fixed = matches!(request.identity, Identity::Node(_));
     let mut fence = 0;
     if let Some(row) = row {
         if row.state == State::Quarantined {
@@ -85,8 +95,12 @@ pub fn grant(
         if !request.reuse {
             return Err(Refusal::no_free_node());
         }
-        if row.expires > store_now && !takes_over {
-            return Err(Refusal::no_free_node());
+        if is_live(namespace, row, store_now) && !(fixed && row.fixed) {
+            return Err(if fixed {
+                Refusal::Held { node, retry_after_ms: row.expires.abs_diff(store_now) }
+            } else {
+                Refusal::no_free_node()
+            });
         }
         fence = row.fence;
     }
@@ -113,7 +127,15 @@ pub fn grant(
         renewed: store_now,
         expires: later(store_now, request.ttl_ms),
         incarnation: namespace.incarnation.clone(),
+        fixed,
     })
+}
+
+/// Whether nobody else may have the node yet, except by taking over a fixed one. A row from before
+/// the latest restoration is not live: nothing is granted until its holder is past going on.
+#[must_use]
+pub fn is_live(namespace: &Namespace, row: &Row, store_now: i64) -> bool {
+    row.expires > store_now && row.incarnation == namespace.incarnation
 }
 
 /// What the holder of a freshly granted row is told.
@@ -139,33 +161,84 @@ pub fn renew(
     request: &Renew,
     store_now: i64,
 ) -> Result<Row, Refusal> {
-    let Some(row) = row else { return Err(Refusal::FencedOff) };
-    if row.incarnation != namespace.incarnation {
-        return Err(Refusal::Restored { retry_after_ms: 0 });
+    let restored = || Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) };
+    // A row that is missing, or of an earlier grant: nobody took the node, but the grant is forgotten.
+    let row = row.filter(|row| row.start >= request.start).ok_or_else(restored)?;
+    let is_older = row.incarnation != namespace.incarnation;
+    if is_older && !continues(&namespace.bounds, row, request, store_now) {
+        return Err(restored());
     }
     if row.state != State::Held || row.start != request.start {
         return Err(Refusal::FencedOff);
     }
-    if row.token == Some(request.next) {
-        return Ok(row.clone());
-    }
-    if row.token != Some(request.token) {
-        return Err(Refusal::FencedOff);
+    if !is_older {
+        if row.token == Some(request.next) {
+            return Ok(row.clone());
+        }
+        if row.token != Some(request.token) {
+            return Err(Refusal::FencedOff);
+        }
     }
     let layout = &namespace.layout;
     let end = layout.max_tick() + 1;
-    let wanted = request.wanted.min(end);
+    let mut wanted = request.wanted.min(end);
     let highest = highest_fence(namespace, later(store_now, namespace.bounds.max_skew_ms));
-    if wanted > highest {
+    if is_older {
+        // What was confirmed by a run with a faster clock may be above that by the skew of both.
+        wanted = wanted.max(request.confirmed).min(highest);
+    } else if wanted > highest {
         return Err(Refusal::TooFarAhead { by_ms: wait_ms(layout, wanted - highest) });
     }
     Ok(Row {
         fence: row.fence.max(wanted),
         token: Some(request.next),
         renewed: store_now,
-        expires: later(store_now, request.ttl_ms),
+        expires: row.expires.max(later(store_now, request.ttl_ms)),
+        incarnation: namespace.incarnation.clone(),
         ..row.clone()
     })
+}
+
+/// Whether the holder of a row of another incarnation may go on: nobody else can have been granted
+/// the node in any run that followed the row's last renewal (I14). That was either
+///
+/// - a run in which the row was live, and then only after it expired, because until then no rule,
+///   no claim of this very node and no operator lets anybody else have it; or
+/// - a run that began from an older copy, and such a run grants nothing before `quiet_ms` of its own
+///   clock have passed, and it began after the renewal.
+///
+/// Every reading of a store's clock is within `max_skew_ms` of the truth, so two of them, taken one
+/// after the other, can be out of order by twice that, and four times that is enough for both.
+fn continues(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64) -> bool {
+    let skews = |count: u64| bounds.max_skew_ms.saturating_mul(count);
+    let is_same_grant = row.token.is_some_and(|token| token.is_same_grant(request.token));
+    let is_unexpired = later(store_now, skews(2)) < row.expires;
+    let precedes_every_grant = later(store_now, skews(4)) < later(row.renewed, bounds.quiet_ms);
+    let by_ms = skew(request.now, request.waited_ms, store_now);
+    let clocks_agree =
+        by_ms.unsigned_abs() <= bounds.max_skew_ms && later(store_now, skews(2)) >= row.renewed;
+    row.state == State::Held
+        && row.start == request.start
+        && is_same_grant
+        && is_unexpired
+        && precedes_every_grant
+        && clocks_agree
+        && !row.fixed
+}
+
+/// Whether a renewal proves that the store has forgotten something which the namespace's floor does
+/// not cover: the grant itself, or a fence that its holder has seen confirmed.
+#[must_use]
+pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -> bool {
+    let forgot = row.is_none_or(|row| {
+        let is_same_grant = row.token.is_some_and(|token| token.is_same_grant(request.token));
+        row.start < request.start
+            || row.start == request.start
+                && row.state == State::Held
+                && is_same_grant
+                && row.fence < request.confirmed
+    });
+    forgot && request.confirmed > namespace.floor
 }
 
 /// What the holder of a renewed row is told.
@@ -189,15 +262,17 @@ pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
     })
 }
 
-/// What a namespace becomes when its store is not what it was: no token counts, and nothing is
-/// granted below a tick that no fence can have reached.
+/// What a namespace becomes when its store is not what it was: tokens count only as far as
+/// [`renew`] says, nothing is granted for `quiet_ms`, and then nothing below a tick that no fence can
+/// have reached.
 #[must_use]
 pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
     // Two skews: the clock that bounded the old fences may have been that much ahead of the clients,
     // and this one that much behind.
     let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
-    let floor = highest_fence(namespace, later(store_now, skews));
-    Namespace { floor: namespace.floor.max(floor), incarnation, ..namespace.clone() }
+    let floor = namespace.floor.max(highest_fence(namespace, later(store_now, skews)));
+    let quiet_until = namespace.quiet_until.max(later(store_now, namespace.bounds.quiet_ms));
+    Namespace { floor, quiet_until, incarnation, ..namespace.clone() }
 }
 
 /// What a new namespace is to be if the store has lost one of its name, which had the bounds `lost`:
@@ -223,13 +298,16 @@ fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
     }
 }
 
-/// How long until a grant may start at the namespace's floor, in milliseconds.
+/// How long until something may be granted, in milliseconds: until a grant may start at the
+/// namespace's floor, and a restored store has been quiet for long enough.
 #[must_use]
-pub fn wait_for_floor(namespace: &Namespace, store_now: i64) -> u64 {
-    match hottest_start(namespace, store_now) {
+pub fn wait_to_grant(namespace: &Namespace, store_now: i64) -> u64 {
+    let quiet = namespace.quiet_until.saturating_sub(store_now).max(0).cast_unsigned();
+    let floor = match hottest_start(namespace, store_now) {
         Ok(hottest) => wait_ms(&namespace.layout, namespace.floor.saturating_sub(hottest)),
         Err(_) => 0,
-    }
+    };
+    quiet.max(floor)
 }
 
 fn wait_ms(layout: &Layout, ticks: u64) -> u64 {

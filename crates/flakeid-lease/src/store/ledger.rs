@@ -3,15 +3,18 @@
 use super::Fault;
 use crate::protocol::{Bounds, Namespace, Record, Row};
 
-/// Which rows may be granted: not quarantined, expired, and with a fence that is near enough.
+/// Which rows may be granted: not quarantined, expired or from before a restoration, and with a
+/// fence that is near enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// The lowest node, inclusive.
     pub from: u64,
     /// The highest node, inclusive.
     pub to: u64,
-    /// Rows whose `expires` is later are held.
+    /// Rows whose `expires` is later are held,
     pub store_now: i64,
+    /// if they have this incarnation.
+    pub incarnation: &'a str,
     /// Rows whose fence is higher are too hot.
     pub hottest: u64,
     /// Only rows whose owner has this name.
@@ -24,7 +27,7 @@ impl Candidates<'_> {
     pub fn include(&self, row: &Row) -> bool {
         (self.from..=self.to).contains(&row.node)
             && row.state != crate::protocol::State::Quarantined
-            && row.expires <= self.store_now
+            && (row.expires <= self.store_now || row.incarnation != self.incarnation)
             && row.fence <= self.hottest
             && self.name.is_none_or(|name| row.owner.name == name)
     }

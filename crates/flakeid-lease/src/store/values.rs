@@ -71,6 +71,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
         row.renewed.into(),
         row.expires.into(),
         row.incarnation.as_str().into(),
+        row.fixed.into(),
     ])
 }
 
@@ -79,10 +80,12 @@ pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Faul
     Ok(vec![
         namespace.layout.to_string().into(),
         to_bigint("floor", namespace.floor)?,
+        namespace.quiet_until.into(),
         namespace.incarnation.as_str().into(),
         to_bigint("max_window_ms", namespace.bounds.max_window_ms)?,
         to_bigint("max_ahead_ms", namespace.bounds.max_ahead_ms)?,
         to_bigint("max_skew_ms", namespace.bounds.max_skew_ms)?,
+        to_bigint("quiet_ms", namespace.bounds.quiet_ms)?,
         namespace.keeps_history.into(),
     ])
 }
@@ -138,6 +141,7 @@ impl<'a> Cells<'a> {
             renewed: cells.integer("renewed")?,
             expires: cells.integer("expires")?,
             incarnation: cells.text("incarnation")?,
+            fixed: cells.boolean("fixed")?,
         })
     }
 
@@ -164,11 +168,13 @@ impl<'a> Cells<'a> {
             name: name.into(),
             layout: cells.parse("layout", |text| text.parse::<Layout>().ok())?,
             floor: cells.number("floor")?,
+            quiet_until: cells.integer("quiet_until")?,
             incarnation: cells.text("incarnation")?,
             bounds: Bounds {
                 max_window_ms: cells.number("max_window_ms")?,
                 max_ahead_ms: cells.number("max_ahead_ms")?,
                 max_skew_ms: cells.number("max_skew_ms")?,
+                quiet_ms: cells.number("quiet_ms")?,
             },
             keeps_history: cells.boolean("keeps_history")?,
         })

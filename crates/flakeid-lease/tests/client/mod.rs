@@ -53,7 +53,10 @@ pub(crate) fn request(namespace: &Namespace) -> Acquire {
 pub(crate) fn renewal(grant: &Grant) -> Renew {
     let Grant { node, start, token: current, .. } = *grant;
     let wanted = grant.fence + 10;
-    Renew { node, start, token: current, next: token(), wanted, ttl_ms: 60_000 }
+    let next = token().of_grant(current);
+    let confirmed = grant.fence;
+    let (ttl_ms, now, waited_ms) = (60_000, SystemClock.unix_ms(), 0);
+    Renew { node, start, token: current, next, confirmed, wanted, ttl_ms, now, waited_ms }
 }
 
 /// Everything that a store is for, once.

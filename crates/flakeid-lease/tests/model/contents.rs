@@ -6,7 +6,6 @@ use flakeid_lease::store::{Candidates, Continuity, Fault, Ledger, Store};
 
 /// Few ticks, so that clocks can read every one; a tick is a millisecond.
 pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();
-pub const MAX_WINDOW_MS: u64 = 2;
 pub const MAX_SKEW_MS: u64 = 1;
 pub const NAMESPACE: &str = "model";
 pub const NODES: u64 = 3;
@@ -20,14 +19,41 @@ pub struct Slim {
     pub token: Option<Token>,
     pub state: State,
     pub expires: i64,
-    pub incarnation: u8,
+    /// Always 0 where no holder can go on after a restoration.
+    pub renewed: i64,
+    pub incarnation: Incarnation,
+    pub fixed: bool,
+}
+
+/// A run of the store, and how often holders have proved in it that the store forgot something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Incarnation {
+    pub run: u8,
+    pub proofs: u8,
+}
+
+impl Incarnation {
+    fn to_text(self) -> String {
+        if self.proofs == 0 {
+            self.run.to_string()
+        } else {
+            format!("{}~{}", self.run, self.proofs)
+        }
+    }
+
+    fn from_text(text: &str) -> Self {
+        let (run, proofs) = text.split_once('~').unwrap_or((text, "0"));
+        let number = |text: &str| text.parse().expect("what this store gave out");
+        Self { run: number(run), proofs: number(proofs) }
+    }
 }
 
 /// The namespace and its rows, by node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contents {
     pub floor: u64,
-    pub incarnation: u8,
+    pub quiet_until: i64,
+    pub incarnation: Incarnation,
     pub rows: Vec<Slim>,
 }
 
@@ -53,6 +79,20 @@ pub enum Disguise {
     Continuous,
     /// Rows of which the latest grant is always the one that the request is for.
     Start(u64),
+    /// Rows from before a restoration that never expire, but do so after this time in fact.
+    NeverExpires(i64),
+    /// Rows from before a restoration that expire as many skews later as the rules ask for.
+    ExpiresLater,
+    /// Rows from before a restoration that were renewed just now.
+    RenewedNow,
+    /// Rows from before a restoration that are of the grant that the request is for.
+    GrantIfOlder(Token, u64),
+    /// Rows that were all granted as fixed nodes.
+    Fixed,
+    /// Rows of which none was granted as a fixed node.
+    NotFixed,
+    /// A namespace without a floor, in which nothing is waited for.
+    NoWait,
 }
 
 /// A connection: what is kept, which run of the server this is, what its clock reads.
@@ -61,7 +101,8 @@ pub struct ModelStore {
     pub run: u8,
     pub now: i64,
     pub disguise: Disguise,
-    pub max_ahead_ms: u64,
+    pub bounds: Bounds,
+    pub ages: bool,
 }
 
 impl Store for ModelStore {
@@ -70,12 +111,12 @@ impl Store for ModelStore {
         _namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let Self { run, now, disguise, max_ahead_ms, .. } = *self;
-        let bounds =
-            Bounds { max_window_ms: MAX_WINDOW_MS, max_ahead_ms, max_skew_ms: MAX_SKEW_MS };
-        let mut page = Page { contents: self.contents.clone(), run, now, disguise, bounds };
-        work(&mut page)?;
-        self.contents = page.contents;
+        let Self { run, now, disguise, bounds, ages, .. } = *self;
+        let contents = self.contents.clone();
+        let mut transaction =
+            Transaction { contents, run, now, disguise, bounds, ages, proof: None };
+        work(&mut transaction)?;
+        self.contents = transaction.contents;
         Ok(())
     }
 
@@ -89,15 +130,18 @@ impl Store for ModelStore {
 }
 
 /// One transaction's copy.
-struct Page {
+struct Transaction {
     contents: Contents,
     run: u8,
     now: i64,
     disguise: Disguise,
     bounds: Bounds,
+    ages: bool,
+    /// An incarnation that a holder's proof has just begun, as the operations call it.
+    proof: Option<String>,
 }
 
-impl Page {
+impl Transaction {
     fn widen(&self, slim: &Slim) -> Row {
         let mut row = Row {
             node: slim.node,
@@ -108,12 +152,30 @@ impl Page {
             state: slim.state,
             owner: Owner::default(),
             acquired: 0,
-            renewed: 0,
+            renewed: slim.renewed,
             expires: slim.expires,
-            incarnation: slim.incarnation.to_string(),
+            incarnation: slim.incarnation.to_text(),
+            fixed: slim.fixed,
         };
+        let is_older = slim.incarnation != self.contents.incarnation;
         match self.disguise {
-            Disguise::None | Disguise::Continuous => {}
+            Disguise::NeverExpires(_) if is_older => row.expires = i64::MAX,
+            Disguise::ExpiresLater if is_older => row.expires += 2 * MAX_SKEW_MS.cast_signed(),
+            Disguise::RenewedNow if is_older => row.renewed = self.now,
+            Disguise::GrantIfOlder(token, start) if is_older => {
+                (row.token, row.state, row.start) = (Some(token), State::Held, start);
+                // A row whose fence is below its start makes no sense.
+                row.fence = row.fence.max(start);
+            }
+            Disguise::Fixed => row.fixed = true,
+            Disguise::NotFixed => row.fixed = false,
+            Disguise::None
+            | Disguise::Continuous
+            | Disguise::NoWait
+            | Disguise::NeverExpires(_)
+            | Disguise::ExpiresLater
+            | Disguise::RenewedNow
+            | Disguise::GrantIfOlder(..) => {}
             Disguise::NoFence => (row.fence, row.start) = (0, 0),
             Disguise::Token(token, start) => {
                 (row.token, row.state, row.start) = (Some(token), State::Held, start);
@@ -124,17 +186,14 @@ impl Page {
     }
 }
 
-fn number(text: &str) -> u8 {
-    text.parse().expect("what this store gave out")
-}
-
-impl Ledger for Page {
+impl Ledger for Transaction {
     fn now(&mut self) -> Result<i64, Fault> {
         Ok(self.now)
     }
 
     fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
-        let same = number(noted) == self.run || self.disguise == Disguise::Continuous;
+        let same =
+            Incarnation::from_text(noted).run == self.run || self.disguise == Disguise::Continuous;
         Ok(if same { Continuity::Same } else { Continuity::Restored })
     }
 
@@ -146,16 +205,30 @@ impl Ledger for Page {
         Ok(Some(Namespace {
             name: NAMESPACE.into(),
             layout: LAYOUT,
-            floor: self.contents.floor,
-            incarnation: self.contents.incarnation.to_string(),
+            floor: if self.disguise == Disguise::NoWait { 0 } else { self.contents.floor },
+            quiet_until: match self.disguise {
+                Disguise::NoWait => 0,
+                _ => self.contents.quiet_until,
+            },
+            incarnation: self.contents.incarnation.to_text(),
             bounds: self.bounds,
             keeps_history: false,
         }))
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        self.contents.floor = namespace.floor;
-        self.contents.incarnation = number(&namespace.incarnation);
+        self.contents.floor = self.contents.floor.max(namespace.floor);
+        self.contents.quiet_until = self.contents.quiet_until.max(namespace.quiet_until);
+        let kept = self.contents.incarnation;
+        if namespace.incarnation == kept.to_text() {
+            return Ok(());
+        }
+        self.contents.incarnation = if namespace.incarnation.contains('~') {
+            self.proof = Some(namespace.incarnation.clone());
+            Incarnation { proofs: kept.proofs + 1, ..kept }
+        } else {
+            Incarnation::from_text(&namespace.incarnation)
+        };
         Ok(())
     }
 
@@ -187,8 +260,17 @@ impl Ledger for Page {
             start: after.start,
             token: after.token,
             state: after.state,
-            expires: after.expires,
-            incarnation: number(&after.incarnation),
+            expires: match self.disguise {
+                Disguise::NeverExpires(expires) if after.expires == i64::MAX => expires,
+                _ => after.expires,
+            },
+            renewed: if self.ages { after.renewed } else { 0 },
+            incarnation: if self.proof.as_ref() == Some(&after.incarnation) {
+                self.contents.incarnation
+            } else {
+                Incarnation::from_text(&after.incarnation)
+            },
+            fixed: after.fixed,
         };
         let rows = &mut self.contents.rows;
         match rows.binary_search_by_key(&slim.node, |row| row.node) {

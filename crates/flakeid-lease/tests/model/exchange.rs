@@ -1,27 +1,47 @@
 //! What the store does with a request, or an operator with the store, and what it must not do.
 
 use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, State, Token};
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
+use flakeid_lease::store::operations::{self, Repair};
 
-use crate::contents::{
-    Contents, Disguise, LAYOUT, MAX_SKEW_MS, MAX_WINDOW_MS, ModelStore, NAMESPACE, NODES,
-};
+use crate::contents::{Contents, Disguise, LAYOUT, MAX_SKEW_MS, ModelStore, NAMESPACE, NODES};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Message, TTL_MS, WINDOW};
+use crate::process::{Message, WINDOW};
 use crate::scenario::Scenario;
 use crate::world::{Action, World};
 
+/// A request, and its sender.
+#[derive(Clone, Copy)]
+struct Exchange {
+    message: Message,
+    /// The tick after the last one in which the sender issued an ID.
+    used_until: u64,
+    /// Whether the sender waits for an answer, and may issue by it.
+    is_awaited: bool,
+}
+
 impl World {
     fn store_at(&self, scenario: &Scenario, now: i64, disguise: Disguise) -> ModelStore {
-        let max_ahead_ms = scenario.ahead;
-        ModelStore { contents: self.contents.clone(), run: self.run, now, disguise, max_ahead_ms }
+        ModelStore {
+            contents: self.contents.clone(),
+            run: self.run,
+            now,
+            disguise,
+            bounds: scenario.bounds(),
+            ages: scenario.ages,
+        }
     }
 
     pub fn operate(&mut self, scenario: &Scenario, action: Action) {
         let mut kept = self.store_at(scenario, self.time, Disguise::None);
         let done = match action {
             Action::Operate { node, repair } => {
+                let frees = scenario.mutant == Mutant::OperatorFreesAtOnce;
+                let repair = match repair {
+                    Repair::Release if frees => Repair::ReleaseNow,
+                    repair => repair,
+                };
                 operations::repair(&mut kept, NAMESPACE, node, repair).map(drop)
             }
             Action::FastForward => {
@@ -37,7 +57,7 @@ impl World {
     pub fn deliver(&mut self, scenario: &Scenario, process: usize, message: Message, slow: bool) {
         let skew = MAX_SKEW_MS.cast_signed();
         let now = if slow { self.time - skew } else { self.time };
-        let mut kept = self.store_at(scenario, now, disguise(scenario.mutant, &message));
+        let mut kept = self.store_at(scenario, now, disguise(scenario, now, &message));
         if scenario.mutant == Mutant::TtlErasesKey {
             kept.contents.rows.retain(|row| row.expires > now);
         }
@@ -53,8 +73,12 @@ impl World {
                     Err(_) => Message::NotGranted { token },
                 })
             }
-            Message::Renew { node, start, token, next, wanted } => {
-                let request = renew(node, start, token, next, wanted);
+            Message::Renew { node, start, token, next, confirmed, wanted } => {
+                // That the clocks agree is one condition more, which safety does not need while the
+                // store's is right.
+                let (ttl_ms, waited_ms) = (scenario.ttl, 0);
+                let request =
+                    Renew { node, start, token, next, confirmed, wanted, ttl_ms, now, waited_ms };
                 Some(match refusal_of(operations::renew(&mut kept, NAMESPACE, &request)) {
                     Ok(answer) => Message::Renewed { next, fence: answer.fence },
                     Err(refusal) => Message::NotRenewed {
@@ -71,18 +95,23 @@ impl World {
             }
             _ => None,
         };
-        let used_until = self.processes[process].used_until();
-        self.write(scenario, kept.contents, Some((message, used_until)));
+        let exchange = Exchange {
+            message,
+            used_until: self.processes[process].used_until(),
+            is_awaited: self.processes[process].awaits(&message),
+        };
+        self.write(scenario, kept.contents, Some(exchange));
         if let Some(answer) = answer {
             self.processes[process].send(answer);
         }
     }
 
-    /// The store's new contents, compared with what they were: after a request of a process that has
-    /// used ticks up to this one, or after an operator's act.
-    fn write(&mut self, scenario: &Scenario, after: Contents, exchange: Option<(Message, u64)>) {
+    /// The store's new contents, compared with what they were: after a request, or after an operator's
+    /// act.
+    fn write(&mut self, scenario: &Scenario, after: Contents, exchange: Option<Exchange>) {
         let before = std::mem::replace(&mut self.contents, after);
-        let highest = (self.time.unsigned_abs() + MAX_SKEW_MS) + scenario.ahead + MAX_WINDOW_MS + 1;
+        let latest = self.time.unsigned_abs() + MAX_SKEW_MS;
+        let highest = latest + scenario.ahead + scenario.max_window + 1;
         for node in 0..NODES {
             let (old, new) = (before.row(node), self.contents.row(node));
             if old == new {
@@ -91,17 +120,30 @@ impl World {
             let (fell, fence) =
                 (self.contents.fence(node) < before.fence(node), before.fence(node));
             let (mut grants_low, mut grants_quarantined, mut steals) = (false, false, false);
-            let mut may_fall = false;
-            match exchange {
-                Some((Message::Acquire { .. }, _)) => {
+            let (mut may_fall, mut goes_on_late) = (false, false);
+            match exchange.as_ref().map(|exchange| exchange.message) {
+                Some(Message::Acquire { .. }) => {
                     let start = new.map_or(0, |row| row.start);
                     grants_low = start < fence.max(self.contents.floor);
                     grants_quarantined = old.is_some_and(|row| row.state == State::Quarantined);
+                    if scenario.restorations > 0 {
+                        let latest = &mut self.latest_start[node as usize];
+                        *latest = start.max(*latest);
+                    }
                 }
-                Some((Message::Renew { token, .. }, _)) => {
-                    steals = old.is_none_or(|row| row.token != Some(token));
+                Some(Message::Renew { token, start, .. }) => {
+                    let is_older =
+                        old.is_some_and(|row| row.incarnation != self.contents.incarnation);
+                    let kept = old.and_then(|row| row.token);
+                    steals = !kept.is_some_and(|kept| {
+                        if is_older { kept.is_same_grant(token) } else { kept == token }
+                    });
+                    goes_on_late = is_older
+                        && exchange.is_some_and(|exchange| exchange.is_awaited)
+                        && self.latest_start[node as usize] != start;
                 }
-                Some((Message::Release { token, .. }, used_until)) => {
+                Some(Message::Release { token, .. }) => {
+                    let used_until = exchange.map_or(0, |exchange| exchange.used_until);
                     let is_its_own = old.is_some_and(|row| row.token == Some(token));
                     may_fall = is_its_own && self.contents.fence(node) >= used_until.min(fence);
                 }
@@ -115,17 +157,29 @@ impl World {
             self.break_if(steals, Invariant::I7, scenario);
             self.break_if(new_fence > highest, Invariant::I9, scenario);
             self.break_if(grants_quarantined, Invariant::I10, scenario);
+            self.break_if(goes_on_late, Invariant::I14, scenario);
         }
         self.break_if(self.contents.floor < before.floor, Invariant::I4, scenario);
     }
 }
 
-fn disguise(mutant: Mutant, message: &Message) -> Disguise {
-    match (mutant, message) {
+fn disguise(scenario: &Scenario, now: i64, message: &Message) -> Disguise {
+    match (scenario.mutant, message) {
         (Mutant::StartAtNow, Message::Acquire { .. }) => Disguise::NoFence,
         (Mutant::NoToken, Message::Renew { token, start, .. }) => Disguise::Token(*token, *start),
         (Mutant::TokenOfAnyGrant, Message::Renew { start, .. }) => Disguise::Start(*start),
         (Mutant::RollbackBlind, _) => Disguise::Continuous,
+        (Mutant::ContinuesExpired, Message::Renew { .. }) => {
+            Disguise::NeverExpires(now + scenario.ttl.cast_signed())
+        }
+        (Mutant::ContinuesWithoutSkew, Message::Renew { .. }) => Disguise::ExpiresLater,
+        (Mutant::ContinuesBesideSiblings, Message::Renew { .. }) => Disguise::RenewedNow,
+        (Mutant::ContinuesAnyGrant, Message::Renew { token, start, .. }) => {
+            Disguise::GrantIfOlder(*token, *start)
+        }
+        (Mutant::ContinuesFixed, Message::Renew { .. }) => Disguise::NotFixed,
+        (Mutant::TakesOverLive, Message::Acquire { .. }) => Disguise::Fixed,
+        (Mutant::NoWait, Message::Acquire { .. }) => Disguise::NoWait,
         _ => Disguise::None,
     }
 }
@@ -140,16 +194,12 @@ fn acquire(scenario: &Scenario, identity: Identity, token: Token, now: i64, afte
         reuse: true,
         token,
         window_ms: WINDOW,
-        ttl_ms: TTL_MS,
+        ttl_ms: scenario.ttl,
         now,
         waited_ms: 0,
         after,
         owner: Owner::default(),
     }
-}
-
-fn renew(node: u64, start: u64, token: Token, next: Token, wanted: u64) -> Renew {
-    Renew { node, start, token, next, wanted, ttl_ms: TTL_MS }
 }
 
 fn refusal_of<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {

@@ -5,6 +5,7 @@
 use flakeid_lease::protocol::{Holder, Token};
 
 use crate::contents::MAX_SKEW_MS;
+use crate::mutant::Mutant;
 use crate::process::{Message, Process, renewal_of};
 use crate::scenario::Scenario;
 use crate::world::World;
@@ -12,19 +13,28 @@ use crate::world::World;
 impl World {
     pub fn forget(&mut self, scenario: &Scenario) {
         let slowest = self.time - MAX_SKEW_MS.cast_signed() * i64::from(scenario.slow_clock);
-        for row in &mut self.contents.rows {
-            if row.expires <= slowest {
-                row.expires = 0;
+        let oldest = slowest - scenario.bounds().continuation_ms().cast_signed();
+        for contents in self.backups.iter_mut().chain([&mut self.contents]) {
+            if contents.quiet_until <= slowest {
+                contents.quiet_until = 0;
             }
-        }
-        for row in self.backup.iter_mut().flat_map(|backup| &mut backup.rows) {
-            if row.expires <= slowest {
-                row.expires = 0;
+            for row in &mut contents.rows {
+                if row.expires <= slowest {
+                    row.expires = 0;
+                }
+                // Its holder cannot go on after a restoration, unless a mutant lets it.
+                let has_expired = row.expires == 0 && scenario.mutant == Mutant::Nothing;
+                if row.renewed <= oldest || has_expired {
+                    row.renewed = -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed();
+                }
             }
         }
         for process in &mut self.processes {
             for hold in process.holders.iter_mut().filter_map(|holder| holder.hold.as_mut()) {
                 hold.grant.expires = 0;
+                if let Some(renewal) = &mut hold.renewal {
+                    renewal.now = 0;
+                }
                 if hold.fenced_off {
                     hold.grant.token = Token::from_bits(0);
                 }
@@ -89,15 +99,19 @@ impl World {
             Message::Release { token, .. } => token,
             _ => return false,
         };
-        let backup = self.backup.iter().flat_map(|backup| &backup.rows);
-        let kept = self.contents.rows.iter().chain(backup).any(|row| row.token == Some(token));
+        // A renewal of an older token may count after a restoration.
+        let renews = matches!(request, Message::Renew { .. });
+        let is_it = |other: Token| if renews { other.is_same_grant(token) } else { other == token };
+        let backups = self.backups.iter().flat_map(|backup| &backup.rows);
+        let mut rows = self.contents.rows.iter().chain(backups);
+        let kept = rows.any(|row| row.token.is_some_and(is_it));
         let sent = self.processes.iter().any(|process| {
             let renews =
-                |holder: &Holder| renewal_of(holder).is_some_and(|renewal| renewal.next == token);
+                |holder: &Holder| renewal_of(holder).is_some_and(|renewal| is_it(renewal.next));
             process.holders.iter().any(renews)
                 || process.mail.iter().any(|message| match *message {
                     Message::Acquire { token: new, .. } | Message::Renew { next: new, .. } => {
-                        new == token
+                        is_it(new)
                     }
                     _ => false,
                 })
@@ -105,15 +119,18 @@ impl World {
         !kept && !sent
     }
 
-    /// Tokens are numbered in the order in which they are met.
+    /// The halves of tokens are numbered in the order in which they are met.
     fn rename_tokens(&mut self) {
-        let mut known = vec![Token::from_bits(0)];
-        let mut rename = |token: &mut Token| {
-            let place = known.iter().position(|other| other == token).unwrap_or_else(|| {
-                known.push(*token);
+        let mut known = vec![0];
+        let mut number = |half: u128| {
+            known.iter().position(|other| *other == half).unwrap_or_else(|| {
+                known.push(half);
                 known.len() - 1
-            });
-            *token = Token::from_bits(place as u128);
+            }) as u128
+        };
+        let mut rename = |token: &mut Token| {
+            let [grant, renewal] = halves(*token).map(&mut number);
+            *token = Token::from_bits(grant << 64 | renewal);
         };
         self.contents.rows.iter_mut().filter_map(|row| row.token.as_mut()).for_each(&mut rename);
         for process in &mut self.processes {
@@ -128,11 +145,16 @@ impl World {
                 holder.acquiring.iter_mut().for_each(&mut rename);
             }
         }
-        let backup = self.backup.iter_mut().flat_map(|backup| &mut backup.rows);
-        backup.filter_map(|row| row.token.as_mut()).for_each(&mut rename);
+        let backups = self.backups.iter_mut().flat_map(|backup| &mut backup.rows);
+        backups.filter_map(|row| row.token.as_mut()).for_each(&mut rename);
         for process in &mut self.processes {
             process.mail.iter_mut().flat_map(Message::tokens_mut).flatten().for_each(&mut rename);
             process.mail.sort_unstable();
         }
     }
+}
+
+/// The half of the grant, and that of the renewal.
+pub fn halves(token: Token) -> [u128; 2] {
+    [token.to_bits() >> 64, token.to_bits() & u128::from(u64::MAX)]
 }

@@ -2,7 +2,7 @@
 
 use flakeid_lease::protocol::Holder;
 
-use crate::contents::NODES;
+use crate::contents::{Incarnation, NODES};
 use crate::process::{Message, Process};
 use crate::world::World;
 
@@ -19,10 +19,11 @@ pub enum Invariant {
     I8,
     I9,
     I10,
+    I14,
 }
 
 impl Invariant {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::I1,
         Self::I2,
         Self::I3,
@@ -33,6 +34,7 @@ impl Invariant {
         Self::I8,
         Self::I9,
         Self::I10,
+        Self::I14,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -47,6 +49,7 @@ impl Invariant {
             Self::I8 => "I8 IDs of a process increase",
             Self::I9 => "I9 fences are near the clock",
             Self::I10 => "I10 quarantined nodes are not granted",
+            Self::I14 => "I14 nobody else was granted the node of a holder that goes on",
         }
     }
 }
@@ -65,6 +68,7 @@ pub enum Event {
     Quarantined,
     ClosedWhileAsking,
     WindowsDoNotMeet,
+    Continues,
 }
 
 impl Event {
@@ -83,6 +87,7 @@ impl Event {
             Self::WindowsDoNotMeet => {
                 "two nodes are held whose windows have at most a tick in common"
             }
+            Self::Continues => "a holder goes on after a restoration",
         }
     }
 
@@ -92,7 +97,8 @@ impl Event {
         let any_holder = |found: &dyn Fn(&Process, &Holder) -> bool| {
             any(&|process| process.holders.iter().any(|holder| found(process, holder)))
         };
-        let restored = world.contents.incarnation > 0;
+        let incarnation = world.contents.incarnation;
+        let restored = incarnation > Incarnation::default();
         match self {
             Self::TwoIssue => processes.iter().filter(|p| p.last.is_some()).count() > 1,
             Self::TwoHold => {
@@ -120,11 +126,23 @@ impl Event {
                 (0..NODES).any(|node| world.contents.fence(node) < world.reached[node as usize])
             }
             Self::GrantsAfterRestoration => {
-                restored && world.contents.rows.iter().any(|row| row.incarnation > 0)
+                restored
+                    && world.contents.rows.iter().any(|row| {
+                        row.incarnation == incarnation && row.start >= world.contents.floor
+                    })
             }
             Self::IssuesAfterRestoration => {
                 restored && any(&|process| process.used_until() > world.contents.floor)
             }
+            Self::Continues => any(&|process| {
+                process.cell.as_ref().filter(|cell| !cell.closed).is_some_and(|cell| {
+                    let rows = cell.nodes.iter().filter_map(|node| world.contents.row(*node));
+                    let mut older = rows.filter(|row| {
+                        row.incarnation == incarnation && row.start < world.contents.floor
+                    });
+                    restored && older.any(|row| cell.limit == row.fence)
+                })
+            }),
             Self::Quarantined => any_holder(&|_, holder| {
                 holder.hold.as_ref().is_some_and(|hold| {
                     let row = world.contents.row(hold.grant.node);

@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod contents;
+mod continuations;
 mod exchange;
 mod forget;
 mod invariant;
@@ -32,7 +33,9 @@ fn main() {
         },
     };
     let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
-    for scenario in scenarios(processes).into_iter().filter(|s| s.name.contains(&only)) {
+    let mut all = scenarios(processes);
+    all.extend(continuations::scenarios(processes));
+    for scenario in all.into_iter().filter(|scenario| scenario.name.contains(&only)) {
         holds(&scenario);
     }
     refutations::refute_all();
@@ -170,13 +173,13 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
             ..two_nodes("a lease of two nodes, and others")
         },
         Scenario {
-            restores: true,
+            restorations: 1,
             times: vec![0, 5],
             happens: vec![Event::GrantsAfterRestoration, Event::IssuesAfterRestoration],
             ..any("a store restored")
         },
         Scenario {
-            restores: true,
+            restorations: 1,
             slow_clock: true,
             identities: vec![Identity::Node(0); processes],
             times: vec![0, 4],

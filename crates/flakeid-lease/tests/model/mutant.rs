@@ -34,4 +34,20 @@ pub enum Mutant {
     BelowOwnLast,
     /// A node whose window is too short to begin in is given back as if nothing of it was used.
     UnusedUnlessBegun,
+    /// After a restoration holders go on although others may have had their nodes since they expired.
+    ContinuesExpired,
+    /// The same, but only by as much as clocks may differ.
+    ContinuesWithoutSkew,
+    /// After a restoration holders go on although another copy may have granted their nodes.
+    ContinuesBesideSiblings,
+    /// After a restoration holders go on whatever grant the row is of.
+    ContinuesAnyGrant,
+    /// After a restoration holders of fixed nodes go on, too.
+    ContinuesFixed,
+    /// Whoever wants a certain node takes it over from any holder.
+    TakesOverLive,
+    /// Operators let others have a node at once.
+    OperatorFreesAtOnce,
+    /// A restored store grants at once, from the clock on.
+    NoWait,
 }

@@ -9,7 +9,6 @@ use crate::contents::LAYOUT;
 use crate::mutant::Mutant;
 
 pub const WINDOW: u64 = 2;
-pub const TTL_MS: u64 = 1;
 
 /// A generator: it issues positions from its word up to the limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +46,7 @@ impl Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Message {
     Acquire { token: Token, now: i64, after: u64 },
-    Renew { node: u64, start: u64, token: Token, next: Token, wanted: u64 },
+    Renew { node: u64, start: u64, token: Token, next: Token, confirmed: u64, wanted: u64 },
     Release { node: u64, token: Token, used_until: u64 },
     Granted { node: u64, start: u64, fence: u64, token: Token },
     NotGranted { token: Token },
@@ -163,6 +162,13 @@ impl Process {
         self.holders.iter().position(waits).unwrap_or(0)
     }
 
+    /// Whether it waits for the answer to a renewal, or would still take it.
+    pub fn awaits(&self, request: &Message) -> bool {
+        let Message::Renew { next: sent, .. } = *request else { return false };
+        let mut renewals = self.holders.iter().filter_map(renewal_of);
+        !self.closing() && renewals.any(|renewal| renewal.next == sent)
+    }
+
     pub fn closing(&self) -> bool {
         self.holders.iter().any(|holder| holder.closing)
     }
@@ -175,8 +181,8 @@ impl Process {
                 self.send(Message::Acquire { token, now: clock, after });
             }
             Effect::Renew(renew) => {
-                let Renew { node, start, token, next, wanted, .. } = renew;
-                self.send(Message::Renew { node, start, token, next, wanted });
+                let Renew { node, start, token, next, confirmed, wanted, .. } = renew;
+                self.send(Message::Renew { node, start, token, next, confirmed, wanted });
                 if mutant == Mutant::UseBeforePersist {
                     self.raise(wanted);
                 }
@@ -269,15 +275,14 @@ impl Process {
         self.mail.insert(place, message);
     }
 
-    pub fn knows(&self, token: Token) -> bool {
-        let holds = |holder: &Holder| {
-            let hold = holder.hold.as_ref();
-            hold.is_some_and(|hold| hold.grant.token == token)
-                || renewal_of(holder).is_some_and(|r| r.token == token || r.next == token)
-                || holder.acquiring == Some(token)
-        };
-        self.holders.iter().any(holds)
-            || self.mail.iter().any(|message| message.tokens().contains(&Some(token)))
+    /// All tokens that it knows, or that are on their way.
+    pub fn tokens(&self) -> impl Iterator<Item = Token> {
+        let known = self.holders.iter().flat_map(|holder| {
+            let held = holder.hold.as_ref().map(|hold| hold.grant.token);
+            let renewal = renewal_of(holder).map(|renewal| [renewal.token, renewal.next]);
+            held.into_iter().chain(renewal.into_iter().flatten()).chain(holder.acquiring)
+        });
+        known.chain(self.mail.iter().flat_map(Message::tokens).flatten())
     }
 }
 

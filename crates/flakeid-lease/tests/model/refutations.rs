@@ -2,18 +2,20 @@
 
 use flakeid_lease::protocol::Identity;
 
+use crate::continuations;
 use crate::invariant::Invariant::{self, I1, I2, I3, I4, I5, I6, I7, I8};
 use crate::mutant::Mutant;
 use crate::scenario::Scenario;
 
 /// A mutant, where it is let loose, and what it breaks first; whether it comes to the same ID
 /// twice.
-type Refutation = (Mutant, Scenario, Invariant, bool);
+pub type Refutation = (Mutant, Scenario, Invariant, bool);
 
 const MOST_STEPS: usize = 20;
 
 pub fn refute_all() {
-    for (mutant, scenario, first, duplicates) in refutations() {
+    let all = refutations().into_iter().chain(continuations::refutations());
+    for (mutant, scenario, first, duplicates) in all {
         let scenario = Scenario { mutant, ..scenario };
         let length = refute(&scenario, first);
         let also = if duplicates && first != I1 {
@@ -54,7 +56,7 @@ fn refutations() -> Vec<Refutation> {
     };
     let leasing_two =
         || Scenario { leased: 2, nodes: 3, ahead: 4, mail: 2, times: vec![0], ..moving() };
-    let restoring = || Scenario { restores: true, ..fixed() };
+    let restoring = || Scenario { restorations: 1, ..fixed() };
     vec![
         (Mutant::UseBeforePersist, fixed(), I5, true),
         (Mutant::StartAtNow, fixed(), I4, true),

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use flakeid_lease::protocol::Identity;
+use flakeid_lease::protocol::{Bounds, Identity};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
-use crate::contents::LAYOUT;
+use crate::contents::{LAYOUT, MAX_SKEW_MS};
 use crate::invariant::{Event, Invariant};
 use crate::mutant::Mutant;
 use crate::process::Process;
@@ -58,7 +58,17 @@ pub struct Scenario {
     pub repeats: bool,
     pub operates: bool,
 
-    pub restores: bool,
+    /// How often an older copy is put back.
+    pub restorations: u8,
+    /// How many copies are made at most.
+    pub copies: usize,
+    /// Whether rows have an age, so that their holders may go on after a restoration, and time passes
+    /// before the last one.
+    pub ages: bool,
+    pub ttl: u64,
+    pub max_window: u64,
+    /// For how long a restored store grants nothing.
+    pub quiet: u64,
     pub closes: bool,
     /// The store's clock may read less, as after a failover.
     pub slow_clock: bool,
@@ -89,7 +99,12 @@ impl Scenario {
             forks: false,
             repeats: false,
             operates: false,
-            restores: false,
+            restorations: 0,
+            copies: 1,
+            ages: false,
+            ttl: 1,
+            max_window: 2,
+            quiet: 5,
             closes: false,
             slow_clock: false,
             fills_ticks: false,
@@ -101,6 +116,15 @@ impl Scenario {
 }
 
 impl Scenario {
+    pub const fn bounds(&self) -> Bounds {
+        Bounds {
+            max_window_ms: self.max_window,
+            max_ahead_ms: self.ahead,
+            max_skew_ms: MAX_SKEW_MS,
+            quiet_ms: self.quiet,
+        }
+    }
+
     /// A process that knows nothing yet.
     pub fn process(&self, index: usize) -> Process {
         Process::new(if index == 0 { self.leased } else { 1 })
@@ -189,11 +213,11 @@ impl Model for Scenario {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        let mut properties: Vec<Property<Self>> = always!(I1 I2 I3 I4 I5 I6 I7 I8 I9 I10);
+        let mut properties: Vec<Property<Self>> = always!(I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I14);
         properties.extend(self.happens.iter().map(|event| {
             sometimes!(event; TwoIssue TwoHold LateConfirmation MovesOn Ousted Released
                 GrantsAfterRestoration IssuesAfterRestoration Quarantined ClosedWhileAsking
-                WindowsDoNotMeet)
+                WindowsDoNotMeet Continues)
         }));
         properties
     }

@@ -4,9 +4,10 @@ use flakeid_lease::protocol::{Event as Heard, Holder, HolderOptions, Identity, R
 use flakeid_lease::store::operations::Repair;
 
 use crate::contents::{Contents, LAYOUT, NODES};
+use crate::forget::halves;
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Cell, Message, Process, TTL_MS, WINDOW, renewal_of};
+use crate::process::{Cell, Message, Process, WINDOW, renewal_of};
 use crate::scenario::Scenario;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,12 +17,14 @@ pub struct World {
     /// Which run of the store's server this is.
     pub run: u8,
     pub contents: Contents,
-    pub backup: Option<Contents>,
+    pub backups: Vec<Contents>,
     pub processes: Vec<Process>,
     /// One ID that was issued, its node and position: any one, so that no other need be kept.
     pub watched: Option<(u64, u64)>,
     /// The highest fence ever persisted, by node: restorations do not lower it.
     pub reached: [u64; NODES as usize],
+    /// Where the latest grant of each node began, whatever became of it in a restoration.
+    pub latest_start: [u64; NODES as usize],
     /// How many more accidents there may be.
     pub mischief: u8,
     pub broken: Option<Invariant>,
@@ -82,7 +85,10 @@ pub enum Action {
     FastForward,
     Adopt,
     Backup,
-    Restore,
+    /// The store becomes another one, with an older copy's contents.
+    Restore {
+        copy: usize,
+    },
 }
 
 impl World {
@@ -98,10 +104,11 @@ impl World {
             time: 0,
             run: 0,
             contents: Contents::default(),
-            backup: None,
+            backups: Vec::new(),
             processes,
             watched: None,
             reached: [0; NODES as usize],
+            latest_start: [0; NODES as usize],
 
             mischief: scenario.mischief,
             broken: None,
@@ -137,15 +144,12 @@ impl World {
 
     /// A token that nobody has: whether one was thrown away before makes no difference.
     fn fresh(&self) -> Token {
-        let kept =
-            |contents: &Contents, token| contents.rows.iter().any(|row| row.token == Some(token));
-        let is_known = |token: &Token| {
-            kept(&self.contents, *token)
-                || self.backup.as_ref().is_some_and(|backup| kept(backup, *token))
-                || self.processes.iter().any(|process| process.knows(*token))
-        };
-        let tokens = (1..).map(Token::from_bits);
-        tokens.into_iter().find(|token| !is_known(token)).expect("there are enough")
+        let rows = self.contents.rows.iter().chain(self.backups.iter().flat_map(|b| &b.rows));
+        let tokens = rows.filter_map(|row| row.token);
+        let tokens = tokens.chain(self.processes.iter().flat_map(Process::tokens));
+        let known: Vec<u128> = tokens.flat_map(halves).collect();
+        let half = (1..).find(|half| !known.contains(half)).expect("there are enough");
+        Token::from_bits(half << 64 | half)
     }
 
     pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
@@ -153,7 +157,7 @@ impl World {
             return;
         }
         // Where a store is restored, nothing is gained by waiting for it.
-        let waits = scenario.restores && self.run == 0;
+        let waits = scenario.restorations > 0 && self.run == 0 && !scenario.ages;
         let later = scenario.times.iter().find(|time| **time > self.time && !waits);
         if let Some(time) = later {
             actions.push(Action::Tick { time: *time });
@@ -171,15 +175,21 @@ impl World {
         }
         if mischief && scenario.operates {
             for node in 0..scenario.nodes {
-                for repair in [Repair::Release, Repair::Quarantine, Repair::Lift] {
+                // What lets others have a node at once is safe without a restoration.
+                let restores = scenario.restorations > 0;
+                let release = if restores { Repair::Release } else { Repair::ReleaseNow };
+                for repair in [release, Repair::Quarantine, Repair::Lift] {
                     actions.push(Action::Operate { node, repair });
                 }
             }
             actions.push(Action::FastForward);
             actions.push(Action::Adopt);
         }
-        if scenario.restores && self.run == 0 {
-            actions.push(if self.backup.is_none() { Action::Backup } else { Action::Restore });
+        if self.run < scenario.restorations {
+            if self.backups.len() < scenario.copies {
+                actions.push(Action::Backup);
+            }
+            actions.extend((0..self.backups.len()).map(|copy| Action::Restore { copy }));
         }
     }
 
@@ -298,10 +308,18 @@ impl World {
                     return None;
                 }
             }
-            Action::Backup => next.backup = Some(next.contents.clone()),
-            Action::Restore => {
-                next.contents = next.backup.take()?;
+            Action::Backup => {
+                if next.backups.contains(&next.contents) {
+                    return None;
+                }
+                next.backups.push(next.contents.clone());
+            }
+            Action::Restore { copy } => {
+                next.contents = next.backups[copy].clone();
                 next.run += 1;
+                if next.run == scenario.restorations {
+                    next.backups.clear();
+                }
             }
         }
         let told = match action {
@@ -328,7 +346,7 @@ impl World {
         event: Heard,
     ) {
         let fixed = matches!(scenario.identities[process], Identity::Node(_));
-        let options = HolderOptions { window: WINDOW, ttl_ms: TTL_MS, fixed };
+        let options = HolderOptions { window: WINDOW, ttl_ms: scenario.ttl, fixed };
         self.processes[process].step(&options, member, clock, scenario.mutant, event);
     }
 
@@ -336,7 +354,7 @@ impl World {
         let now = LAYOUT.tick_at(clock).unwrap_or(0);
         let next = self.processes[process].next_tick();
         let fresh = self.fresh();
-        let heard = Heard::Wake { now, next, margin: WINDOW, fresh };
+        let heard = Heard::Wake { now, unix_ms: 0, next, margin: WINDOW, fresh };
         self.step(scenario, process, member, clock, heard);
     }
 

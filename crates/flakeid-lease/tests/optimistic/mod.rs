@@ -10,7 +10,8 @@ use crate::client::{connect, fresh_namespace, renewal, request};
 
 /// One that is over a restoration in seconds.
 pub(crate) fn brief_namespace(name: &str) -> Namespace {
-    let bounds = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500 };
+    let bounds =
+        Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
     Namespace { bounds, ..fresh_namespace(name) }
 }
 
@@ -40,7 +41,9 @@ pub(crate) fn deleted_rows_are_noticed(under_test: &dyn StoreUnderTest) {
     let again = loop {
         let only = Acquire { identity: Identity::Node(0), ..request(&namespace) };
         match operations::acquire(&mut *store, name, &only) {
-            Err(Fault::Refused(Refusal::FenceInFuture { retry_after_ms })) => {
+            Err(Fault::Refused(
+                Refusal::FenceInFuture { retry_after_ms } | Refusal::Restored { retry_after_ms },
+            )) => {
                 std::thread::sleep(Duration::from_millis(retry_after_ms.min(500)));
             }
             granted => break granted.unwrap(),

@@ -53,7 +53,12 @@ fn a_restored_template_copy_is_noticed() {
 fn no_id_is_issued_twice_over_a_restored_template_copy() {
     const WINDOW_MS: u64 = 10_000;
     let server = PostgresServer::new();
-    let bounds = Bounds { max_window_ms: WINDOW_MS, max_ahead_ms: 500, max_skew_ms: 1_000 };
+    let bounds = Bounds {
+        max_window_ms: WINDOW_MS,
+        max_ahead_ms: 500,
+        max_skew_ms: 1_000,
+        quiet_ms: 12_001,
+    };
     let namespace = Namespace { bounds, ..fresh_namespace("issuing") };
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     copy(&server);

@@ -88,7 +88,12 @@ fn a_primary_that_was_a_replica_meanwhile_counts_as_restored() {
 fn no_id_is_issued_twice_over_a_failover_and_back() {
     const WINDOW_MS: u64 = 10_000;
     let pair = Pair::new();
-    let bounds = Bounds { max_window_ms: WINDOW_MS, max_ahead_ms: 500, max_skew_ms: 1_000 };
+    let bounds = Bounds {
+        max_window_ms: WINDOW_MS,
+        max_ahead_ms: 500,
+        max_skew_ms: 1_000,
+        quiet_ms: 12_001,
+    };
     let namespace = Namespace { bounds, ..fresh_namespace("issuing") };
     operations::init(&mut *connect(&pair.primary.url()).unwrap(), &namespace).unwrap();
     pair.lag();

@@ -97,7 +97,8 @@ fn more_than_twice_the_replicas_asked_for_are_refused() {
 fn a_new_primary_notes_nothing_before_replicas_follow_it() {
     let old = RedisServer::new();
     let (new, other) = (replica_of(&old), replica_of(&old));
-    let bounds = Bounds { max_window_ms: 4_000, max_ahead_ms: 100, max_skew_ms: 1_000 };
+    let bounds =
+        Bounds { max_window_ms: 4_000, max_ahead_ms: 100, max_skew_ms: 1_000, quiet_ms: 6_001 };
     let namespace = Namespace { bounds, ..fresh_namespace("two-primaries") };
     let name = &namespace.name;
     let acquire = |server: &RedisServer| {

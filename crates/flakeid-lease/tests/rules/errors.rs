@@ -16,7 +16,7 @@ pub fn check_error(error: &Error, refusal: &Refusal) {
             ErrorKind::ClockSkew
         }
         Refusal::FenceInFuture { .. } | Refusal::Restored { .. } => ErrorKind::FenceInFuture,
-        Refusal::NoFreeNode { .. } => ErrorKind::NoFreeNode,
+        Refusal::NoFreeNode { .. } | Refusal::Held { .. } => ErrorKind::NoFreeNode,
         Refusal::FencedOff => ErrorKind::LeaseExpired,
         Refusal::Horizon => ErrorKind::HorizonReached,
     };
@@ -26,9 +26,9 @@ pub fn check_error(error: &Error, refusal: &Refusal) {
         assert!(!text.contains(debug), "{refusal:?} is told as {text:?}");
     }
     let retry_after = match refusal {
-        Refusal::FenceInFuture { retry_after_ms } | Refusal::Restored { retry_after_ms } => {
-            Some(*retry_after_ms)
-        }
+        Refusal::FenceInFuture { retry_after_ms }
+        | Refusal::Restored { retry_after_ms }
+        | Refusal::Held { retry_after_ms, .. } => Some(*retry_after_ms),
         Refusal::NoFreeNode { next_free_in_ms, .. } => *next_free_in_ms,
         _ => None,
     };
@@ -51,6 +51,7 @@ fn every_refusal_is_told() {
         Refusal::ImpossibleClock { by_ms: -1 },
         Refusal::TooFarAhead { by_ms: u64::MAX },
         Refusal::Quarantined { node: 3 },
+        Refusal::Held { node: 3, retry_after_ms: 41_250 },
         Refusal::FenceInFuture { retry_after_ms: 250 },
         Refusal::NoFreeNode { held: 1, hot: 2, quarantined: 3, used: 4, next_free_in_ms: None },
         Refusal::NoFreeNode { held: 1, hot: 2, quarantined: 3, used: 4, next_free_in_ms: Some(5) },

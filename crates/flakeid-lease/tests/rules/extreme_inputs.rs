@@ -61,9 +61,9 @@ fn row() -> impl Strategy<Value = Row> {
     let numbers = (number(), number(), number(), number());
     let token = prop::option::of((0u128..3).prop_map(Token::from_bits));
     let times = (instant(), instant(), instant());
-    (numbers, token, state, times, owner(), 0u8..2).prop_map(
-        |((node, fence, start, grant), token, state, (acquired, renewed, expires), owner, run)| {
-            let incarnation = run.to_string();
+    (numbers, token, state, times, owner(), 0u8..4).prop_map(
+        |((node, fence, start, grant), token, state, (acquired, renewed, expires), owner, kind)| {
+            let (incarnation, fixed) = ((kind / 2).to_string(), kind % 2 == 1);
             Row {
                 node,
                 fence,
@@ -76,18 +76,27 @@ fn row() -> impl Strategy<Value = Row> {
                 renewed,
                 expires,
                 incarnation,
+                fixed,
             }
         },
     )
 }
 
 fn namespace() -> impl Strategy<Value = Namespace> {
-    (layout(), number(), number(), number(), number(), any::<bool>()).prop_map(
-        |(layout, floor, max_window_ms, max_ahead_ms, max_skew_ms, usual)| {
-            let bounds = Bounds { max_window_ms, max_ahead_ms, max_skew_ms };
-            let bounds = if usual { Bounds::of(&layout) } else { bounds };
+    let bounds = (number(), number(), number(), number()).prop_map(
+        |(max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms)| Bounds {
+            max_window_ms,
+            max_ahead_ms,
+            max_skew_ms,
+            quiet_ms,
+        },
+    );
+    let quiet_until = prop_oneof![Just(0), instant()];
+    (layout(), number(), quiet_until, prop::option::of(bounds)).prop_map(
+        |(layout, floor, quiet_until, bounds)| {
+            let bounds = bounds.unwrap_or_else(|| Bounds::of(&layout));
             let incarnation = "0".into();
-            Namespace { floor, incarnation, bounds, ..Namespace::new(SPACE, layout) }
+            Namespace { floor, quiet_until, incarnation, bounds, ..Namespace::new(SPACE, layout) }
         },
     )
 }
@@ -158,8 +167,11 @@ proptest! {
                     start: granted.start,
                     token: request.token,
                     next: Token::from_bits(2),
+                    confirmed: granted.fence,
                     wanted: renewal.0,
                     ttl_ms: renewal.1,
+                    now: request.now,
+                    waited_ms: 0,
                 };
                 if let Ok(renewed) = rules::renew(&namespace, Some(&granted), &renew, now) {
                     prop_assert!(renewed.fence >= granted.fence);
@@ -176,11 +188,16 @@ proptest! {
         row in row(),
         now in instant(),
         (wanted, start, token, next, ttl_ms) in (number(), number(), 0u128..3, 0u128..3, number()),
+        (confirmed, client_now, waited_ms) in (number(), instant(), number()),
         used_until in number(),
     ) {
         let (token, next) = (Token::from_bits(token), Token::from_bits(next));
         for start in [start, row.start] {
-            let renew = Renew { node: row.node, start, token, next, wanted, ttl_ms };
+            let node = row.node;
+            let renew =
+                Renew { node, start, token, next, confirmed, wanted, ttl_ms, now: client_now, waited_ms };
+            let forgotten = rules::is_forgotten(&namespace, Some(&row), &renew);
+            prop_assert!(!forgotten || confirmed > namespace.floor);
             match rules::renew(&namespace, Some(&row), &renew, now) {
                 Err(refusal) => {
                     check_error(&refusal.to_error(SPACE, &namespace.layout), &refusal);
@@ -188,7 +205,14 @@ proptest! {
                 Ok(renewed) => {
                     prop_assert!(renewed.fence >= row.fence, "I3");
                     prop_assert_eq!(renewed.token, Some(next));
-                    prop_assert!(row.token == Some(token) || row.token == Some(next), "I7");
+                    let goes_on = row.incarnation != namespace.incarnation;
+                    let is_its_own = |kept: Token| {
+                        kept == token || kept == next || goes_on && kept.is_same_grant(token)
+                    };
+                    prop_assert!(row.token.is_some_and(is_its_own), "I7");
+                    prop_assert!(!(goes_on && row.fixed), "I14");
+                    prop_assert!(renewed.expires >= row.expires);
+                    prop_assert_eq!(&renewed.incarnation, &namespace.incarnation);
                     prop_assert_eq!((row.state, row.start), (State::Held, start));
                 }
             }
@@ -204,6 +228,9 @@ proptest! {
         let restored = rules::restored(&namespace, "1".into(), now);
         prop_assert!(restored.floor >= namespace.floor);
         let floor_is_near = rules::hottest_start(&restored, now).is_ok_and(|tick| tick >= restored.floor);
-        prop_assert!(!floor_is_near || rules::wait_for_floor(&restored, now) == 0);
+        let is_quiet = restored.quiet_until > now;
+        let waits = rules::wait_to_grant(&restored, now) > 0;
+        prop_assert!(waits || !is_quiet);
+        prop_assert!(is_quiet || !floor_is_near || !waits);
     }
 }

@@ -72,8 +72,11 @@ impl Fixture {
             start: grant.start,
             token: grant.token,
             next: self.token(),
+            confirmed: grant.fence,
             wanted: LAYOUT.tick_at(self.now()).unwrap() + reach,
             ttl_ms: 60_000,
+            now: self.now(),
+            waited_ms: 0,
         };
         let renewed = operations::renew(&mut self.store, SPACE, &renew).unwrap();
         Grant { fence: renewed.fence, ..grant }
@@ -91,7 +94,7 @@ impl Fixture {
         for seconds in 0..100_000 {
             match self.acquire(10_000) {
                 Ok(grant) => return (grant, seconds),
-                Err(Refusal::FenceInFuture { .. }) => self.pass(1000),
+                Err(Refusal::FenceInFuture { .. } | Refusal::Restored { .. }) => self.pass(1000),
                 Err(refusal) => panic!("{refusal:?}"),
             }
         }
@@ -160,7 +163,17 @@ fn tokens_of_the_lost_one_are_void() {
     let held = fixture.lease_far(usual);
     fixture.lose(usual, usual);
     let Grant { node, start, token, fence, .. } = held;
-    let renew = Renew { node, start, token, next: fixture.token(), wanted: fence, ttl_ms: 60_000 };
+    let renew = Renew {
+        node,
+        start,
+        token,
+        next: fixture.token(),
+        confirmed: fence,
+        wanted: fence,
+        ttl_ms: 60_000,
+        now: fixture.now(),
+        waited_ms: 0,
+    };
     let refused = operations::renew(&mut fixture.store, SPACE, &renew);
-    assert_eq!(refused, Err(Fault::Refused(Refusal::FencedOff)));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }

@@ -90,7 +90,7 @@ pub fn names(directory: &Path) -> Vec<String> {
 #[test]
 fn child() {
     let Ok(url) = std::env::var(LESSEE) else { return };
-    let request = || Acquire { identity: Identity::Any, window_ms: 20_000, ..request(0) };
+    let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));
     // On a line of its own, whatever the test harness has written.
     match granted {

@@ -66,7 +66,7 @@ fn reboots_count_as_restorations() {
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
     // From then on it is that boot's.
     let answer = tuesday().lease(&store);
-    assert!(answer.refusal().contains("FenceInFuture"), "{answer:?}");
+    assert!(answer.refusal().contains("Restored"), "{answer:?}");
 }
 
 /// Two hosts start from one image of a disk, in which a store lies.

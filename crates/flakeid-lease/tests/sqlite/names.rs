@@ -8,7 +8,7 @@ use flakeid_lease::protocol::{Release, Renew};
 use flakeid_lease::store::{Fault, operations};
 
 use crate::lessee::{self, check_apart, names};
-use crate::restorations::{SPACE, request, token};
+use crate::restorations::{SPACE, now, request, token};
 use crate::store_under_test::{Sqlite, connect};
 
 fn rejection<T: std::fmt::Debug>(answer: Result<T, Fault>) -> String {
@@ -43,10 +43,13 @@ fn links_made_later() {
         let renewal = Renew {
             node: held.node,
             token: held.token,
-            next: token(),
+            next: token().of_grant(held.token),
+            confirmed: held.fence,
             start: held.start,
             wanted: held.fence + 10,
             ttl_ms: 1,
+            now: now(),
+            waited_ms: 0,
         };
         let release = Release { node: 2, token: given_back.token, used_until: 0 };
 

@@ -6,7 +6,7 @@ use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Grant, Renew};
 use flakeid_lease::store::{Continuity, operations};
 
-use crate::restorations::{SPACE, request, token};
+use crate::restorations::{SPACE, now, request, token};
 use crate::store_under_test::{Sqlite, persist};
 
 /// The same store as version 1 would have it: without birth times, and without bounds beside it.
@@ -15,7 +15,13 @@ fn of_version_1() -> (Sqlite, Grant) {
     let held = operations::acquire(&mut *store.connect(), SPACE, &request(1)).unwrap();
     let file = rusqlite::Connection::open(store.file()).unwrap();
     file.execute_batch(
-        "UPDATE flakeid_meta SET version = 1, \
+        "DROP TRIGGER flakeid_floor_stays;
+         ALTER TABLE flakeid_namespace DROP COLUMN quiet_until;
+         ALTER TABLE flakeid_namespace DROP COLUMN quiet_ms;
+         ALTER TABLE flakeid_node DROP COLUMN fixed;
+         CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
+         WHEN NEW.floor < OLD.floor BEGIN SELECT RAISE(ABORT, 'a floor never falls'); END;
+         UPDATE flakeid_meta SET version = 1,
          inode = iif(instr(inode, '/'), substr(inode, 1, instr(inode, '/') - 1), inode)",
     )
     .unwrap();
@@ -41,16 +47,19 @@ fn version_1_is_taken_over() {
     let renewal = Renew {
         node: held.node,
         token: held.token,
-        next: token(),
+        next: token().of_grant(held.token),
+        confirmed: held.fence,
         start: held.start,
         wanted: held.fence,
         ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
     };
     operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
     let found = fs::metadata(store.file()).unwrap();
     let (version, file) = meta(&store);
-    assert_eq!((version, file.contains('/')), (2, found.created().is_ok()), "{file}");
-    assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 77);
+    assert_eq!((version, file.contains('/')), (3, found.created().is_ok()), "{file}");
+    assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 94);
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
 }
 

@@ -127,6 +127,7 @@ impl TestNamespace {
                                 renewed: now,
                                 expires: if is_held { now + TTL_MS.cast_signed() } else { 0 },
                                 incarnation: incarnation.clone(),
+                                fixed: false,
                             };
                             ledger.put_row(None, &row)
                         })
@@ -153,10 +154,19 @@ impl TestNamespace {
                     break;
                 }
                 let holder = &mut part[at];
-                let next = token();
-                let Held { node, start, token } = *holder;
-                let wanted = self.tick()? + WINDOW_MS;
-                let renew = Renew { node, start, token, next, wanted, ttl_ms: TTL_MS };
+                let Held { node, start, token: current } = *holder;
+                let next = token().of_grant(current);
+                let renew = Renew {
+                    node,
+                    start,
+                    token: current,
+                    next,
+                    confirmed: start,
+                    wanted: self.tick()? + WINDOW_MS,
+                    ttl_ms: TTL_MS,
+                    now: SystemClock.unix_ms(),
+                    waited_ms: 0,
+                };
                 // A retry sends the same request, which the store recognises by its token if it was
                 // applied before.
                 self.retrying(store, |store| {

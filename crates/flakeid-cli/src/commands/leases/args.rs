@@ -13,11 +13,12 @@ use crate::store::StoreArgs;
 /// The fence of a node is the tick at which its latest window ends. Expiry only says when another
 /// process may lease the node.
 ///
-/// No command here can lead to an ID that is generated twice, with two exceptions: `adopt`, if the
-/// original of the store is still in use, and `init`, if what --fresh or --lost says is not true.
+/// No command here can lead to an ID that is generated twice, with three exceptions: `adopt`, if the
+/// original of the store is still in use; `init`, if what --fresh or --lost says is not true; and
+/// `release --now`, if the store is put back to a state from before it.
 ///
-/// After a restart, a failover or a restoration the store grants nothing until all earlier windows
-/// are over. It cannot notice two primaries that grant at once, a virtual machine that is put back
+/// After a restart, a failover or a restoration the store grants no nodes until all earlier windows
+/// are over, and those who hold one go on where that is safe. It cannot notice two primaries that grant at once, a virtual machine that is put back
 /// with its memory, or older data that are put back while the server runs (IMPORT TABLESPACE,
 /// RESTORE, SWAPDB, etcdctl put). After the last of these restart the server, or run fast-forward,
 /// before any process leases.
@@ -58,7 +59,7 @@ pub(super) struct InitArgs {
     pub(super) layout: LayoutArg,
 
     /// The longest window that may be leased: how long IDs can go on while the store is down
-    /// [default: 20s, or 4 ticks]
+    /// [default: 10s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
 
@@ -66,9 +67,17 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_ahead: Option<String>,
 
-    /// How far a host's clock may be from the store's [default: 5s]
+    /// How far a host's clock may be from the store's [default: 1s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
+
+    /// For how long nothing is granted after a restart, a failover or a restoration of the store
+    /// [default: 15s, or --max-window and four times --max-skew if that is longer]
+    ///
+    /// Processes that hold a node go on meanwhile, if they renew it sooner than this time, less four
+    /// times --max-skew, after their previous renewal.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(super) quiet: Option<String>,
 
     /// This store never had a namespace of this name: grant at once
     ///
@@ -81,7 +90,8 @@ pub(super) struct InitArgs {
     /// have ended
     ///
     /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
-    /// such as 1h,20s,5s; `default` stands for their defaults. Values that are too large are safe
+    /// such as 1h,20s,1s, and then its --quiet if it was not the default; `default` stands for the
+    /// defaults. Values that are too large are safe
     /// and only take longer; values that are too small are not safe. If the namespace was lost more
     /// than once, give the largest value of each. The new bounds may be smaller or larger.
     /// Quarantine and fast-forward again what was quarantined or fast-forwarded in the lost
@@ -135,17 +145,24 @@ pub(super) struct WatchArgs {
     pub(super) json: bool,
 }
 
-/// Takes a node from its holder and lets others have it at once
+/// Takes a node from its holder and lets others have it when its lease expires
 ///
 /// Use it for a node whose holder you know to be dead. It is safe even if the holder is alive: the
 /// holder may use up its window and then leases another node, and the window of the next holder
-/// starts after it.
+/// starts after it. A node that was leased by its number is free at once.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
     /// The node
     #[arg(value_name = "NODE", allow_negative_numbers = true)]
     pub(super) node: String,
+
+    /// Let others have it at once
+    ///
+    /// If the store is then put back to a state from before this command, both its former and its
+    /// next holder can generate the same IDs.
+    #[arg(long)]
+    pub(super) now: bool,
 
     #[command(flatten)]
     pub(super) store: StoreArgs,
@@ -182,7 +199,7 @@ pub(super) struct QuarantineArgs {
 /// system, or under leases that the store has forgotten. All leases end. This cannot be undone.
 ///
 /// After older data were put back into a running server, the instant must be at least max-window +
-/// max-ahead + 2 x max-skew from now: --by 50s with the bounds that `init` sets by default.
+/// max-ahead + 2 x max-skew from now: --by 32s with the bounds that `init` sets by default.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
@@ -247,7 +264,7 @@ Examples:
 
 On a server, for the first time, and after it has lost a namespace that allowed windows of an hour:
   flakeid leases init --store postgresql://db/app --namespace invoices --fresh
-  flakeid leases init --store postgresql://db/app --namespace payments --lost 1h,20s,5s";
+  flakeid leases init --store postgresql://db/app --namespace payments --lost 1h,20s,1s";
 
 const LS_EXAMPLES: &str = "\
 Examples:
@@ -261,7 +278,8 @@ Examples:
 
 const RELEASE_EXAMPLES: &str = "\
 Examples:
-  flakeid leases release 0 --store sqlite://flakeid.db --yes";
+  flakeid leases release 0 --store sqlite://flakeid.db --yes
+  flakeid leases release 0 --now --store sqlite://flakeid.db --yes";
 
 const QUARANTINE_EXAMPLES: &str = "\
 Examples:

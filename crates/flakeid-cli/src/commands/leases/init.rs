@@ -15,8 +15,14 @@ use crate::terminal::output;
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let mut wanted = Namespace::new(&args.store.namespace()?, layout);
-    wanted.bounds = bounds(args, wanted.bounds)?;
+    wanted.bounds = bounds(args, wanted.bounds, &layout)?;
     wanted.bounds.check(&layout)?;
+    if wanted.bounds.continuation_ms() < wanted.bounds.max_window_ms {
+        output::warning(
+            "--quiet less four times --max-skew is shorter than --max-window: after a restart of the \
+             store some processes will have to wait for another node",
+        );
+    }
     wanted.keeps_history = !args.no_history;
     let lost = args.lost.as_deref().map(|text| lost_bounds(text, &layout)).transpose()?;
     let mut connection = args.store.connect_or_make()?;
@@ -37,7 +43,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
              does not know of, use `flakeid leases fast-forward`",
         );
     }
-    let wait_ms = rules::wait_for_floor(&kept, SystemClock.unix_ms());
+    let wait_ms = rules::wait_to_grant(&kept, SystemClock.unix_ms());
     if args.json || !output::is_terminal() {
         let mut out = output::stream();
         output::json_line(&mut out, &Description::new(&kept, !existed, wait_ms))?;
@@ -55,38 +61,44 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     let verb = if existed { "exists already" } else { "created" };
     let bounds = &kept.bounds;
     let text = format!(
-        "{}: {verb}\nlayout {}, windows up to {}, ahead up to {}, clocks apart up to {}, {} history\n{wait}",
+        "{}: {verb}\nlayout {}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
+         after a restart, {} history\n{wait}",
         connection.name(),
         name_of(&kept.layout),
         duration::exact(bounds.max_window_ms),
         duration::exact(bounds.max_ahead_ms),
         duration::exact(bounds.max_skew_ms),
+        duration::exact(bounds.quiet_ms),
         if kept.keeps_history { "with a" } else { "without a" },
     );
     Ok(output::show(&text)?)
 }
 
-fn bounds(args: &InitArgs, usual: Bounds) -> Result<Bounds, Error> {
+fn bounds(args: &InitArgs, usual: Bounds, layout: &Layout) -> Result<Bounds, Error> {
     let read = |option, text: &Option<String>, usual| match text {
         Some(text) => duration::parse(option, text),
         None => Ok(usual),
     };
-    Ok(Bounds {
+    let bounds = Bounds {
         max_window_ms: read("--max-window", &args.max_window, usual.max_window_ms)?,
         max_ahead_ms: read("--max-ahead", &args.max_ahead, usual.max_ahead_ms)?,
         max_skew_ms: read("--max-skew", &args.max_skew, usual.max_skew_ms)?,
-    })
+        quiet_ms: 0,
+    };
+    let usual = bounds.with_usual_quiet(layout);
+    Ok(Bounds { quiet_ms: read("--quiet", &args.quiet, usual.quiet_ms)?, ..usual })
 }
 
 const LOST: &str = "--lost";
 
-/// The bounds of a namespace that was lost, as typed: `1h,20s,5s` or `default`.
+/// The bounds of a namespace that was lost, as typed: `1h,20s,1s`, with the quiet time if it was not the
+/// usual one, or `default`.
 fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     if text == "default" {
         return Ok(Bounds::of(layout));
     }
     let parts: Vec<&str> = text.split(',').collect();
-    let [window, ahead, skew] = parts[..] else {
+    let ([window, ahead, skew, quiet @ ..], 3..=4) = (&parts[..], parts.len()) else {
         let reason = format!(
             "{text:?} is not WINDOW,AHEAD,SKEW: write the three bounds of the namespace that was \
              lost, such as {}, or default",
@@ -98,6 +110,11 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         max_window_ms: duration::parse(LOST, window)?,
         max_ahead_ms: duration::parse(LOST, ahead)?,
         max_skew_ms: duration::parse(LOST, skew)?,
+        quiet_ms: 0,
+    };
+    let lost = match quiet.first() {
+        Some(quiet) => Bounds { quiet_ms: duration::parse(LOST, quiet)?, ..lost },
+        None => lost.with_usual_quiet(layout),
     };
     // What no namespace of this layout can have had is mistyped.
     let checked = lost.check(layout);
@@ -110,7 +127,7 @@ fn typed(bounds: &Bounds) -> String {
         0 => format!("{}s", ms / 1000),
         _ => format!("{ms}ms"),
     };
-    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms } = *bounds;
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, .. } = *bounds;
     [max_window_ms, max_ahead_ms, max_skew_ms].map(typed).join(",")
 }
 
@@ -142,6 +159,7 @@ struct Description<'a> {
     max_window_ms: u64,
     max_ahead_ms: u64,
     max_skew_ms: u64,
+    quiet_ms: u64,
     history: bool,
     /// How long nothing is granted.
     wait_ms: u64,
@@ -156,6 +174,7 @@ impl<'a> Description<'a> {
             max_window_ms: kept.bounds.max_window_ms,
             max_ahead_ms: kept.bounds.max_ahead_ms,
             max_skew_ms: kept.bounds.max_skew_ms,
+            quiet_ms: kept.bounds.quiet_ms,
             history: kept.keeps_history,
             wait_ms,
         }

@@ -14,7 +14,8 @@ use crate::store::StoreArgs;
 use crate::terminal::output;
 
 pub(super) fn release(args: &ReleaseArgs) -> Outcome {
-    repair(&args.node, Repair::Release, &args.store, &args.confirm)
+    let kind = if args.now { Repair::ReleaseNow } else { Repair::Release };
+    repair(&args.node, kind, &args.store, &args.confirm)
 }
 
 pub(super) fn quarantine(args: &QuarantineArgs) -> Outcome {
@@ -29,8 +30,15 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     let row = listing.rows.iter().find(|row| row.node == node);
     let subject = format!("node {node} in {}", connection.name());
     let status = row.map(|row| LeaseStatus::new(row, listing.now));
+    let left = row.map_or(0, |row| row.expires.saturating_sub(listing.now).max(0).unsigned_abs());
     let done = match (kind, status) {
-        (Repair::Release, Some(LeaseStatus::Held | LeaseStatus::Expired)) => "it is free now",
+        (Repair::Release, Some(LeaseStatus::Held)) if row.is_some_and(|row| !row.fixed) => {
+            &format!("it is free in {}", duration::shown(left))
+        }
+        (Repair::Release | Repair::ReleaseNow, Some(LeaseStatus::Held | LeaseStatus::Expired)) => {
+            "it is free now"
+        }
+        (Repair::ReleaseNow, Some(LeaseStatus::Free)) if left > 0 => "it is free now",
         (Repair::Quarantine, status) if status != Some(LeaseStatus::Quarantined) => {
             "it is quarantined now"
         }
@@ -45,12 +53,20 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     };
     let holder = holder(&listing, row);
     let effect = match kind {
-        Repair::Release => "The next process that asks can lease the node, from its fence on.",
+        Repair::Release => {
+            "Others can lease the node once its lease has expired, from its fence on."
+        }
+        Repair::ReleaseNow => {
+            "The next process that asks can lease the node, from its fence on. If the store is then \
+             put back to an earlier state, both can generate the same IDs."
+        }
         Repair::Quarantine => "No process gets the node until its quarantine is lifted.",
-        Repair::Lift => "The next process that asks can lease it, from its fence on.",
+        Repair::Lift => {
+            "Others can lease it, from its fence on, unless an earlier lease is not over."
+        }
     };
     let verb = match kind {
-        Repair::Release => "releases",
+        Repair::Release | Repair::ReleaseNow => "releases",
         Repair::Quarantine => "quarantines",
         Repair::Lift => "lifts the quarantine of",
     };

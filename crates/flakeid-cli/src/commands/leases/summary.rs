@@ -70,6 +70,7 @@ mod tests {
             renewed: NOW - 1_000,
             expires,
             incarnation: String::new(),
+            fixed: false,
         }
     }
 

@@ -71,7 +71,8 @@ impl Gateway {
     fn read(&self, path: &str, mut answer: Response<ureq::Body>) -> Result<Answer, Fault> {
         let status = answer.status();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
-        let date = date.and_then(unix_ms);
+        // The middle of the second that it names.
+        let date = date.and_then(unix_ms).map(|second| second + 500);
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_string();
         let body = body.map_err(|error| transport_fault(&self.base, &error))?;
         let body: Option<Value> = serde_json::from_str(&body).ok();

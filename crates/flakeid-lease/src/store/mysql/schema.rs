@@ -15,10 +15,12 @@ pub(super) const CREATE: [&str; 12] = [
         name VARCHAR(64) NOT NULL PRIMARY KEY,
         layout VARCHAR(255) NOT NULL,
         floor BIGINT NOT NULL CHECK (floor >= 0),
+        quiet_until BIGINT NOT NULL,
         incarnation VARCHAR(255) NOT NULL,
         max_window_ms BIGINT NOT NULL CHECK (max_window_ms >= 0),
         max_ahead_ms BIGINT NOT NULL CHECK (max_ahead_ms >= 0),
         max_skew_ms BIGINT NOT NULL CHECK (max_skew_ms >= 0),
+        quiet_ms BIGINT NOT NULL CHECK (quiet_ms >= 0),
         keeps_history BOOLEAN NOT NULL
      ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     "CREATE TABLE IF NOT EXISTS flakeid_node (
@@ -36,6 +38,7 @@ pub(super) const CREATE: [&str; 12] = [
         renewed BIGINT NOT NULL,
         expires BIGINT NOT NULL,
         incarnation VARCHAR(255) NOT NULL,
+        fixed BOOLEAN NOT NULL,
         PRIMARY KEY (namespace, node),
         KEY flakeid_node_coldest (namespace, fence, node),
         KEY flakeid_node_name (namespace, owner_name, fence, node),
@@ -64,7 +67,8 @@ pub(super) const CREATE: [&str; 12] = [
     "CREATE TRIGGER flakeid_namespace_stays BEFORE DELETE ON flakeid_namespace FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of namespaces is refused'",
     "CREATE TRIGGER flakeid_namespace_keeps BEFORE UPDATE ON flakeid_namespace FOR EACH ROW
-     IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout OR NEW.floor < OLD.floor THEN
+     IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout OR NEW.floor < OLD.floor
+         OR NEW.quiet_until < OLD.quiet_until THEN
          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT =
              'flakeid: the name and layout of a namespace stay, and its floor does not fall';
      END IF",
@@ -83,5 +87,5 @@ pub(super) const CREATE: [&str; 12] = [
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused'",
     "CREATE TRIGGER flakeid_grant_keeps BEFORE UPDATE ON flakeid_grant FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused'",
-    "INSERT IGNORE INTO flakeid_schema VALUES (1)",
+    "INSERT IGNORE INTO flakeid_schema VALUES (2)",
 ];

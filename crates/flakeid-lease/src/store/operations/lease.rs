@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{Candidates, Fault, Ledger, Store};
-use super::namespace::{create_namespace, open_namespace, run};
+use super::namespace::{create_namespace, open_namespace, record_run, run};
 use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
     rules,
@@ -29,8 +29,7 @@ pub fn acquire_read_at(
     request: &Acquire,
     read: Instant,
 ) -> Result<Grant, Fault> {
-    let waited_ms = || u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX);
-    acquire_with(store, namespace, || Acquire { waited_ms: waited_ms(), ..request.clone() })
+    acquire_with(store, namespace, || Acquire { waited_ms: ms_since(read), ..request.clone() })
 }
 
 /// Calls `request` in every attempt of the transaction.
@@ -70,27 +69,54 @@ fn acquire_with(
     })
 }
 
-/// Moves a fence up, or confirms that this very renewal did.
+/// Moves a fence up, or confirms that this very renewal did. The first renewal that finds out that
+/// the store is not what it was records that, and may go on.
 ///
 /// # Errors
 /// As [`acquire`].
 pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
+    renew_with(store, namespace, || *request)
+}
+
+/// As [`renew`], for a request whose clock was read at `read`; see [`acquire_read_at`].
+///
+/// # Errors
+/// As [`acquire`].
+pub fn renew_read_at(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Renew,
+    read: Instant,
+) -> Result<Renewed, Fault> {
+    renew_with(store, namespace, || Renew { waited_ms: ms_since(read), ..*request })
+}
+
+fn renew_with(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: impl Fn() -> Renew,
+) -> Result<Renewed, Fault> {
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
-        let kept = open_namespace(ledger, now)?;
+        let request = &request();
+        let (mut kept, _) = record_run(ledger, now)?;
         let row = read_row(ledger, &kept, request.node)?;
-        let renewed = match rules::renew(&kept, row.as_ref(), request, now) {
-            Err(Refusal::Restored { .. }) => {
-                let retry_after_ms = rules::wait_for_floor(&kept, now);
-                return Err(Refusal::Restored { retry_after_ms }.into());
-            }
-            renewed => renewed?,
-        };
+        if rules::is_forgotten(&kept, row.as_ref(), request) {
+            // The run is the same, so only what its holder knows tells this incarnation apart.
+            let incarnation = format!("{}~{}", ledger.incarnation()?, request.next.evidence());
+            kept = rules::restored(&kept, incarnation, now);
+            ledger.put_namespace(&kept)?;
+        }
+        let renewed = rules::renew(&kept, row.as_ref(), request, now)?;
         if row.as_ref() != Some(&renewed) {
             ledger.put_row(row.as_ref(), &renewed)?;
         }
         Ok(rules::renewed_of(&renewed))
     })
+}
+
+fn ms_since(read: Instant) -> u64 {
+    u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Gives a node back; does nothing if the request's holder holds nothing there any more.
@@ -127,7 +153,8 @@ fn choose_node(
     }
     let hottest = rules::hottest_start(kept, request.now)?;
     let (from, to) = rules::range(request);
-    let mut candidates = Candidates { from, to, store_now: now, hottest, name: None };
+    let incarnation = &kept.incarnation;
+    let mut candidates = Candidates { from, to, store_now: now, incarnation, hottest, name: None };
     if let (Identity::Name(name), true) = (&request.identity, request.reuse) {
         candidates.name = Some(name);
         if let Some(row) = ledger.coldest(&candidates)? {
@@ -155,7 +182,8 @@ fn explain_no_node(
     let (mut held, mut hot, mut quarantined, mut used) = (0, 0, 0, 0);
     let mut next_free_in_ms: Option<u64> = None;
     for row in ledger.rows()?.iter().filter(|row| (from..=to).contains(&row.node)) {
-        let expires_in = row.expires.saturating_sub(now).max(0).cast_unsigned();
+        let is_live = rules::is_live(kept, row, now);
+        let expires_in = if is_live { row.expires.abs_diff(now) } else { 0 };
         let cools_in = row.fence.saturating_sub(hottest).saturating_mul(kept.layout.unit_ms());
         if row.state == State::Quarantined {
             quarantined += 1;
@@ -165,7 +193,7 @@ fn explain_no_node(
             used += 1;
             continue;
         }
-        if expires_in > 0 {
+        if is_live {
             held += 1;
         } else if cools_in > 0 {
             hot += 1;

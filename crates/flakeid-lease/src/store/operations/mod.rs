@@ -4,7 +4,7 @@ mod lease;
 mod namespace;
 mod operator;
 
-pub use lease::{acquire, acquire_read_at, release, renew};
+pub use lease::{acquire, acquire_read_at, release, renew, renew_read_at};
 pub use operator::{
     Listing, PastHolder, Repair, adopt, fast_forward, init, init_lost, list, repair, whois,
 };

@@ -31,15 +31,28 @@ pub(super) fn read_namespace(ledger: &mut dyn Ledger) -> Result<Namespace, Fault
 
 /// The namespace, if the store still is what it was. If not, records that first.
 pub(super) fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault> {
+    match record_run(ledger, now)? {
+        (kept, Continuity::Same) => Ok(kept),
+        (restored, _) => {
+            let retry_after_ms = rules::wait_to_grant(&restored, now);
+            Err(Refusal::Restored { retry_after_ms }.into())
+        }
+    }
+}
+
+/// The namespace, after recording that the store is not what it was, if so.
+pub(super) fn record_run(
+    ledger: &mut dyn Ledger,
+    now: i64,
+) -> Result<(Namespace, Continuity), Fault> {
     let kept = read_namespace(ledger)?;
-    match ledger.continuity(&kept.incarnation)? {
-        Continuity::Same => Ok(kept),
+    match ledger.continuity(kept.run())? {
+        Continuity::Same => Ok((kept, Continuity::Same)),
         Continuity::Foreign => Err(Refusal::Foreign.into()),
         Continuity::Restored => {
             let restored = rules::restored(&kept, ledger.incarnation()?, now);
             ledger.put_namespace(&restored)?;
-            let retry_after_ms = rules::wait_for_floor(&restored, now);
-            Err(Refusal::Restored { retry_after_ms }.into())
+            Ok((restored, Continuity::Restored))
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
         let (rows, now) = (ledger.rows()?, ledger.now()?);
-        let continuity = ledger.continuity(&kept.incarnation)?;
+        let continuity = ledger.continuity(kept.run())?;
         Ok(Listing { namespace: kept, rows, now, continuity })
     })
 }
@@ -79,8 +79,12 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
 /// What an operator does to one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Lets others have it at once. Its holder is fenced off; nothing it used is used again.
+    /// Lets others have it once it has expired, or at once if it was granted as a fixed node. Its
+    /// holder is fenced off; nothing it used is used again.
     Release,
+    /// Lets others have it at once. If the store is then restored to a copy from before this, both the
+    /// holder of now and the next one may issue in the same ticks.
+    ReleaseNow,
     /// Takes it out of use: its holder is fenced off and nobody gets it.
     Quarantine,
     /// Puts it back into use.
@@ -125,7 +129,7 @@ fn apply_repair(
 ) -> Option<Row> {
     let state = match repair {
         Repair::Quarantine => State::Quarantined,
-        Repair::Release | Repair::Lift => State::Free,
+        Repair::Release | Repair::ReleaseNow | Repair::Lift => State::Free,
     };
     let Some(row) = row else {
         return (repair == Repair::Quarantine).then(|| Row {
@@ -140,14 +144,29 @@ fn apply_repair(
             renewed: now,
             expires: 0,
             incarnation: kept.incarnation.clone(),
+            fixed: false,
         });
     };
     let applies = match repair {
         Repair::Quarantine => true,
         Repair::Release => row.state == State::Held,
+        // Also after a release that was not at once.
+        Repair::ReleaseNow => {
+            row.state == State::Held || row.state == State::Free && row.expires > now
+        }
         Repair::Lift => row.state == State::Quarantined,
     };
-    applies.then(|| Row { token: None, state, expires: 0, ..row.clone() })
+    applies.then(|| match repair {
+        Repair::ReleaseNow => Row { expires: 0, ..cut_off(row, state) },
+        _ => cut_off(row, state),
+    })
+}
+
+/// A row without its holder. Nobody else has the node before it expires: if this were lost in a
+/// restoration, the holder could go on until then.
+fn cut_off(row: &Row, state: State) -> Row {
+    let expires = if row.fixed { 0 } else { row.expires };
+    Row { token: None, state, expires, ..row.clone() }
 }
 
 /// Raises the floor: no grant starts before `tick`, and every grant of before is fenced off at its
@@ -166,8 +185,7 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
         ledger.put_namespace(&kept)?;
         for row in ledger.rows()? {
             if row.state == State::Held && row.token.is_some() {
-                let cut = Row { token: None, state: State::Free, expires: 0, ..row.clone() };
-                ledger.put_row(Some(&row), &cut)?;
+                ledger.put_row(Some(&row), &cut_off(&row, State::Free))?;
             }
         }
         Ok(kept)
@@ -175,8 +193,9 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
 }
 
 /// Takes over a store that was copied from another machine: raises the floor beyond every fence
-/// that can exist. Tokens of before are void if the store is not what it was; where it is, they
-/// stay good, because their holders go on below their own fences.
+/// that can exist. If the store is not what it was, its holders are fenced off, because those of the
+/// original may be at work; where it is, tokens stay good, because their holders go on below their
+/// own fences.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; the store's fault.
@@ -184,8 +203,19 @@ pub fn adopt(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault>
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
         let now = ledger.now()?;
+        if ledger.continuity(kept.run())? == Continuity::Same {
+            let adopted = rules::restored(&kept, kept.incarnation.clone(), now);
+            ledger.put_namespace(&adopted)?;
+            return Ok(adopted);
+        }
         let adopted = rules::restored(&kept, ledger.incarnation()?, now);
         ledger.put_namespace(&adopted)?;
+        for row in ledger.rows()? {
+            if row.token.is_some() {
+                let state = if row.state == State::Held { State::Free } else { row.state };
+                ledger.put_row(Some(&row), &cut_off(&row, state))?;
+            }
+        }
         Ok(adopted)
     })
 }

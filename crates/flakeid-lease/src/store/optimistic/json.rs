@@ -9,16 +9,18 @@ use super::super::values::{
 use crate::protocol::{Namespace, Record, Row};
 
 /// The fields in the order of the columns, without the node, which is in the key.
-const NAMESPACE: [&str; 7] = [
+const NAMESPACE: [&str; 9] = [
     "layout",
     "floor",
+    "quiet_until",
     "incarnation",
     "max_window_ms",
     "max_ahead_ms",
     "max_skew_ms",
+    "quiet_ms",
     "keeps_history",
 ];
-const ROW: [&str; 12] = [
+const ROW: [&str; 13] = [
     "fence",
     "start",
     "token",
@@ -31,6 +33,7 @@ const ROW: [&str; 12] = [
     "renewed",
     "expires",
     "incarnation",
+    "fixed",
 ];
 const RECORD: [&str; 6] = ["grant", "start", "name", "host", "pid", "acquired"];
 
@@ -129,6 +132,7 @@ mod tests {
             renewed: 2,
             expires: i64::MAX,
             incarnation: "i".into(),
+            fixed: true,
         }
     }
 

@@ -119,6 +119,7 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
                 renewed: 0,
                 expires: 0,
                 incarnation: incarnation.into(),
+                fixed: false,
             });
             self.rows.insert(node, row);
         }

@@ -11,10 +11,12 @@ CREATE TABLE IF NOT EXISTS flakeid_namespace (
     name text PRIMARY KEY,
     layout text NOT NULL,
     floor bigint NOT NULL CHECK (floor >= 0),
+    quiet_until bigint NOT NULL,
     incarnation text NOT NULL,
     max_window_ms bigint NOT NULL CHECK (max_window_ms >= 0),
     max_ahead_ms bigint NOT NULL CHECK (max_ahead_ms >= 0),
     max_skew_ms bigint NOT NULL CHECK (max_skew_ms >= 0),
+    quiet_ms bigint NOT NULL CHECK (quiet_ms >= 0),
     keeps_history boolean NOT NULL
 );
 
@@ -33,6 +35,7 @@ CREATE TABLE IF NOT EXISTS flakeid_node (
     renewed bigint NOT NULL,
     expires bigint NOT NULL,
     incarnation text NOT NULL,
+    fixed boolean NOT NULL,
     PRIMARY KEY (namespace, node),
     CHECK (fence >= start)
 );
@@ -66,8 +69,8 @@ BEGIN
         RAISE EXCEPTION 'flakeid: the name and layout of a namespace stay'
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
-    IF NEW.floor < OLD.floor THEN
-        RAISE EXCEPTION 'flakeid: the floor of namespace % would fall', OLD.name
+    IF NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until THEN
+        RAISE EXCEPTION 'flakeid: the floor or quiet_until of namespace % would fall', OLD.name
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     RETURN NEW;
@@ -105,5 +108,5 @@ DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_grant;
 CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_grant
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
 
-INSERT INTO flakeid_schema VALUES (1) ON CONFLICT DO NOTHING;
+INSERT INTO flakeid_schema VALUES (2) ON CONFLICT DO NOTHING;
 ";

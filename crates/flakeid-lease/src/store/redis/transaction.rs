@@ -94,7 +94,7 @@ impl VersionedStore for RedisStore {
             script.key(&keys.rows).key(&keys.fences);
             script.arg(pad(candidates.from)).arg(pad(candidates.to));
             // Scores are exact below 2^53, which no clock's tick exceeds.
-            script.arg(candidates.store_now).arg(candidates.hottest);
+            script.arg(candidates.store_now).arg(candidates.hottest).arg(candidates.incarnation);
             script.arg(u8::from(candidates.name.is_some())).arg(candidates.name.unwrap_or(""));
             script.arg(offset).arg(PAGE);
             let reply: Vec<String> = invoke(&mut self.connection, &self.shown, &script)?;

@@ -7,11 +7,11 @@ use crate::store::{Candidates, Continuity, Fault, Forgotten, Ledger};
 
 /// The columns of [`row_values`].
 const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
-     owner_host, owner_pid, acquired, renewed, expires, incarnation";
+     owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed";
 
 /// The columns of [`namespace_values`].
-const NAMESPACE_COLUMNS: &str =
-    "layout, floor, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, keeps_history";
+const NAMESPACE_COLUMNS: &str = "layout, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
+     keeps_history";
 
 /// The columns of [`record_values`].
 const RECORD_COLUMNS: &str =
@@ -223,9 +223,10 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         let mut values = self.range(candidates.from, candidates.to)?;
         values.push(candidates.store_now.into());
         values.push(i64::try_from(candidates.hottest).unwrap_or(i64::MAX).into());
+        values.push(candidates.incarnation.into());
         let (index, condition) = if let Some(name) = candidates.name {
             values.push(name.into());
-            (by_name, format!("AND owner_name = ?6 {is_named}"))
+            (by_name, format!("AND owner_name = ?7 {is_named}"))
         } else {
             (by_fence, String::new())
         };
@@ -233,7 +234,8 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         let sql = format!(
             "SELECT {ROW_COLUMNS} FROM flakeid_node {index}
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 AND state IN ('free', 'held')
-                 AND expires <= ?4 AND fence BETWEEN 0 AND ?5 {condition}
+                 AND (expires <= ?4 OR incarnation <> ?6)
+                 AND fence BETWEEN 0 AND ?5 {condition}
              ORDER BY fence, node LIMIT 1 {lock_unless_locked}"
         );
         self.first_row(&sql, &values)
@@ -262,7 +264,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
             let assigned = assignments(ROW_COLUMNS, 2);
             format!(
                 "UPDATE flakeid_node SET {assigned} WHERE namespace = ?1 AND node = ?2
-                     AND fence = ?15 AND token {is} ?16 AND state = ?17 AND grant_number = ?18"
+                     AND fence = ?16 AND token {is} ?17 AND state = ?18 AND grant_number = ?19"
             )
         } else {
             let parameters = parameters(ROW_COLUMNS, 2);

@@ -28,7 +28,7 @@ impl Meta {
         Self { serial, run: random::token().to_text(), file: Some(file), forgot_at }
     }
 
-    /// `None` in an empty database.
+    /// `None` in an empty database. Takes over tables of an older version.
     pub(super) fn read(connection: &Connection, files: &StoreFiles) -> Result<Option<Self>, Fault> {
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let tables: (i64, i64) = connection
@@ -60,6 +60,12 @@ impl Meta {
                 schema::VERSION
             )));
         }
+        if version < schema::VERSION {
+            let upgraded = connection.execute_batch(schema::UPGRADE);
+            upgraded
+                .and_then(|()| connection.execute_batch(schema::FLOOR_TRIGGER))
+                .map_err(fault)?;
+        }
         let meta = connection.query_row(
             "SELECT serial, run, inode, forgot_at FROM flakeid_meta",
             [],
@@ -79,6 +85,7 @@ impl Meta {
     /// Creates the tables.
     pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(schema::CREATE)?;
+        connection.execute_batch(schema::FLOOR_TRIGGER)?;
         let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
                        VALUES (1, ?1, 0, '', '', NULL)";
         connection.execute(columns, [schema::VERSION]).map(drop)
@@ -99,8 +106,8 @@ impl Meta {
 
 /// The widest bounds of the namespaces in a database.
 pub(super) fn widest_bounds(connection: &Connection, files: &StoreFiles) -> Result<Bounds, Fault> {
-    let sql =
-        "SELECT max(max_window_ms), max(max_ahead_ms), max(max_skew_ms) FROM flakeid_namespace";
+    let sql = "SELECT max(max_window_ms), max(max_ahead_ms), max(max_skew_ms), max(quiet_ms) \
+         FROM flakeid_namespace";
     let bounds = connection.query_row(sql, [], |row| {
         let milliseconds =
             |at| row.get::<_, Option<i64>>(at).map(|ms| ms.unwrap_or(0).max(0).cast_unsigned());
@@ -108,6 +115,7 @@ pub(super) fn widest_bounds(connection: &Connection, files: &StoreFiles) -> Resu
             max_window_ms: milliseconds(0)?,
             max_ahead_ms: milliseconds(1)?,
             max_skew_ms: milliseconds(2)?,
+            quiet_ms: milliseconds(3)?,
         })
     });
     bounds.map_err(|error| sqlite_fault(&files.file, &error))

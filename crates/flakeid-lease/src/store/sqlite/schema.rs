@@ -1,8 +1,18 @@
 //! The tables.
 
-/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`. Its tables are the
-/// same and are taken over by the next transaction; builds that know only 1 refuse them from then on.
-pub(super) const VERSION: i64 = 2;
+/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`, and 2 not what
+/// [`UPGRADE`] adds. The next transaction takes such tables over; builds that know only an older
+/// version refuse them from then on.
+pub(super) const VERSION: i64 = 3;
+
+/// What tables of version 1 or 2 lack. Without `quiet_ms` no holder goes on after a restoration, as
+/// with the builds that created them.
+pub(super) const UPGRADE: &str = "
+ALTER TABLE flakeid_namespace ADD COLUMN quiet_until INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE flakeid_namespace ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE flakeid_node ADD COLUMN fixed INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER flakeid_floor_stays;
+";
 
 /// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
 /// rows stay, fences fall only in a release, floors and layouts never.
@@ -21,10 +31,12 @@ CREATE TABLE flakeid_namespace (
     name TEXT PRIMARY KEY,
     layout TEXT NOT NULL,
     floor INTEGER NOT NULL,
+    quiet_until INTEGER NOT NULL,
     incarnation TEXT NOT NULL,
     max_window_ms INTEGER NOT NULL,
     max_ahead_ms INTEGER NOT NULL,
     max_skew_ms INTEGER NOT NULL,
+    quiet_ms INTEGER NOT NULL,
     keeps_history INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE flakeid_node (
@@ -42,6 +54,7 @@ CREATE TABLE flakeid_node (
     renewed INTEGER NOT NULL,
     expires INTEGER NOT NULL,
     incarnation TEXT NOT NULL,
+    fixed INTEGER NOT NULL,
     PRIMARY KEY (namespace, node)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX flakeid_node_coldest ON flakeid_node (namespace, fence, node);
@@ -82,8 +95,13 @@ WHEN EXISTS (SELECT 1 FROM flakeid_namespace WHERE name = NEW.name)
 BEGIN
     SELECT RAISE(ABORT, 'there is such a namespace already');
 END;
+";
+
+/// What guards floors and layouts. [`UPGRADE`] puts it in the place of an older one.
+pub(super) const FLOOR_TRIGGER: &str = "
 CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
-WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.layout <> OLD.layout
+WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until
+    OR NEW.layout <> OLD.layout
 BEGIN
     SELECT RAISE(ABORT, 'a floor never falls and a layout never changes');
 END;

@@ -27,7 +27,8 @@ pub(super) struct Serial<'a> {
 const LONGEST: usize = 128;
 
 /// Of a database without a namespace.
-pub(super) const NO_BOUNDS: Bounds = Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0 };
+pub(super) const NO_BOUNDS: Bounds =
+    Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0, quiet_ms: 0 };
 
 /// How far a database has been.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,13 +90,14 @@ impl Progress {
 /// Always of the same length, so that it is written within one block.
 fn text(recorded: Progress, bounds: Bounds) -> String {
     let Progress { serial, in_file } = recorded;
-    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms } = bounds;
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;
     format!(
-        "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x}\n"
+        "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x} \
+         {quiet_ms:016x}\n"
     )
 }
 
-/// Also reads what builds wrote that did not record bounds: the first two numbers alone.
+/// Also reads what earlier builds wrote: the first two numbers alone, or all but the last.
 fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
     if text.is_empty() {
         return Some((None, None));
@@ -113,6 +115,7 @@ fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
             max_window_ms: number(16)?,
             max_ahead_ms: number(16)?,
             max_skew_ms: number(16)?,
+            quiet_ms: if text.len() == 77 { 0 } else { number(16)? },
         }),
     };
     words.next().is_none().then_some((Some(recorded), bounds))
@@ -125,11 +128,19 @@ mod tests {
     #[test]
     fn texts_are_read_back_and_nothing_else_is() {
         let most = Progress { serial: u64::MAX, in_file: u32::MAX };
-        let day = Bounds { max_window_ms: 86_400_000, max_ahead_ms: u64::MAX, max_skew_ms: 1 };
+        let day = Bounds {
+            max_window_ms: 86_400_000,
+            max_ahead_ms: u64::MAX,
+            max_skew_ms: 1,
+            quiet_ms: 7,
+        };
         for (recorded, bounds) in [(Progress::default(), NO_BOUNDS), (most, day)] {
             let text = text(recorded, bounds);
-            assert_eq!(text.len(), 77);
+            assert_eq!(text.len(), 94);
             assert_eq!(parse(&text), Some((Some(recorded), Some(bounds))));
+            let without_quiet = format!("{}\n", &text[..76]);
+            let bounds = Bounds { quiet_ms: 0, ..bounds };
+            assert_eq!(parse(&without_quiet), Some((Some(recorded), Some(bounds))));
             let earlier = format!("{}\n", &text[..25]);
             assert_eq!(parse(&earlier), Some((Some(recorded), None)));
         }
@@ -141,10 +152,11 @@ mod tests {
             "+000000000000001 00000001\n",
             "0000000000000001 00000001 \n",
             "\0",
+            &whole[..93],
             &whole[..76],
             &whole[..60],
             &format!("{whole}0"),
-            &format!("{} 0\n", &whole[..76]),
+            &format!("{} 0\n", &whole[..93]),
         ] {
             assert_eq!(parse(text), None, "{text:?}");
         }
