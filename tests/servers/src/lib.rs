@@ -9,7 +9,9 @@
 mod account;
 mod daemon;
 mod etcd;
+mod etcd_cluster;
 mod mariadb;
+mod peer_network;
 mod port;
 mod postgres;
 mod process;
@@ -17,6 +19,7 @@ mod proxy;
 mod redis;
 
 pub use etcd::EtcdServer;
+pub use etcd_cluster::EtcdCluster;
 pub use mariadb::MariadbServer;
 pub use port::free_port;
 pub use postgres::PostgresServer;
