@@ -39,6 +39,8 @@ mod fault;
     all(feature = "sqlite", unix)
 ))]
 mod gaps;
+#[cfg(feature = "postgres")]
+mod hosts;
 mod ledger;
 mod location;
 mod memory;
