@@ -32,6 +32,32 @@ pub(super) fn first_usable<P, T>(
     Err(if may_change { Fault::Unavailable(text) } else { Fault::Rejected(text) })
 }
 
+/// A URL's part before its options, taken apart: `scheme://user:password@host:port,host:port/path`.
+#[cfg(feature = "mysql")]
+pub(super) struct Hosts<'a> {
+    pub(super) scheme: &'a str,
+    /// `user:password@`, or nothing.
+    pub(super) user: &'a str,
+    pub(super) list: Vec<&'a str>,
+    /// Begins with a slash, or is empty.
+    pub(super) path: &'a str,
+}
+
+#[cfg(feature = "mysql")]
+impl<'a> Hosts<'a> {
+    pub(super) fn parse(base: &'a str) -> Self {
+        let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+        Self { scheme, user, list: hosts.split(',').collect(), path }
+    }
+
+    /// The URL of one host, with another scheme.
+    pub(super) fn url(&self, scheme: &str, host: &str) -> String {
+        format!("{scheme}://{}{host}{}", self.user, self.path)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +77,20 @@ mod tests {
         assert_eq!(try_each(&[rejected("a")]), rejected("a"));
         assert_eq!(try_each(&[rejected("a"), unavailable("b")]), unavailable("a; b"));
         assert_eq!(try_each(&[rejected("a"), rejected("b")]), rejected("a; b"));
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn hosts_are_taken_apart() {
+        for (base, hosts, first) in [
+            ("mysql://u:p,q@a:1,b:2/d", vec!["a:1", "b:2"], "x://u:p,q@a:1/d"),
+            ("mysql://u:p@r@[::1]:1/d", vec!["[::1]:1"], "x://u:p@r@[::1]:1/d"),
+            ("redis://a", vec!["a"], "x://a"),
+            ("redis:///2", vec![""], "x:///2"),
+        ] {
+            let parsed = Hosts::parse(base);
+            assert_eq!(parsed.list, hosts);
+            assert_eq!(parsed.url("x", hosts[0]), first);
+        }
     }
 }

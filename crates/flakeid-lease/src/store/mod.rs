@@ -39,7 +39,7 @@ mod fault;
     all(feature = "sqlite", unix)
 ))]
 mod gaps;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 mod hosts;
 mod ledger;
 mod location;
