@@ -19,6 +19,7 @@ mod postgres_pair;
 mod process;
 mod proxy;
 mod redis;
+mod redis_sentinels;
 
 pub use etcd::EtcdServer;
 pub use etcd_cluster::EtcdCluster;
@@ -30,6 +31,7 @@ pub use postgres_pair::PostgresPair;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use redis::RedisServer;
+pub use redis_sentinels::RedisSentinels;
 
 use std::path::PathBuf;
 

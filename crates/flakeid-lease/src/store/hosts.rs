@@ -33,7 +33,7 @@ pub(super) fn first_usable<P, T>(
 }
 
 /// A URL's part before its options, taken apart: `scheme://user:password@host:port,host:port/path`.
-#[cfg(feature = "mysql")]
+#[cfg(any(feature = "mysql", feature = "redis"))]
 pub(super) struct Hosts<'a> {
     pub(super) scheme: &'a str,
     /// `user:password@`, or nothing.
@@ -43,7 +43,7 @@ pub(super) struct Hosts<'a> {
     pub(super) path: &'a str,
 }
 
-#[cfg(feature = "mysql")]
+#[cfg(any(feature = "mysql", feature = "redis"))]
 impl<'a> Hosts<'a> {
     pub(super) fn parse(base: &'a str) -> Self {
         let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(try_each(&[rejected("a"), rejected("b")]), rejected("a; b"));
     }
 
-    #[cfg(feature = "mysql")]
+    #[cfg(any(feature = "mysql", feature = "redis"))]
     #[test]
     fn hosts_are_taken_apart() {
         for (base, hosts, first) in [

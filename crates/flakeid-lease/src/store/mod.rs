@@ -39,7 +39,7 @@ mod fault;
     all(feature = "sqlite", unix)
 ))]
 mod gaps;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod hosts;
 mod ledger;
 mod location;

@@ -6,6 +6,7 @@
 mod client;
 mod failback;
 mod faults;
+mod hosts;
 #[path = "../client/issuing.rs"]
 mod issuing;
 #[path = "../optimistic/mod.rs"]
