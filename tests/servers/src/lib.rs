@@ -19,6 +19,7 @@ mod postgres_pair;
 mod process;
 mod proxy;
 mod redis;
+mod redis_cluster;
 mod redis_sentinels;
 
 pub use etcd::EtcdServer;
@@ -31,6 +32,7 @@ pub use postgres_pair::PostgresPair;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use redis::RedisServer;
+pub use redis_cluster::RedisCluster;
 pub use redis_sentinels::RedisSentinels;
 
 use std::path::PathBuf;

@@ -68,9 +68,9 @@ impl Access {
         patience: Duration,
     ) -> Result<RedisStore, Fault> {
         let mut connection = connect(shown, client, patience)?;
-        check_server(shown, &mut connection, self.replicas)?;
+        let is_cluster = check_server(shown, &mut connection, self.replicas)?;
         set_timeouts(shown, &connection, ANSWER_TIMEOUT)?;
-        Ok(RedisStore::new(connection, shown.to_owned(), self.replicas))
+        Ok(RedisStore::new(connection, shown.to_owned(), self.replicas, is_cluster))
     }
 }
 
@@ -111,12 +111,13 @@ fn certificates(url: &ServerUrl<'_>) -> Result<TlsCertificates, Fault> {
 }
 
 /// Refuses replicas, servers that evict keys, old versions, and a primary with so many replicas that
-/// `confirming` of them could follow another primary at the same time.
+/// `confirming` of them could follow another primary at the same time. Returns whether it is a node of
+/// a cluster.
 fn check_server(
     shown: &str,
     connection: &mut dyn ConnectionLike,
     confirming: u32,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let info: String =
         redis::cmd("INFO").query(connection).map_err(|error| fault(shown, &error))?;
     let get = |name: &str| {
@@ -148,7 +149,7 @@ fn check_server(
             replicas.div_ceil(2)
         )));
     }
-    Ok(())
+    Ok(get("cluster_enabled") == "1")
 }
 
 /// Whether a line of INFO is about a replica. A client that only copies the data (`redis-cli --rdb`)

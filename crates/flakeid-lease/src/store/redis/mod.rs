@@ -7,6 +7,10 @@
 //! sentinels' own, if they have any, are the options `sentinel-user` and `sentinel-password`. The
 //! first sentinel that knows a server which is a primary decides.
 //!
+//! With Redis Cluster name some of the nodes, `redis://[user:password@]node[:port][,node…]`: the node that
+//! has a namespace's keys is asked for, and must be reachable at the address that it announces. A
+//! namespace that is moved to another node counts as restored there.
+//!
 //! Each server, or sentinel with its server, gets its share of the connection time-out, 2 s, so one that
 //! hangs does not keep the next from being tried.
 //!
@@ -47,6 +51,7 @@
 //! - older data put back while the server runs on: `RESTORE`, `SWAPDB`, tools that pipe a snapshot
 //!   into a running server.
 
+mod cluster;
 mod connection;
 mod fault;
 mod keys;
@@ -57,6 +62,7 @@ mod transaction;
 use super::hosts::{Hosts, first_usable};
 use super::url::{ServerUrl, redact};
 use super::{Fault, Store};
+use cluster::Cluster;
 use connection::Access;
 
 const OPTIONS: [&str; 6] =
@@ -82,7 +88,14 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
             Ok((redact(&address), access.client(access.info(&address)?)?))
         };
         let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
-        first_usable(&places, |(shown, client), share| access.open(shown, client, share))?
+        let found =
+            first_usable(&places, |(shown, client), share| access.open(shown, client, share));
+        let mut store = found?;
+        if store.is_cluster {
+            let before = format!("{}://{}", hosts.scheme, hosts.user);
+            store.cluster = Some(Cluster { access, before, after: hosts.path.to_owned() });
+        }
+        store
     };
     Ok(Box::new(store))
 }
