@@ -20,8 +20,9 @@ const DEFAULT_NAMESPACE: &str = "default";
 const STORE_HELP: &str = "\
 Store of the leases, by URL [default: the embedded one of this host]
 
-sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis:// \
-or etcd://. Everybody on this host who lists processes sees what is written here: give a password \
+sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis://, \
+redis+sentinel:// or etcd://. The URL of a server may name several hosts: host:port,host:port. \
+Everybody on this host who lists processes sees what is written here: give a password \
 in FLAKEID_STORE instead.";
 
 #[derive(Args)]

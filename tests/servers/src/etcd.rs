@@ -7,15 +7,30 @@ use tempfile::TempDir;
 use crate::daemon::Daemon;
 use crate::{Server, free_port};
 
-/// A private etcd of one member.
+/// A private etcd of one member, or one member of an [`EtcdCluster`](crate::EtcdCluster).
 #[derive(Debug)]
 pub struct EtcdServer {
     home: TempDir,
     client_port: u16,
     peer_port: u16,
+    membership: Membership,
     tls_port: Option<u16>,
     settings: Vec<String>,
     daemon: Daemon,
+}
+
+/// A member's place in its cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct Membership {
+    pub(crate) name: String,
+    /// Where its peers find it.
+    pub(crate) peer_url: String,
+    /// All members, as `--initial-cluster` has them.
+    pub(crate) initial_cluster: String,
+    /// Whether it joins a cluster that exists.
+    pub(crate) joins: bool,
+    /// Milliseconds without a leader after which it wants to become one.
+    pub(crate) election_ms: u32,
 }
 
 impl EtcdServer {
@@ -54,15 +69,41 @@ impl EtcdServer {
     }
 
     fn installed(settings: &[&str], tls_port: Option<u16>) -> Self {
+        let peer_port = free_port();
+        let peer_url = format!("http://127.0.0.1:{peer_port}");
+        let membership = Membership {
+            name: "only".into(),
+            initial_cluster: format!("only={peer_url}"),
+            peer_url,
+            joins: false,
+            // An election is over sooner; there is nobody else.
+            election_ms: 100,
+        };
+        let settings = settings.iter().map(ToString::to_string).collect();
+        Self { tls_port, settings, ..Self::member(peer_port, membership) }
+    }
+
+    /// A member that is not started yet.
+    pub(crate) fn member(peer_port: u16, membership: Membership) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         Self {
             daemon: Daemon::new("etcd", home.path().join("log")),
             home,
             client_port: free_port(),
-            peer_port: free_port(),
-            tls_port,
-            settings: settings.iter().map(ToString::to_string).collect(),
+            peer_port,
+            membership,
+            tls_port: None,
+            settings: Vec::new(),
         }
+    }
+
+    /// Gives it another place in its cluster, from its next start on.
+    pub(crate) fn set_membership(&mut self, membership: Membership) {
+        self.membership = membership;
+    }
+
+    pub(crate) fn membership(&self) -> &Membership {
+        &self.membership
     }
 
     /// Its port without TLS.
@@ -110,9 +151,15 @@ impl EtcdServer {
     /// If that does not work.
     pub fn restore(&self, file: &Path) {
         self.stop();
+        self.load(file);
+        self.start();
+    }
+
+    /// Replaces the data of a stopped member by a snapshot's.
+    pub(crate) fn load(&self, file: &Path) {
         fs::remove_dir_all(self.data()).expect("its data");
         let data = self.data().display().to_string();
-        let peers = format!("{}={}", Self::NAME, self.peer_url());
+        let Membership { name, peer_url, initial_cluster, .. } = &self.membership;
         self.ctl(&[
             "snapshot",
             "restore",
@@ -120,20 +167,13 @@ impl EtcdServer {
             "--data-dir",
             &data,
             "--name",
-            Self::NAME,
+            name,
             "--initial-cluster",
-            &peers,
+            initial_cluster,
             "--initial-advertise-peer-urls",
-            &self.peer_url(),
+            peer_url,
         ])
         .expect("a restored snapshot");
-        self.start();
-    }
-
-    const NAME: &str = "only";
-
-    fn peer_url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.peer_port)
     }
 }
 
@@ -155,14 +195,16 @@ impl Server for EtcdServer {
             Some(port) => format!("{client},https://127.0.0.1:{port}"),
             None => client.clone(),
         };
-        let peer = self.peer_url();
+        let Membership { name, peer_url, initial_cluster, joins, election_ms } = &self.membership;
+        let peer = format!("http://127.0.0.1:{}", self.peer_port);
         let mut command = Command::new("etcd");
-        command.args(["--name", Self::NAME, "--data-dir"]).arg(self.data());
+        command.args(["--name", name, "--data-dir"]).arg(self.data());
         command.args(["--listen-client-urls", &listen, "--advertise-client-urls", &client]);
-        command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
-        command.args(["--initial-cluster", &format!("{}={peer}", Self::NAME)]);
-        // An election is over sooner; there is nobody else.
-        command.args(["--heartbeat-interval", "20", "--election-timeout", "100"]);
+        command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", peer_url]);
+        command.args(["--initial-cluster", initial_cluster]);
+        command.args(["--initial-cluster-state", if *joins { "existing" } else { "new" }]);
+        command.args(["--heartbeat-interval", &(election_ms / 10).max(20).to_string()]);
+        command.args(["--election-timeout", &election_ms.to_string()]);
         if self.tls_port.is_some() {
             command.arg("--cert-file").arg(home.join("server.crt"));
             command.arg("--key-file").arg(home.join("server.key"));

@@ -9,20 +9,31 @@
 mod account;
 mod daemon;
 mod etcd;
+mod etcd_cluster;
 mod mariadb;
+mod mariadb_pair;
+mod peer_network;
 mod port;
 mod postgres;
+mod postgres_pair;
 mod process;
 mod proxy;
 mod redis;
+mod redis_cluster;
+mod redis_sentinels;
 
 pub use etcd::EtcdServer;
+pub use etcd_cluster::EtcdCluster;
 pub use mariadb::MariadbServer;
+pub use mariadb_pair::MariadbPair;
 pub use port::free_port;
 pub use postgres::PostgresServer;
+pub use postgres_pair::PostgresPair;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use redis::RedisServer;
+pub use redis_cluster::RedisCluster;
+pub use redis_sentinels::RedisSentinels;
 
 use std::path::PathBuf;
 

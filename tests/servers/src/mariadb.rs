@@ -29,9 +29,31 @@ impl MariadbServer {
     /// If `MariaDB` is not installed or does not start.
     #[must_use]
     pub fn new() -> Self {
-        let server = Self::installed();
+        Self::with(&[])
+    }
+
+    /// A running one with further settings, as `mariadbd` takes them.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with(settings: &[&str]) -> Self {
+        let server = Self { settings: texts(settings), ..Self::installed() };
         server.begin();
         server
+    }
+
+    /// A running one without database and user: they come from the server that it is a replica of.
+    pub(crate) fn empty(settings: &[&str]) -> Self {
+        let server = Self { settings: texts(settings), ..Self::installed() };
+        server.start();
+        server
+    }
+
+    /// Its port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// A running one with a certificate and its key, both in PEM form.
@@ -127,6 +149,10 @@ impl MariadbServer {
         ))
         .expect("a database");
     }
+}
+
+fn texts(settings: &[&str]) -> Vec<String> {
+    settings.iter().map(ToString::to_string).collect()
 }
 
 impl Default for MariadbServer {

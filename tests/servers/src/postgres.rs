@@ -157,6 +157,19 @@ impl PostgresServer {
         standby
     }
 
+    /// Makes a running standby a primary.
+    ///
+    /// # Panics
+    /// If `pg_ctl promote` fails.
+    pub fn promote(&self) {
+        run(self
+            .account
+            .command(&self.programs.join("pg_ctl"))
+            .args(["promote", "-w", "-t", "60", "-D"])
+            .arg(self.data())
+            .current_dir(self.home.path()));
+    }
+
     fn installed() -> Self {
         let account = Account::named("postgres");
         let home = tempfile::tempdir().expect("a temporary directory");

@@ -69,15 +69,7 @@ impl RedisServer {
     /// # Errors
     /// What the server said against it, or what the connection did.
     pub fn command(&self, words: &[&str]) -> Result<String, String> {
-        let connect = || {
-            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
-            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-            Ok(stream)
-        };
-        let stream = connect().map_err(|error: std::io::Error| error.to_string())?;
-        let mut answers = BufReader::new(stream);
-        ask(&mut answers, &["AUTH", Self::PASSWORD])?;
-        ask(&mut answers, words)
+        command_at(self.port, Self::PASSWORD, words)
     }
 
     /// Makes it a replica of the server at a port of this host, whose data replace its own, and
@@ -105,6 +97,19 @@ impl RedisServer {
     pub fn promote(&self) {
         self.command(&["REPLICAOF", "NO", "ONE"]).expect("it runs");
     }
+}
+
+/// Runs a command on the server at a port of this host.
+pub(crate) fn command_at(port: u16, password: &str, words: &[&str]) -> Result<String, String> {
+    let connect = || {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        Ok(stream)
+    };
+    let stream = connect().map_err(|error: std::io::Error| error.to_string())?;
+    let mut answers = BufReader::new(stream);
+    ask(&mut answers, &["AUTH", password])?;
+    ask(&mut answers, words)
 }
 
 fn ask(answers: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {

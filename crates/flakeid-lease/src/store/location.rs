@@ -29,7 +29,7 @@ enum Kind {
 
 impl Kind {
     /// (scheme, kind, the feature it needs, whether this build has it).
-    const SCHEMES: [(&'static str, Self, &'static str, bool); 9] = [
+    const SCHEMES: [(&'static str, Self, &'static str, bool); 11] = [
         ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
         ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
         ("postgres", Self::Postgres, "postgres", cfg!(feature = "postgres")),
@@ -37,6 +37,8 @@ impl Kind {
         ("mariadb", Self::Mysql, "mysql", cfg!(feature = "mysql")),
         ("redis", Self::Redis, "redis", cfg!(feature = "redis")),
         ("rediss", Self::Redis, "redis", cfg!(feature = "redis")),
+        ("redis+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
+        ("rediss+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
         ("etcd", Self::Etcd, "etcd", cfg!(feature = "etcd")),
         ("etcds", Self::Etcd, "etcd", cfg!(feature = "etcd")),
     ];

@@ -39,6 +39,8 @@ mod fault;
     all(feature = "sqlite", unix)
 ))]
 mod gaps;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
+mod hosts;
 mod ledger;
 mod location;
 mod memory;

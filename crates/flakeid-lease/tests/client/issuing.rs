@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flakeid_core::Id;
 use flakeid_lease::LeasedGenerator;
@@ -20,14 +20,10 @@ pub(crate) struct Issuing {
 impl Issuing {
     /// Leases any node, waiting for as long as a restored store grants none.
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let generator = loop {
-            let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
-            match lease.namespace(&namespace.name).window(window).open() {
-                Ok(generator) => break generator,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
-        };
+        let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
+        let lease = lease.namespace(&namespace.name).window(window);
+        // In one attempt: one that ended while a node was being granted would leave that node used.
+        let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
         let node = generator.node();
         let over = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&over);

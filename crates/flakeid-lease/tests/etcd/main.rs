@@ -4,6 +4,7 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod cluster;
 mod deletions;
 mod faults;
 mod lag;

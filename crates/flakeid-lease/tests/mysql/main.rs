@@ -3,6 +3,7 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod failover;
 mod faults;
 mod server;
 #[path = "../sql/mod.rs"]

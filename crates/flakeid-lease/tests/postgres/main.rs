@@ -4,6 +4,7 @@
 #[path = "../client/mod.rs"]
 mod client;
 mod copies;
+mod failover;
 mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;

@@ -4,8 +4,10 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod cluster;
 mod failback;
 mod faults;
+mod hosts;
 #[path = "../client/issuing.rs"]
 mod issuing;
 #[path = "../optimistic/mod.rs"]

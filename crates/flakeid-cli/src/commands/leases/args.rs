@@ -247,10 +247,11 @@ Examples:
 
 Stores:
   sqlite:///var/lib/flakeid/flakeid.db            the processes of one host
-  postgresql://user:password@host/database
-  mysql://user:password@host/database
-  redis://user:password@host/0
-  etcd://user:password@host:2379
+  postgresql://user:password@host,host/database   the first host that may be written to
+  mysql://user:password@host,host/database
+  redis://user:password@host,host/0
+  redis+sentinel://user:password@sentinel,sentinel/service/0
+  etcd://user:password@host:2379,host:2379
 
 Environment (flags win):
   FLAKEID_STORE      URL of the store, if --store is not given

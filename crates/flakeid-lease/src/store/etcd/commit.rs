@@ -1,11 +1,14 @@
 //! The one step that compares everything that was read, and writes.
 
+use std::mem;
+
 use serde_json::{Value, json};
 
 use super::super::Fault;
 use super::super::optimistic::{NewRow, WriteSet};
 use super::keys::{self, encode};
-use super::store::EtcdStore;
+use super::run::RunRecord;
+use super::store::{EtcdStore, NewRecord};
 
 /// How many operations etcd allows in a transaction. A nested one may have as many fewer as the outer
 /// one has comparisons or operations, whichever are more.
@@ -62,6 +65,14 @@ impl EtcdStore {
             let record = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
             writes.push(put(&record, text));
         }
+        // A record is written along with what the transaction writes anyway.
+        if !writes.is_empty()
+            && let Some(record) = self.record_to_write(namespace, write_set.namespace.is_some())?
+        {
+            let key = keys::run(namespace);
+            compare.push(compare_revision(&key, self.record_read));
+            writes.push(put(&key, &record.to_text()));
+        }
         let success = match writes.len() {
             // Comparisons alone would be answered by one member from what it knows.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
@@ -74,6 +85,29 @@ impl EtcdStore {
         };
         let answer = self.txn(&compare, &success)?;
         if answer.body["succeeded"] == json!(true) { Ok(()) } else { Err(Fault::Conflict) }
+    }
+}
+
+impl EtcdStore {
+    /// What the transaction is to record about the run. The record of a new incarnation is written with
+    /// the namespace that has it, or not at all.
+    fn record_to_write(
+        &mut self,
+        namespace: &str,
+        writes_namespace: bool,
+    ) -> Result<Option<RunRecord>, Fault> {
+        let voters = match mem::replace(&mut self.new_record, NewRecord::None) {
+            NewRecord::Of(record) => return Ok(writes_namespace.then_some(record)),
+            NewRecord::None => return Ok(None),
+            NewRecord::Rewritten(voters) => voters,
+        };
+        let (Some(old), Some(run)) = (self.record.take(), self.run) else { return Ok(None) };
+        let voters = match voters {
+            Some(voters) => voters,
+            None => self.voters()?,
+        };
+        let run = self.with_least_slack(namespace, run)?;
+        Ok(Some(old.rewritten(run, self.now, voters)))
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) struct Gateway {
     pub agent: Agent,
     /// Holds the agent to its connection.
     pub pin: ConnectionPin,
+    /// Where members may report their processes, and the agent that asks them.
+    pub places: Vec<String>,
+    pub reporter: Agent,
     /// How long an answer may take.
     pub patience: Duration,
     /// `http://host:port`.

@@ -13,6 +13,11 @@ pub(super) fn namespace(name: &str) -> String {
     format!("{ROOT}{name}/namespace")
 }
 
+/// What is recorded about the run that a namespace's incarnation stands for.
+pub(super) fn run(name: &str) -> String {
+    format!("{ROOT}{name}/run")
+}
+
 /// The rows of a namespace; with a node, its row.
 pub(super) fn row(name: &str, node: Option<u64>) -> String {
     node.map_or_else(

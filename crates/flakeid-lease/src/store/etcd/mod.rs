@@ -1,8 +1,9 @@
 //! etcd 3.4 or later, by its JSON gateway: `etcd://[user:password@]host:port[,host:port…]/`,
 //! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
 //!
-//! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `row/<node>`, `used/<node>`
-//!   (marks that there was a row, in case it is deleted) and `history/<node>/<start>/<grant>`.
+//! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `run` (see below), `row/<node>`,
+//!   `used/<node>` (marks that there was a row, in case it is deleted) and
+//!   `history/<node>/<start>/<grant>`.
 //! - A row that was deleted by other means than this library is noticed by the next transaction that
 //!   reads its node, also by its holder's: a new row is written only where there is no mark. Then the
 //!   store counts as restored.
@@ -10,22 +11,32 @@
 //!   fence counts for ever.
 //! - The store's clock is that of the member that answers, by its `Date` header, in whole seconds. So
 //!   the clocks of all members must be right within a few seconds.
-//! - Each term of the cluster counts as another store: a cold copy of a member's data goes on in
-//!   another term than the one recorded in it, and so does a cluster with a new leader, where grants
-//!   pause for about half a minute without need. A restored snapshot begins again with an old
-//!   term, but with a shorter log for its revision, which is recorded, too.
+//! - An incarnation is `cluster / random value`. What distinguishes its run from others is recorded in
+//!   the key `run`: the raft term and index, the voting members, and the starts of their processes.
+//!   A restored snapshot begins with a new log, which is too short for its revision. Data that are put
+//!   back go on in a later term than the recorded one, in new processes.
+//! - **Elections**: a later term is that of a new leader, and grants go on, if a majority of the
+//!   recorded members still vote, in the same processes. Members are recorded again every 5 s while
+//!   there are renewals, so they may be restarted or replaced one by one. A cluster of one or two members,
+//!   or one whose majority was restarted meanwhile, counts as restored after an election.
+//! - For that a client reads the list of members, and `/metrics` of each, at the addresses in the URL and
+//!   at those that the members advertise. Where it cannot reach a majority, each new leader counts as a
+//!   restoration. Processes report their start on Linux only.
 //! - A transaction is several requests on one connection, and ends with it: behind a proxy that closes
 //!   connections after each answer nothing is granted.
 //! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
 //! - The coldest node is the one with the lowest fence among the 256 candidates that were written
 //!   longest ago.
 //! - **Not noticed**, besides what [no store notices](super): older values put back while the
-//!   cluster runs on, as by `etcdctl put`.
+//!   cluster runs on, as by `etcdctl put`; older data of any one member put back while the others run
+//!   on (remove the member and add a fresh one instead); `--force-new-cluster`, unless all members are
+//!   stopped before. After these, do as [after other data that were put back](super).
 
 mod commit;
 mod fault;
 mod gateway;
 mod keys;
+mod members;
 mod run;
 mod store;
 mod transaction;
@@ -44,9 +55,10 @@ use super::retry::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
 use super::url::ServerUrl;
 use super::{Fault, Store};
 use gateway::{ConnectionPin, Gateway, PinnedConnector};
+use keys::number;
 use store::EtcdStore;
 
-/// Connects to the first member that answers.
+/// Connects to the first member that answers and knows a leader, else to the first that answers.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
@@ -68,32 +80,40 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         _ => ("http", None),
     };
     let mut faults = Vec::new();
-    let hosts: Vec<&str> = hosts.split(',').collect();
+    let mut without_leader = None;
+    let places: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
     // Each of several gets its share of the time.
-    let patience = CONNECT_TIMEOUT / u32::try_from(hosts.len()).unwrap_or(u32::MAX);
-    for host in hosts {
-        let base = format!("{scheme}://{host}");
+    let patience = CONNECT_TIMEOUT / u32::try_from(places.len()).unwrap_or(u32::MAX);
+    let reporter = agent(tls.clone(), ConnectionPin::default());
+    for base in places.clone() {
         let (pin, user) = (ConnectionPin::default(), user.clone());
-        let agent = agent(tls.clone(), pin.clone());
-        let mut gateway = Gateway { agent, pin, patience, base, user, token: None };
+        let (agent, reporter) = (agent(tls.clone(), pin.clone()), reporter.clone());
+        let places = places.clone();
+        let mut gateway =
+            Gateway { agent, pin, places, reporter, patience, base, user, token: None };
         match log_in(&mut gateway) {
-            Ok(()) => return Ok(Box::new(EtcdStore::new(gateway))),
+            Ok(true) => return Ok(Box::new(EtcdStore::new(gateway))),
+            // It is cut off from the others, or they elect a leader just now.
+            Ok(false) => without_leader = without_leader.or(Some(gateway)),
             Err(Fault::Unavailable(text)) => faults.push(text),
             Err(fault) => return Err(fault),
         }
     }
-    Err(Fault::Unavailable(faults.join("; ")))
+    match without_leader {
+        Some(gateway) => Ok(Box::new(EtcdStore::new(gateway))),
+        None => Err(Fault::Unavailable(faults.join("; "))),
+    }
 }
 
 /// Logs in and checks that the member answers, both within the gateway's patience; afterwards that is
-/// the usual one.
-fn log_in(gateway: &mut Gateway) -> Result<(), Fault> {
+/// the usual one. Returns whether the member knows a leader.
+fn log_in(gateway: &mut Gateway) -> Result<bool, Fault> {
     let start = Instant::now();
     gateway.authenticate()?;
     gateway.patience = gateway.patience.saturating_sub(start.elapsed());
-    gateway.call("/v3/maintenance/status", &json!({}))?;
+    let status = gateway.call("/v3/maintenance/status", &json!({}))?;
     gateway.patience = ANSWER_TIMEOUT;
-    Ok(())
+    Ok(number::<u64>(&status.body["leader"])? != 0)
 }
 
 fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {

@@ -8,22 +8,38 @@ use super::super::optimistic::transact;
 use super::super::{Fault, Ledger, Store};
 use super::gateway::{Answer, Gateway};
 use super::keys::{self, entries, node_of, number};
-use super::run::{Run, RunComparison, slack};
+use super::run::{Run, RunRecord, Voters, slack};
 use crate::protocol::Namespace;
 
 /// How many entries the log has at least when a run is recorded. A restored snapshot begins with about
 /// five and adds two or three by itself.
 const SHORTEST_RECORDED_LOG: u64 = 100;
 
+/// What a transaction records about the run.
+#[derive(Debug)]
+pub(super) enum NewRecord {
+    None,
+    /// The same again, as it is now, if the transaction writes anything. The voters are those that were
+    /// asked already.
+    Rewritten(Option<Voters>),
+    /// That of a new incarnation.
+    Of(RunRecord),
+}
+
 /// A connection to one member, so that its clock and its log are always the same.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
     /// The run, with the most that its slack can be.
     pub(super) run: Option<Run>,
-    /// How many entries of the log it had applied.
-    pub(super) applied: u64,
+    /// The store's clock when the transaction began.
+    pub(super) now: i64,
     /// The namespace's text as the transaction read it.
     pub(super) namespace_text: Option<String>,
+    /// What was recorded about the run, and its revision, as the transaction read them.
+    pub(super) record: Option<RunRecord>,
+    pub(super) record_read: Option<u64>,
+    /// What the transaction is to record about the run.
+    pub(super) new_record: NewRecord,
     /// The revisions at which the transaction began and at which all rows were read.
     pub(super) began_at: u64,
     pub(super) all_read_at: u64,
@@ -36,8 +52,11 @@ impl EtcdStore {
         Self {
             gateway,
             run: None,
-            applied: 0,
+            now: 0,
             namespace_text: None,
+            record: None,
+            record_read: None,
+            new_record: NewRecord::None,
             began_at: 0,
             all_read_at: 0,
             found_deletion: false,
@@ -62,8 +81,8 @@ impl EtcdStore {
     pub(super) fn learn_run(&mut self, header: &Value) -> Result<i64, Fault> {
         let Answer { body: status, date } =
             self.gateway.call("/v3/maintenance/status", &json!({}))?;
-        self.applied = number(&status["raftAppliedIndex"])?;
-        if self.applied == 0 {
+        let index = number(&status["raftAppliedIndex"])?;
+        if index == 0 {
             let shown = &self.gateway.base;
             return Err(Fault::Rejected(format!(
                 "{shown} is too old: etcd 3.4 or later is needed"
@@ -72,9 +91,17 @@ impl EtcdStore {
         self.run = Some(Run {
             cluster: number(&status["header"]["cluster_id"])?,
             term: number(&header["raft_term"])?,
-            slack: slack(self.applied, number(&header["revision"])?)?,
+            index,
+            slack: slack(index, number(&header["revision"])?)?,
         });
         Ok(date)
+    }
+
+    /// A run with the least that its slack can be: by the present revision, and the entries that were
+    /// applied before.
+    pub(super) fn with_least_slack(&mut self, namespace: &str, run: Run) -> Result<Run, Fault> {
+        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+        Ok(Run { slack: slack(run.index, number(&body["header"]["revision"])?)?, ..run })
     }
 
     /// Adds entries that make no revision until the log is longer than that of a snapshot just restored
@@ -82,8 +109,8 @@ impl EtcdStore {
     /// it. The entries are leases, each revoked at once: if they were left to expire, a snapshot would
     /// hold them too, and every expiry would lengthen the log of the restored cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
-        while self.applied < SHORTEST_RECORDED_LOG {
-            for _ in (self.applied..SHORTEST_RECORDED_LOG).step_by(2) {
+        while let Some(Run { index: index @ ..SHORTEST_RECORDED_LOG, .. }) = self.run {
+            for _ in (index..SHORTEST_RECORDED_LOG).step_by(2) {
                 let lease = self.gateway.call("/v3/lease/grant", &json!({ "TTL": "60" }))?;
                 self.gateway.call("/v3/lease/revoke", &json!({ "ID": lease.body["ID"] }))?;
             }
@@ -93,12 +120,13 @@ impl EtcdStore {
         Ok(())
     }
 
-    pub(super) fn compare_run(&self, recorded: &str) -> RunComparison {
-        self.run.as_ref().map_or(RunComparison::Other, |run| run.compare(recorded))
-    }
-
-    /// Two keys as of one moment, or how many keys there are with each of two prefixes.
-    pub(super) fn read_pair(&mut self, one: String, other: String) -> Result<[Value; 2], Fault> {
+    /// Two keys as of one moment, or how many keys there are with each of two prefixes; and the header
+    /// of the answer.
+    pub(super) fn read_pair(
+        &mut self,
+        one: String,
+        other: String,
+    ) -> Result<([Value; 2], Value), Fault> {
         let ranges = [one, other].map(|key| {
             let request = if key.ends_with('/') {
                 keys::count(&key, &keys::end(&key))
@@ -108,7 +136,8 @@ impl EtcdStore {
             json!({ "request_range": request })
         });
         let Answer { mut body, .. } = self.txn(&[], &ranges)?;
-        Ok([0, 1].map(|at| body["responses"][at]["response_range"].take()))
+        let pair = [0, 1].map(|at| body["responses"][at]["response_range"].take());
+        Ok((pair, body["header"].take()))
     }
 
     /// The nodes of all keys with a prefix.

@@ -10,8 +10,8 @@ use super::super::gaps::{self, UsedNodes};
 use super::super::optimistic::{Head, ReadRow, VersionedStore, WriteSet, row_of};
 use super::super::{Candidates, Fault};
 use super::keys::{self, decode, entries, node_of, number};
-use super::run::{Run, RunComparison, slack};
-use super::store::EtcdStore;
+use super::run::{RunComparison, RunRecord};
+use super::store::{EtcdStore, NewRecord};
 use crate::random;
 
 /// How many rows come with one answer.
@@ -27,24 +27,55 @@ fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
     Ok(ReadRow { node: node_of(entry)?, text, version })
 }
 
+/// The text and revision of the only key of an answer, if it exists.
+fn read_text(range: &Value) -> Result<Option<(String, u64)>, Fault> {
+    let read = |kept: &Value| Ok((decode(&kept["value"])?, number(&kept["mod_revision"])?));
+    entries(range).first().map(read).transpose()
+}
+
+impl EtcdStore {
+    fn compare_run(&self, record: &RunRecord) -> RunComparison {
+        self.run.map_or(RunComparison::Other, |run| run.compare(&record.run))
+    }
+
+    /// Whether a later term than the recorded one is that of a new leader. On a busy machine members may
+    /// answer late, so they are asked twice.
+    fn has_elected(&mut self, record: &RunRecord) -> Result<bool, Fault> {
+        for _ in 0..2 {
+            let voters = self.voters()?;
+            if record.is_continued_by(&voters) {
+                self.new_record = NewRecord::Rewritten(Some(voters));
+                return Ok(true);
+            }
+            if !record.may_be_continued_by(&voters) {
+                break;
+            }
+        }
+        Ok(false)
+    }
+}
+
 impl VersionedStore for EtcdStore {
     type Version = u64;
 
     fn head(&mut self, namespace: &str) -> Result<Head<u64>, Fault> {
         self.unpin();
-        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+        let ([kept, record], header) =
+            self.read_pair(keys::namespace(namespace), keys::run(namespace))?;
         // All further requests go over the connection of this answer.
         self.gateway.pin.set();
-        let kept = match entries(&body).first() {
-            Some(kept) => Some((decode(&kept["value"])?, number(&kept["mod_revision"])?)),
-            None => None,
-        };
+        let [kept, record] = [kept, record].map(|range| read_text(&range));
+        let (kept, record) = (kept?, record?);
         self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
+        self.record_read = record.as_ref().map(|(_, revision)| *revision);
+        self.record = record.and_then(|(text, _)| RunRecord::from_text(&text));
+        self.new_record = NewRecord::None;
 
-        self.began_at = number(&body["header"]["revision"])?;
+        self.began_at = number(&header["revision"])?;
         // The time of the status is used: if the store turns out to be restored, the time must not be
         // from before the restoration, when others may still have been granted ticks.
-        let now = self.learn_run(&body["header"])?;
+        let now = self.learn_run(&header)?;
+        self.now = now;
         let is_complete =
             if self.found_deletion { Some(self.is_complete(namespace)?) } else { None };
         Ok(Head { now, namespace: kept, is_complete })
@@ -52,23 +83,38 @@ impl VersionedStore for EtcdStore {
 
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
         self.lengthen_log(namespace)?;
-        // The present revision, with the entries applied before, gives the least possible slack.
-        let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
-        let slack = slack(self.applied, number(&body["header"]["revision"])?)?;
-        let Some(Run { cluster, term, .. }) = self.run else { return Err(Fault::Conflict) };
-        Ok(Run { cluster, term, slack }.to_text(random::token()))
+        let Some(run) = self.run else { return Err(Fault::Conflict) };
+        let run = self.with_least_slack(namespace, run)?;
+        let incarnation = RunRecord::incarnation(run.cluster, random::token());
+        let (written, voters) = (self.now, self.voters()?);
+        let record = RunRecord { incarnation: incarnation.clone(), run, written, voters };
+        self.new_record = NewRecord::Of(record);
+        Ok(incarnation)
     }
 
     fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        let Some(record) = self.record.clone().filter(|record| record.incarnation == recorded)
+        else {
+            return Ok(false);
+        };
         for pause in REREADS {
-            if self.compare_run(recorded) != RunComparison::Behind {
+            if self.compare_run(&record) != RunComparison::Behind {
                 break;
             }
             thread::sleep(pause);
             let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
             self.learn_run(&body["header"])?;
         }
-        Ok(self.compare_run(recorded) == RunComparison::Same)
+        match self.compare_run(&record) {
+            RunComparison::Same => {
+                if self.run.is_some_and(|run| record.is_due(&run, self.now)) {
+                    self.new_record = NewRecord::Rewritten(None);
+                }
+                Ok(true)
+            }
+            RunComparison::LaterTerm => self.has_elected(&record),
+            RunComparison::Behind | RunComparison::Other => Ok(false),
+        }
     }
 
     fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
@@ -76,7 +122,7 @@ impl VersionedStore for EtcdStore {
             // Equal numbers of rows and marks would not explain the deletion that was found.
             self.mismatched_nodes(namespace)?.is_empty()
         } else {
-            let [rows, used] =
+            let ([rows, used], _) =
                 self.read_pair(keys::row(namespace, None), keys::used(namespace, None))?;
             let (rows, used): (u64, u64) = (number(&rows["count"])?, number(&used["count"])?);
             rows == used
@@ -87,7 +133,7 @@ impl VersionedStore for EtcdStore {
 
     fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, u64)>, Fault> {
         let key = keys::row(namespace, Some(node));
-        let [row, used] = self.read_pair(key, keys::used(namespace, Some(node)))?;
+        let ([row, used], _) = self.read_pair(key, keys::used(namespace, Some(node)))?;
         let found = entries(&row).first().map(read_row).transpose()?;
         if found.is_none() && !entries(&used).is_empty() && !self.found_deletion {
             self.found_deletion = true;

@@ -11,6 +11,10 @@
 //! - `ssl-ca`: a PEM file of the authorities to trust instead of the system's; only with
 //!   `verify_identity`.
 //!
+//! With several hosts, `mysql://user:password@one:3306,two:3306/database`, the first that may be
+//! written to is taken (`read_only` is off). Each gets its share of the connection time-out, 2 s, so one
+//! that hangs does not keep the next from being tried.
+//!
 //! `flakeid leases init` needs a user with `CREATE`, `INDEX`, `REFERENCES` and `TRIGGER` on the
 //! database; where the server writes a binary log, also `log_bin_trust_function_creators = 1` or
 //! `SUPER`. A service's user needs no more than this, and cannot drop tables, delete rows or remove
@@ -50,38 +54,56 @@ use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
 use rustls::RootCertStore;
 
 use super::certificates::{install_default_cryptography, trusted_certificates};
+use super::hosts::{Hosts, first_usable};
 use super::retry::CONNECT_TIMEOUT;
 use super::sql::{BlockingRuntime, SqlStore};
-use super::url::ServerUrl;
+use super::url::{ServerUrl, redact};
 use super::{Fault, Store};
 use fault::connect_fault;
 use store::MysqlServer;
 
-/// Connects to a server.
+/// Connects to the first server that can be used.
 ///
 /// # Errors
 /// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
-/// if the server is not there within the connection time-out.
+/// if no server is there within the connection time-out.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
     let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
-    let (options, tls) = (driver_options(&url)?, tls_options(&url, &mode)?);
-    let runtime = BlockingRuntime::new(&url.shown)?;
-    let open = |options| runtime.wait(CONNECT_TIMEOUT, Conn::new(options));
-    let opened = match open(options.clone().ssl_opts(tls))? {
-        Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) if mode == "preferred" => {
-            open(options.ssl_opts(None))?
-        }
-        opened => opened,
+    let tls = tls_options(&url, &mode)?;
+    let hosts = Hosts::parse(url.base);
+    let several = hosts.list.len() > 1;
+    if several && url.option("socket")?.is_some() {
+        return Err(url.reject("the option socket is for one server, and the URL names several"));
+    }
+    let place = |host: &&str| {
+        let address = hosts.url("mysql", host);
+        Ok((redact(&hosts.url(hosts.scheme, host)), driver_options(&url, &address)?))
     };
-    let connection = opened.map_err(|error| connect_fault(&url.shown, &error))?;
-    Ok(Box::new(SqlStore::new(MysqlServer::new(runtime, connection)?)))
+    let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
+    first_usable(&places, |(shown, options), share| {
+        let runtime = BlockingRuntime::new(shown)?;
+        let open = |tls| runtime.wait(share, Conn::new(options.clone().ssl_opts(tls)));
+        let opened = match open(tls.clone())? {
+            Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) if mode == "preferred" => {
+                open(None)?
+            }
+            opened => opened,
+        };
+        let connection = opened.map_err(|error| connect_fault(shown, &error))?;
+        let mut server = MysqlServer::new(runtime, connection)?;
+        if several {
+            server.check_writable()?;
+        }
+        let store: Box<dyn Store> = Box::new(SqlStore::new(server));
+        Ok(store)
+    })
 }
 
-fn driver_options(url: &ServerUrl<'_>) -> Result<OptsBuilder, Fault> {
-    let address = url.base.split_once("://").map_or(url.base, |(_, address)| address);
+/// The driver's options for one server.
+fn driver_options(url: &ServerUrl<'_>, address: &str) -> Result<OptsBuilder, Fault> {
     // The driver's own words may quote the URL.
-    let options = Opts::from_url(&format!("mysql://{address}")).map_err(|_| {
+    let options = Opts::from_url(address).map_err(|_| {
         url.reject("the URL is not of the form mysql://user:password@host:port/database")
     })?;
     if options.db_name().is_none_or(str::is_empty) {

@@ -55,6 +55,21 @@ impl MysqlServer {
         self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
     }
 
+    /// Refuses a server that is read-only, as replicas are. `super_read_only` sets `read_only` too.
+    pub(super) fn check_writable(&mut self) -> Result<(), Fault> {
+        match self.read("SELECT @@global.read_only")? {
+            Some(0_i64) => Ok(()),
+            _ => Err(self.read_only()),
+        }
+    }
+
+    fn read_only(&self) -> Fault {
+        let shown = self.shown();
+        Fault::Unavailable(format!(
+            "{shown} is read-only, so it is a replica: leases need the source"
+        ))
+    }
+
     /// Reads the state of a server, and refuses one that is a replica or may forget commits. `None` if
     /// nobody wrote the run since the server started.
     fn check_source(&mut self) -> Result<Option<DatabaseState>, Fault> {
@@ -71,9 +86,7 @@ impl MysqlServer {
         let shown = self.shown();
         let row = row.ok_or_else(|| missing_tables(shown))?;
         if cell::<i64>(shown, &row, 0)? != 0 {
-            return Err(Fault::Unavailable(format!(
-                "{shown} is read-only, so it is a replica: leases need the source"
-            )));
+            return Err(self.read_only());
         }
         let flush: i64 = cell(shown, &row, 1)?;
         // MariaDB's 3 flushes even more often than 1.

@@ -11,6 +11,10 @@
 //! - `sslrootcert`: a PEM file of the authorities to trust instead of the system's; `system` means
 //!   the system's, which is the default, and requires `verify-full`.
 //!
+//! With several hosts, `postgresql://user:password@one:5432,two:5432/database`, the first that may be
+//! written to is taken: `target_session_attrs` is `read-write` unless it is given. Each gets its share
+//! of the connection time-out, 2 s, so one that hangs does not keep the next from being tried.
+//!
 //! `flakeid leases init` needs a role that may create tables in the first schema of its search
 //! path, and makes it their owner. A service's role needs no more than this, and cannot drop
 //! tables, delete rows or disable triggers with it:
@@ -48,16 +52,19 @@ mod store;
 mod tls;
 mod transaction;
 
+use std::time::Duration;
+
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::hosts::first_usable;
 use super::retry::CONNECT_TIMEOUT;
 use super::sql::{BlockingRuntime, SqlStore};
 use super::url::ServerUrl;
 use super::{Fault, Store};
 use fault::{connect_fault, with_causes};
 use store::PostgresServer;
-use tls::Verification;
 
 /// Options that are passed on as they are, and those for TLS.
 const OPTIONS: [&str; 13] = [
@@ -76,33 +83,43 @@ const OPTIONS: [&str; 13] = [
     "sslrootcert",
 ];
 
-/// Connects to a server.
+/// Connects to the first server that can be used.
 ///
 /// # Errors
 /// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
-/// if the server is not there within the connection time-out.
+/// if no server is there within the connection time-out.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
-    let (config, verification) = read_options(&url)?;
-    let runtime = BlockingRuntime::new(&url.shown)?;
-    let client = match verification {
-        None => open(&runtime, &config, NoTls)?,
-        Some(verification) => {
-            let tls = tls::config(&url.shown, verification)?;
-            open(&runtime, &config, MakeRustlsConnect::new(tls))?
-        }
+    let (ssl_mode, verification) = tls::mode(&url)?;
+    let places = places(&url, ssl_mode)?;
+    let tls = match verification {
+        None => None,
+        Some(verification) => Some(MakeRustlsConnect::new(tls::config(&url.shown, verification)?)),
     };
-    Ok(Box::new(SqlStore::new(PostgresServer { runtime, client })))
+    first_usable(&places, |place, share| {
+        let runtime = BlockingRuntime::new(&place.shown)?;
+        let client = match &tls {
+            None => open(&runtime, share, &place.config, NoTls)?,
+            Some(tls) => open(&runtime, share, &place.config, tls.clone())?,
+        };
+        let store: Box<dyn Store> = Box::new(SqlStore::new(PostgresServer { runtime, client }));
+        Ok(store)
+    })
 }
 
-fn open<T>(runtime: &BlockingRuntime, config: &Config, tls: T) -> Result<Client, Fault>
+fn open<T>(
+    runtime: &BlockingRuntime,
+    patience: Duration,
+    config: &Config,
+    tls: T,
+) -> Result<Client, Fault>
 where
     T: tokio_postgres::tls::MakeTlsConnect<Socket> + Send,
     T::Stream: Send + 'static,
     T::TlsConnect: Send,
     <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
 {
-    let opened = runtime.wait(CONNECT_TIMEOUT, config.connect(tls))?;
+    let opened = runtime.wait(patience, config.connect(tls))?;
     let (client, connection) = opened.map_err(|error| connect_fault(runtime.shown(), &error))?;
     runtime.spawn(async move {
         // The next statement reports that the connection has ended.
@@ -111,21 +128,82 @@ where
     Ok(client)
 }
 
-/// The driver's configuration, and what TLS is to verify if there is to be TLS.
-fn read_options(url: &ServerUrl<'_>) -> Result<(Config, Option<Verification>), Fault> {
-    let is_for_tls = |name: &str| matches!(name, "sslmode" | "sslrootcert");
-    let passed = url.options.iter().filter(|(name, _)| !is_for_tls(name));
-    let passed: Vec<String> = passed.map(|(name, value)| format!("{name}={value}")).collect();
-    let config: Result<Config, _> = format!("{}?{}", url.base, passed.join("&")).parse();
-    let mut config = config.map_err(|error| url.reject(with_causes(&error)))?;
-    // Each host of several gets its share of the time.
-    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
-    let share = CONNECT_TIMEOUT / u32::try_from(hosts).unwrap_or(u32::MAX);
-    config.connect_timeout(share).tcp_user_timeout(CONNECT_TIMEOUT);
+/// One of the servers that a URL names.
+struct Place {
+    /// Its URL as texts may show it.
+    shown: String,
+    config: Config,
+}
+
+/// The servers in the order of the URL. The driver knows several too, but has no time-out for one that
+/// accepts connections and then hangs, and reports only the last one's error.
+fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
+    let mut whole = driver_config(url, url.base, |_| true)?;
+    set_defaults(&mut whole, ssl_mode);
+    let (hosts, addresses) = (whole.get_hosts(), whole.get_hostaddrs());
+    let (count, ports) = (hosts.len().max(addresses.len()), whole.get_ports());
+    if count < 2 {
+        return Ok(vec![Place { shown: url.shown.clone(), config: whole }]);
+    }
+    let fits = |length: usize, least: usize| length <= least || length == count;
+    if !fits(hosts.len(), 0) || !fits(addresses.len(), 0) || !fits(ports.len(), 1) {
+        return Err(
+            url.reject("the URL names different numbers of hosts, addresses (hostaddr) and ports")
+        );
+    }
+    // The same without hosts, because the driver has no way to remove them.
+    let (prefix, rest) = url.base.split_once("://").unwrap_or_default();
+    let (user, rest) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
+    let path = &rest[rest.find('/').unwrap_or(rest.len())..];
+    let is_place = |name: &str| matches!(name, "host" | "hostaddr" | "port");
+    let without = format!("{prefix}://{user}{path}");
+    let mut common = driver_config(url, &without, |name| !is_place(name))?;
+    set_defaults(&mut common, ssl_mode);
+    // A standby is of no use, and which server is the primary may change.
+    if !url.options.iter().any(|(name, _)| *name == "target_session_attrs") {
+        common.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    let place = |at: usize| {
+        let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        let mut config = common.clone();
+        config.port(port);
+        if let Some(address) = addresses.get(at) {
+            config.hostaddr(*address);
+        }
+        let name = match hosts.get(at) {
+            Some(Host::Tcp(host)) => {
+                config.host(host);
+                // A password that was not encoded may have an @ in it.
+                host.rsplit('@').next().unwrap_or_default().to_owned()
+            }
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => {
+                config.host_path(path);
+                path.display().to_string()
+            }
+            None => addresses.get(at).map(ToString::to_string).unwrap_or_default(),
+        };
+        Place { shown: format!("{prefix}://{name}:{port}{path}"), config }
+    };
+    Ok((0..count).map(place).collect())
+}
+
+fn set_defaults(config: &mut Config, ssl_mode: SslMode) {
+    config.tcp_user_timeout(CONNECT_TIMEOUT).ssl_mode(ssl_mode);
     if config.get_application_name().is_none() {
         config.application_name("flakeid");
     }
-    let (ssl_mode, verification) = tls::mode(url)?;
-    config.ssl_mode(ssl_mode);
-    Ok((config, verification))
+}
+
+/// The driver's configuration by a part of the URL and those options that are passed on.
+fn driver_config(
+    url: &ServerUrl<'_>,
+    base: &str,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Config, Fault> {
+    let is_for_tls = |name: &str| matches!(name, "sslmode" | "sslrootcert");
+    let passed = url.options.iter().filter(|(name, _)| !is_for_tls(name) && is_wanted(name));
+    let passed: Vec<String> = passed.map(|(name, value)| format!("{name}={value}")).collect();
+    let config: Result<Config, _> = format!("{base}?{}", passed.join("&")).parse();
+    config.map_err(|error| url.reject(with_causes(&error)))
 }

@@ -24,9 +24,8 @@ pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
         return Fault::Rejected(text);
     }
     match (error.kind(), code) {
-        (_, "MOVED" | "ASK") => Fault::Rejected(format!(
-            "{text}: this node of the cluster has another part of the keys; use the URL of the \
-             node that has this one"
+        (_, "MOVED" | "ASK") => Fault::Unavailable(format!(
+            "{text}: the keys of the namespace are being moved to another node of the cluster"
         )),
         (
             _,

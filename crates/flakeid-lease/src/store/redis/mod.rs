@@ -1,5 +1,18 @@
-//! Redis 5 or later, or Valkey: `redis://[user:password@]host[:port][/database]`, `rediss://` with
-//! TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files), `replicas` (see below).
+//! Redis 5 or later, or Valkey: `redis://[user:password@]host[:port][,host…][/database]`, `rediss://`
+//! with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files), `replicas` (see below). Of several hosts
+//! the first that is a primary is taken.
+//!
+//! With Redis Sentinel `redis+sentinel://[user:password@]sentinel[:port][,sentinel…]/service[/database]`,
+//! `rediss+sentinel://` with TLS to sentinels and servers. User and password are the servers'; the
+//! sentinels' own, if they have any, are the options `sentinel-user` and `sentinel-password`. The
+//! first sentinel that knows a server which is a primary decides.
+//!
+//! With Redis Cluster name some of the nodes, `redis://[user:password@]node[:port][,node…]`: the node that
+//! has a namespace's keys is asked for, and must be reachable at the address that it announces. A
+//! namespace that is moved to another node counts as restored there.
+//!
+//! Each server, or sentinel with its server, gets its share of the connection time-out, 2 s, so one that
+//! hangs does not keep the next from being tried.
 //!
 //! - Each namespace is five keys, `flakeid:{namespace}` and the like: one hash slot of a cluster.
 //!   No key has a time to live, and a server that evicts keys is refused.
@@ -38,126 +51,51 @@
 //! - older data put back while the server runs on: `RESTORE`, `SWAPDB`, tools that pipe a snapshot
 //!   into a running server.
 
+mod cluster;
+mod connection;
 mod fault;
 mod keys;
+mod sentinel;
 mod store;
 mod transaction;
 
-use std::time::{Duration, Instant};
-
-use redis::{
-    Client, ClientTlsConfig, Connection, ConnectionLike, IntoConnectionInfo, TlsCertificates,
-};
-
-use super::retry::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
-use super::url::ServerUrl;
+use super::hosts::{Hosts, first_usable};
+use super::url::{ServerUrl, redact};
 use super::{Fault, Store};
-use fault::{fault, not_primary};
-use store::RedisStore;
+use cluster::Cluster;
+use connection::Access;
 
-/// The oldest version that replicates what scripts did, and not the scripts.
-const OLDEST_MAJOR: u32 = 5;
+const OPTIONS: [&str; 6] =
+    ["tls-ca", "tls-cert", "tls-key", "replicas", "sentinel-user", "sentinel-password"];
 
-/// Connects, and refuses a server that would forget.
+/// Connects to the primary, and refuses a server that would forget.
+///
+/// # Errors
+/// [`Fault::Rejected`] for a bad URL, password or certificate, and for a server that would forget;
+/// [`Fault::Unavailable`] if no primary is found within the connection time-out.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
-    let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key", "replicas"])?;
-    let replicas = match url.option("replicas")?.map(|count| count.parse::<u32>()) {
-        None => 0,
-        Some(Ok(count @ 0..=16)) => count,
-        Some(_) => return Err(url.reject("the option replicas must be 0 to 16")),
+    let url = ServerUrl::parse(url, &OPTIONS)?;
+    let hosts = Hosts::parse(url.base);
+    let access = Access::read(&url, hosts.scheme.starts_with("rediss"))?;
+    let store = if hosts.scheme.ends_with("+sentinel") {
+        sentinel::connect(&url, &hosts, &access)?
+    } else {
+        if url.options.iter().any(|(name, _)| name.starts_with("sentinel-")) {
+            return Err(url.reject("the options for sentinels need redis+sentinel://"));
+        }
+        let place = |host: &&str| {
+            let address = hosts.url(hosts.scheme, host);
+            Ok((redact(&address), access.client(access.info(&address)?)?))
+        };
+        let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
+        let found =
+            first_usable(&places, |(shown, client), share| access.open(shown, client, share));
+        let mut store = found?;
+        if store.is_cluster {
+            let before = format!("{}://{}", hosts.scheme, hosts.user);
+            store.cluster = Some(Cluster { access, before, after: hosts.path.to_owned() });
+        }
+        store
     };
-    let client = client(&url)?;
-    let shown = url.shown;
-    let start = Instant::now();
-    // The driver waits as long for each answer to its greeting (AUTH, SELECT), silent or not.
-    let selects = client.get_connection_info().redis_settings().db() != 0;
-    let patience = CONNECT_TIMEOUT / (1 + u32::from(selects));
-    let mut connection =
-        client.get_connection_with_timeout(patience).map_err(|error| fault(&shown, &error))?;
-    // The rest of that time; none at all would be no limit.
-    let left = CONNECT_TIMEOUT.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
-    set_timeouts(&shown, &connection, left)?;
-    check_server(&shown, &mut connection, replicas)?;
-    set_timeouts(&shown, &connection, ANSWER_TIMEOUT)?;
-    Ok(Box::new(RedisStore::new(connection, shown, replicas)))
-}
-
-/// Sets how long the answers of a server are waited for from now on.
-fn set_timeouts(shown: &str, connection: &Connection, patience: Duration) -> Result<(), Fault> {
-    let bounded = connection.set_read_timeout(Some(patience));
-    bounded
-        .and_then(|()| connection.set_write_timeout(Some(patience)))
-        .map_err(|error| fault(shown, &error))
-}
-
-fn client(url: &ServerUrl<'_>) -> Result<Client, Fault> {
-    let driver_fault = |error| fault(&url.shown, &error);
-    let info = url.base.into_connection_info().map_err(driver_fault)?;
-    // Setting the driver's name would be two more answers to wait for.
-    let settings = info.redis_settings().clone().set_skip_set_lib_name();
-    let info = info.set_redis_settings(settings);
-    if !url.base.starts_with("rediss:") {
-        return Client::open(info).map_err(driver_fault);
-    }
-    // The driver panics if rustls cannot tell which cryptography to use; an error only says that one
-    // was chosen before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client_tls = match (url.file("tls-cert")?, url.file("tls-key")?) {
-        (Some(client_cert), Some(client_key)) => Some(ClientTlsConfig { client_cert, client_key }),
-        (None, None) => None,
-        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
-    };
-    let root_cert = url.file("tls-ca")?;
-    Client::build_with_tls(info, TlsCertificates { client_tls, root_cert }).map_err(driver_fault)
-}
-
-/// Refuses replicas, servers that evict keys, old versions, and a primary with so many replicas that
-/// `confirming` of them could follow another primary at the same time.
-fn check_server(
-    shown: &str,
-    connection: &mut dyn ConnectionLike,
-    confirming: u32,
-) -> Result<(), Fault> {
-    let info: String =
-        redis::cmd("INFO").query(connection).map_err(|error| fault(shown, &error))?;
-    let get = |name: &str| {
-        let mut lines = info.lines();
-        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap_or_default().trim()
-    };
-    let major = get("redis_version").split('.').next().and_then(|major| major.parse().ok());
-    if major.is_none_or(|major: u32| major < OLDEST_MAJOR) {
-        return Err(Fault::Rejected(format!(
-            "{shown} reports version {:?}: Redis {OLDEST_MAJOR} or later is needed",
-            get("redis_version")
-        )));
-    }
-    if get("role") != "master" {
-        return Err(not_primary(shown));
-    }
-    let policy = get("maxmemory_policy");
-    if get("maxmemory") != "0" && policy != "noeviction" {
-        return Err(Fault::Rejected(format!(
-            "{shown} may forget leases when memory is short: its maxmemory-policy is {policy:?} \
-             and must be noeviction, or maxmemory 0"
-        )));
-    }
-    let replicas = info.lines().filter(|line| is_replica(line)).count();
-    if confirming > 0 && replicas > 2 * confirming as usize {
-        return Err(Fault::Rejected(format!(
-            "{shown} has {replicas} replicas: with replicas={confirming} two primaries at once could \
-             both have their writes confirmed; use replicas={} or more",
-            replicas.div_ceil(2)
-        )));
-    }
-    Ok(())
-}
-
-/// Whether a line of INFO is about a replica. A client that only copies the data (`redis-cli --rdb`)
-/// has no port.
-fn is_replica(line: &str) -> bool {
-    let Some((number, state)) = line.strip_prefix("slave").and_then(|rest| rest.split_once(':'))
-    else {
-        return false;
-    };
-    number.parse::<u32>().is_ok() && !state.contains(",port=0,")
+    Ok(Box::new(store))
 }

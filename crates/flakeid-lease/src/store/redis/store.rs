@@ -6,6 +6,7 @@ use redis::{Connection, Script};
 
 use super::super::optimistic::transact;
 use super::super::{Fault, Ledger, Store};
+use super::cluster::Cluster;
 use super::fault::fault;
 use super::keys::Keys;
 use crate::protocol::Namespace;
@@ -26,6 +27,11 @@ pub(super) struct RedisStore {
     /// How often the namespace had been changed when all rows were read.
     pub changes: String,
     pub scripts: Scripts,
+    /// Whether this is a node of a cluster, which has a part of the namespaces only.
+    pub is_cluster: bool,
+    /// The cluster's nodes, and the namespace whose node this is.
+    pub cluster: Option<Cluster>,
+    pub here: Option<String>,
 }
 
 pub(super) struct Scripts {
@@ -47,7 +53,12 @@ impl Scripts {
 }
 
 impl RedisStore {
-    pub(super) fn new(connection: Connection, shown: String, replicas: u32) -> Self {
+    pub(super) fn new(
+        connection: Connection,
+        shown: String,
+        replicas: u32,
+        is_cluster: bool,
+    ) -> Self {
         Self {
             connection,
             shown,
@@ -55,7 +66,46 @@ impl RedisStore {
             replicas,
             changes: String::new(),
             scripts: Scripts::new(),
+            is_cluster,
+            cluster: None,
+            here: None,
         }
+    }
+
+    /// Connects to the node that has a namespace's keys, if this is another one.
+    fn go_to(&mut self, namespace: &str) -> Result<(), Fault> {
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        if self.here.as_deref() == Some(namespace) {
+            return Ok(());
+        }
+        let owner = cluster.owner(&self.shown, &mut self.connection, namespace)?;
+        (self.connection, self.shown) = (owner.connection, owner.shown);
+        self.run.clear();
+        self.here = Some(namespace.to_owned());
+        Ok(())
+    }
+
+    /// The names of the namespaces that this server has.
+    fn scan(&mut self) -> Result<Vec<String>, Fault> {
+        let mut names = Vec::new();
+        let mut cursor = 0_u64;
+        loop {
+            let mut scan = redis::cmd("SCAN");
+            scan.arg(cursor).arg("MATCH").arg(format!("{}*}}", Keys::PREFIX));
+            scan.arg("COUNT").arg(1000);
+            let (next, keys): (u64, Vec<String>) =
+                scan.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))?;
+            let name = |key: &String| {
+                let name = key.strip_prefix(Keys::PREFIX)?.strip_suffix('}')?;
+                Namespace::check_name(name).is_ok().then(|| name.to_owned())
+            };
+            names.extend(keys.iter().filter_map(name));
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
+        }
+        Ok(names)
     }
 
     /// Waits until the replicas have what this connection wrote.
@@ -84,8 +134,14 @@ impl Store for RedisStore {
         namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
+        self.go_to(namespace)?;
         let shown = self.shown.clone();
-        transact(self, &shown, namespace, work)
+        let outcome = transact(self, &shown, namespace, work);
+        if outcome.is_err() {
+            // The keys may be on another node now.
+            self.here = None;
+        }
+        outcome
     }
 
     fn prepare(&mut self) -> Result<(), Fault> {
@@ -93,24 +149,15 @@ impl Store for RedisStore {
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        let mut names = Vec::new();
-        let mut cursor = 0_u64;
-        loop {
-            let mut scan = redis::cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{}*}}", Keys::PREFIX));
-            scan.arg("COUNT").arg(1000);
-            let (next, keys): (u64, Vec<String>) =
-                scan.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))?;
-            let name = |key: &String| {
-                let name = key.strip_prefix(Keys::PREFIX)?.strip_suffix('}')?;
-                Namespace::check_name(name).is_ok().then(|| name.to_owned())
-            };
-            names.extend(keys.iter().filter_map(name));
-            cursor = next;
-            if cursor == 0 {
-                break;
+        let mut names = match self.cluster.take() {
+            None => self.scan()?,
+            Some(cluster) => {
+                let primaries = cluster.primaries(&self.shown, &mut self.connection);
+                self.cluster = Some(cluster);
+                let found = primaries?.iter_mut().map(Self::scan).collect::<Result<Vec<_>, _>>()?;
+                found.concat()
             }
-        }
+        };
         names.sort();
         // A scan may return a key twice.
         names.dedup();

@@ -1,0 +1,234 @@
+//! A private etcd of three members.
+
+use std::path::Path;
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use crate::etcd::{EtcdServer, Membership};
+use crate::peer_network::PeerNetwork;
+use crate::{Server, free_port};
+
+/// How long the members may take to agree on something, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A private etcd of three members, each of which can be killed, stopped, replaced and cut off from
+/// the others.
+#[derive(Debug)]
+pub struct EtcdCluster {
+    members: Vec<EtcdServer>,
+    peer_ports: Vec<u16>,
+    network: PeerNetwork,
+}
+
+impl EtcdCluster {
+    /// A running one.
+    ///
+    /// # Panics
+    /// If etcd (Debian's `etcd-server` and `etcd-client`) is not installed or does not start.
+    #[must_use]
+    pub fn new() -> Self {
+        let network = PeerNetwork::default();
+        let peer_ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+        let url = |port: &u16| format!("http://127.0.0.1:{}", network.lead_to(*port));
+        let urls: Vec<String> = peer_ports.iter().map(url).collect();
+        let named: Vec<String> =
+            urls.iter().enumerate().map(|(at, url)| format!("m{at}={url}")).collect();
+        let member = |(at, port): (usize, &u16)| {
+            let membership = Membership {
+                name: format!("m{at}"),
+                peer_url: urls[at].clone(),
+                initial_cluster: named.join(","),
+                joins: false,
+                election_ms: 1_000,
+            };
+            EtcdServer::member(*port, membership)
+        };
+        let members = peer_ports.iter().enumerate().map(member).collect();
+        let cluster = Self { members, peer_ports, network };
+        cluster.start();
+        cluster
+    }
+
+    /// All members' addresses.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let hosts: Vec<String> =
+            self.members.iter().map(|member| format!("127.0.0.1:{}", member.port())).collect();
+        format!("etcd://{}/", hosts.join(","))
+    }
+
+    /// One member, from 0 to 2.
+    #[must_use]
+    pub fn member(&self, at: usize) -> &EtcdServer {
+        &self.members[at]
+    }
+
+    /// The member that is the leader according to a majority.
+    ///
+    /// # Panics
+    /// If there is none within a minute.
+    #[must_use]
+    pub fn leader(&self) -> usize {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let states: Vec<_> = self.members.iter().filter_map(State::of).collect();
+            let is_leader = |id: u64| states.iter().filter(|state| state.leader == id).count() > 1;
+            let at =
+                |id| self.members.iter().position(|m| State::of(m).is_some_and(|s| s.id == id));
+            if let Some(leader) = states.iter().map(|state| state.leader).find(|id| is_leader(*id))
+                && leader != 0
+                && let Some(at) = at(leader)
+            {
+                return at;
+            }
+            assert!(Instant::now() < deadline, "no leader");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until a majority has another leader than this member, which may be down.
+    ///
+    /// # Panics
+    /// If there is none within a minute.
+    pub fn wait_for_leader_other_than(&self, at: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        let others = || self.members.iter().enumerate().filter(|(other, _)| *other != at);
+        loop {
+            let states: Vec<_> = others().filter_map(|(_, member)| State::of(member)).collect();
+            if let [one, two] = states.as_slice()
+                && one.leader == two.leader
+                && [one.id, two.id].contains(&one.leader)
+            {
+                return;
+            }
+            assert!(Instant::now() < deadline, "no other leader");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Cuts a member off from the others; clients still reach it. Returns what
+    /// [`join`](Self::join) needs.
+    ///
+    /// # Panics
+    /// If it does not answer.
+    #[must_use]
+    pub fn cut_off(&self, at: usize) -> u64 {
+        let id = State::of(&self.members[at]).expect("it answers").id;
+        self.network.cut_off(id, self.peer_ports[at]);
+        id
+    }
+
+    /// Joins a member that was cut off with the others again.
+    pub fn join(&self, at: usize, id: u64) {
+        self.network.join(id, self.peer_ports[at]);
+    }
+
+    /// Removes a member, which may be down, and adds a fresh one in its place.
+    ///
+    /// # Panics
+    /// If the others do not agree.
+    pub fn replace(&mut self, at: usize) {
+        let name = self.members[at].membership().name.clone();
+        self.members[at].kill();
+        let through = &self.members[(at + 1) % 3];
+        let listed = through.ctl(&["member", "list"]).expect("a list of members");
+        let line = listed.lines().find(|line| line.contains(&format!(" {name},")));
+        let id = line.and_then(|line| line.split(',').next()).expect("the member is listed");
+        eventually(|| through.ctl(&["member", "remove", id]));
+        let peer_port = free_port();
+        let peer_url = format!("http://127.0.0.1:{}", self.network.lead_to(peer_port));
+        // A new name, so that nothing of the old one is taken for it.
+        let new = format!("{name}x");
+        let peer_urls = format!("--peer-urls={peer_url}");
+        eventually(|| through.ctl(&["member", "add", &new, &peer_urls]));
+        let place = |(other, member): (usize, &EtcdServer)| {
+            let Membership { name, peer_url: old, .. } = member.membership();
+            if other == at { format!("{new}={peer_url}") } else { format!("{name}={old}") }
+        };
+        let named: Vec<String> = self.members.iter().enumerate().map(place).collect();
+        for member in &mut self.members {
+            let initial_cluster = named.join(",");
+            member.set_membership(Membership { initial_cluster, ..member.membership().clone() });
+        }
+        let old = self.members[at].membership().clone();
+        let membership = Membership { name: new.clone(), peer_url, joins: true, ..old };
+        self.members[at] = EtcdServer::member(peer_port, membership);
+        self.peer_ports[at] = peer_port;
+        self.members[at].start();
+    }
+
+    /// Saves a snapshot, as an operator makes a backup.
+    ///
+    /// # Panics
+    /// If that does not work.
+    pub fn save(&self, file: &Path) {
+        self.members[0].save(file);
+    }
+
+    /// Makes a new cluster of the same members from a snapshot, as an operator restores a backup.
+    ///
+    /// # Panics
+    /// If that does not work.
+    pub fn restore(&self, file: &Path) {
+        self.stop();
+        for member in &self.members {
+            member.load(file);
+        }
+        self.start();
+    }
+
+    /// Starts all members and waits until they answer.
+    ///
+    /// # Panics
+    /// If they do not.
+    pub fn start(&self) {
+        // None answers before a majority runs.
+        scope(|scope| {
+            for member in &self.members {
+                scope.spawn(|| member.start());
+            }
+        });
+        let _ = self.leader();
+    }
+
+    /// Stops all members.
+    pub fn stop(&self) {
+        scope(|scope| {
+            for member in &self.members {
+                scope.spawn(|| member.stop());
+            }
+        });
+    }
+}
+
+impl Default for EtcdCluster {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a member says of itself.
+struct State {
+    id: u64,
+    leader: u64,
+}
+
+impl State {
+    fn of(member: &EtcdServer) -> Option<Self> {
+        let text = member.ctl(&["endpoint", "status", "-w", "fields"]).ok()?;
+        let number = |name: &str| {
+            let name = format!("\"{name}\" : ");
+            text.lines().find_map(|line| line.strip_prefix(&name)?.trim().parse().ok())
+        };
+        Some(Self { id: number("MemberID")?, leader: number("Leader")? })
+    }
+}
+
+/// A change of members is refused while another is not settled yet.
+fn eventually(change: impl Fn() -> Result<String, String>) {
+    let deadline = Instant::now() + PATIENCE;
+    while let Err(text) = change() {
+        assert!(Instant::now() < deadline, "{text}");
+        sleep(Duration::from_millis(100));
+    }
+}
