@@ -1,7 +1,8 @@
 //! Running other programs, and saying which.
 
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -102,7 +103,8 @@ impl Step {
         self
     }
 
-    fn shown(&self) -> String {
+    /// The command as a shell would take it.
+    pub(crate) fn shown(&self) -> String {
         let folder = self.folder.strip_prefix(root()).unwrap_or(&self.folder);
         let mut words = Vec::new();
         if folder != Path::new("") {
@@ -161,6 +163,21 @@ impl Step {
         }
         println!("({:.1} s)", start.elapsed().as_secs_f32());
         Ok(())
+    }
+
+    /// Runs it with everything it prints in a file, and says whether it succeeded.
+    pub(crate) fn run_into(&self, file: &Path) -> Result<bool, Failed> {
+        let failed = |error| Failed(format!("{}: {error}", file.display()));
+        let output = File::create(file).map_err(failed)?;
+        let errors = output.try_clone().map_err(failed)?;
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let status = command.status().map_err(|error| self.not_started(&error))?;
+        if !status.success() {
+            let mut log = File::options().append(true).open(file).map_err(failed)?;
+            writeln!(log, "({status})").map_err(failed)?;
+        }
+        Ok(status.success())
     }
 
     /// Starts it, and leaves it to the caller.
