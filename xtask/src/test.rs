@@ -44,7 +44,9 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("fork handler", workspace::fork_handler)?;
     times.step("loom models", workspace::loom_models)?;
     times.step("campaign", || {
-        campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))
+        // Two at a time issue as many IDs together as one alone would.
+        let two = ["--store=all", "--seconds=30", "--at-once=2", "--rate=60000"];
+        campaign::run(false, &two.map(String::from))
     })?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;

@@ -126,6 +126,9 @@ impl Step {
         let Some(image) = self.image else {
             let mut command = Command::new(program);
             let environment = self.environment.iter().map(|(name, value)| (name, value));
+            for name in of_this_package() {
+                command.env_remove(name);
+            }
             command.args(&self.arguments).envs(environment).current_dir(&self.folder);
             return command;
         };
@@ -226,4 +229,11 @@ impl Step {
         String::from_utf8(output)
             .map_err(|_| Failed(format!("{} did not write UTF-8", self.shown())))
     }
+}
+
+/// What `cargo run` tells this program about its own package. ring's build script asks for the same
+/// names, so with them it would be compiled anew by each program that calls cargo.
+fn of_this_package() -> impl Iterator<Item = OsString> {
+    let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    std::env::vars_os().map(|(name, _)| name).filter(move |name| name.to_str().is_some_and(own))
 }

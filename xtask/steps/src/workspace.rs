@@ -97,3 +97,25 @@ fn optimised(command: &str) -> Step {
         .chain(&WITHOUT_TESTS)
         .fold(step, |step, package| step.args(&["--exclude", package]))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::files;
+
+    /// The profile `dist` inherits what `release` says of a package.
+    #[test]
+    fn all_that_is_published_is_optimised() {
+        let manifest = files::text("Cargo.toml").unwrap_or_default();
+        let packages: Vec<_> = manifest
+            .split("\n[profile.release.package.")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("]\nopt-level = "))
+            .filter(|(_, level)| !level.starts_with('3'))
+            .collect();
+        assert!(packages.len() > 5, "{packages:?}");
+        for (package, _) in packages {
+            let wanted = format!("\n[profile.dist.package.{package}]\nopt-level = 3\n");
+            assert!(manifest.contains(&wanted), "Cargo.toml has to have: {wanted}");
+        }
+    }
+}
