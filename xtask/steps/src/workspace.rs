@@ -110,7 +110,8 @@ mod tests {
             .split("\n[profile.release.package.")
             .skip(1)
             .filter_map(|rest| rest.split_once("]\nopt-level = "))
-            .filter(|(_, level)| !level.starts_with('3'))
+            // Some sections set something else.
+            .filter(|(package, level)| !package.contains('\n') && !level.starts_with('3'))
             .collect();
         assert!(packages.len() > 5, "{packages:?}");
         for (package, _) in packages {
