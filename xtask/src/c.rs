@@ -170,13 +170,18 @@ pub(crate) fn installed(target: &Target, folder: &str) -> Result<PathBuf, Failed
     install(target, &root().join(folder))
 }
 
-/// Installs the archive, and links programs in C, C++, Go and Java with it.
+/// The tests of the library in Rust, and of its archive.
 pub(crate) fn test(target: &Target) -> Outcome {
+    Step::cargo(&["test", "-p", "flakeid-c"]).optimised_with_checks().run()?;
+    link(target)
+}
+
+/// Installs the archive, and links programs in C, C++, Go and Java with it.
+pub(crate) fn link(target: &Target) -> Outcome {
     if !target.runs_here()? {
         return Err(Failed(format!("programs for {} do not run here", target.platform.triple)));
     }
     let library = files::shown(&installed(target, "target/c/prefix")?)?;
-    Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
     Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-linking", "--"])
         .args(&["--library", &library])
         .run()

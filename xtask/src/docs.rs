@@ -48,6 +48,5 @@ pub(crate) fn readme() -> Outcome {
 }
 
 fn guide(arguments: &[&str]) -> Step {
-    Step::cargo(&["run", "--quiet", "--release", "--locked", "-p", "flakeid-guide", "--"])
-        .args(arguments)
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-guide", "--"]).args(arguments)
 }

@@ -6,22 +6,8 @@ use flakeid_steps::{Failed, Outcome, files, root};
 const PLACE: &str = "include/flakeid.h";
 
 /// In the order in which a reader wants to meet them.
-const SOURCES: [&str; 14] = [
-    "version",
-    "status",
-    "last_error",
-    "config",
-    "clock",
-    "generator",
-    "local",
-    "cached",
-    "event",
-    "lease",
-    "parts",
-    "layout",
-    "text",
-    "bytes",
-];
+const SOURCES: &str = "version status last_error config clock generator local cached event lease \
+                       parts layout text bytes";
 
 /// Writes the header anew.
 pub(crate) fn write() -> Outcome {
@@ -44,9 +30,10 @@ fn generated() -> Result<Vec<u8>, Failed> {
     // That of the workspace, and so of the library.
     let version = env!("CARGO_PKG_VERSION");
     config.after_includes = config.after_includes.map(|text| text.replace("@VERSION@", version));
-    let builder = SOURCES.iter().fold(Builder::new().with_config(config), |builder, name| {
-        builder.with_src(library.join("src").join(name).with_extension("rs"))
-    });
+    let builder =
+        SOURCES.split_whitespace().fold(Builder::new().with_config(config), |builder, name| {
+            builder.with_src(library.join("src").join(name).with_extension("rs"))
+        });
     let bindings = builder.generate().map_err(|error| Failed(format!("cbindgen: {error}")))?;
     let mut header = Vec::new();
     bindings.write(&mut header);

@@ -1,6 +1,6 @@
 //! What is checked without running anything, and the oldest compiler.
 
-use flakeid_steps::{Failed, Outcome, Step, files, root};
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::platform::RELEASED;
 use crate::{linters, node, wasm};
@@ -8,21 +8,32 @@ use crate::{linters, node, wasm};
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
 /// What is out of the main workspace, because it is heavy or built in another way.
-const OTHER_WORKSPACES: [&str; 5] =
-    ["benches", "benches/c", "benches/node/floor", "benches/python/floor", "bindings/wasm/glue"];
+const OTHER_WORKSPACES: [&str; 5] = [
+    "benches/Cargo.toml",
+    "benches/c/Cargo.toml",
+    "benches/node/floor/Cargo.toml",
+    "benches/python/floor/Cargo.toml",
+    "bindings/wasm/glue/Cargo.toml",
+];
 
+/// As the tests are compiled, so that macros and build scripts are compiled once for both.
 fn clippy(arguments: &[&str]) -> Outcome {
-    let all: Vec<&str> = ["clippy"].iter().chain(arguments).chain(&DENY).copied().collect();
-    Step::cargo(&all).run()
+    Step::cargo(&["clippy"]).args(arguments).optimised_with_checks().args(&DENY).run()
 }
 
-fn other_manifests() -> [String; 5] {
-    OTHER_WORKSPACES.map(|folder| format!("{folder}/Cargo.toml"))
+/// The same for another workspace: with the settings of our profile instead of its own.
+fn clippy_of_other(manifest: &str) -> Outcome {
+    Step::cargo(&["clippy", "--release", "--locked", "--all-targets", "--manifest-path", manifest])
+        .args(&DENY)
+        .env("CARGO_TARGET_DIR", target_folder())
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .run()
 }
 
 fn format_rust(arguments: &[&str]) -> Outcome {
     Step::cargo(&["fmt", "--all"]).args(arguments).run()?;
-    for manifest in &other_manifests() {
+    for manifest in OTHER_WORKSPACES {
         Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
     }
     Ok(())
@@ -49,16 +60,15 @@ pub(crate) fn sources() -> Outcome {
 
 pub(crate) fn run() -> Outcome {
     sources()?;
-    clippy(&["--workspace", "--all-targets", "--locked"])?;
-    clippy(&["-p", "flakeid-core", "--all-targets", "--all-features", "--locked"])?;
-    clippy(&["-p", "flakeid-core", "--no-default-features", "--locked"])?;
-    // What the wheels of free-threaded interpreters are built from.
-    clippy(&["-p", "flakeid-python", "--no-default-features", "--locked"])?;
-    for manifest in &other_manifests() {
-        clippy(&["--manifest-path", manifest, "--all-targets", "--locked"])?;
-    }
+    clippy(&["--workspace", "--all-targets", "--all-features"])?;
+    // The default features, but flakeid-python as free-threaded interpreters have it: without any.
+    let defaults = "--features=flakeid-core/default,flakeid-lease/default";
+    clippy(&["--workspace", "--all-targets", "--no-default-features", defaults])?;
+    clippy(&["-p", "flakeid-core", "--no-default-features"])?;
+    OTHER_WORKSPACES.iter().try_for_each(|manifest| clippy_of_other(manifest))?;
     wasm::lint()?;
-    Step::cargo(&["doc", "--workspace", "--no-deps", "--all-features", "--locked"])
+    Step::cargo(&["doc", "--workspace", "--no-deps", "--all-features"])
+        .optimised_with_checks()
         .env("RUSTDOCFLAGS", "-D warnings")
         .run()
 }

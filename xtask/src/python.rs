@@ -145,6 +145,7 @@ fn build_from_sdist(wheel: &Wheel) -> Outcome {
     // Their paths below the root are the same, so cargo would take them for the workspace's own.
     Step::cargo(&["clean", "--quiet", "--locked", "--profile", wheel.target.profile])
         .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
+        .args(&["-p", "workspace-hack"])
         .run()
 }
 

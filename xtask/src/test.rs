@@ -1,6 +1,6 @@
 //! Everything that must pass before a change lands, step by step.
 
-use flakeid_steps::{Choice, Outcome, Step, Times, packages};
+use flakeid_steps::{Choice, Outcome, Step, Times, packages, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
@@ -38,34 +38,22 @@ fn steps(times: &mut Times) -> Outcome {
     })?;
     times.step("C header", header::check)?;
     times.step("lint", lint::run)?;
-    let workspace =
-        || Step::cargo(&["test", "--workspace", "--all-features"]).optimised_with_checks();
-    times.step("workspace: build", || workspace().args(&["--no-run"]).run())?;
-    times.step("workspace: run", || workspace().run())?;
-    let tests = |package| Step::cargo(&["test", "-p", package]).optimised_with_checks();
-    times.step("core without std", || {
-        tests("flakeid-core")
-            .args(&["--no-default-features", "--lib", "--test", "model", "--test", "vectors"])
-            .run()
-    })?;
-    times.step("fork handler", || {
-        tests("flakeid-core").args(&["--test", "fork"]).configured("flakeid_atfork").run()
-    })?;
-    times.step("loom models", || {
-        tests("flakeid-core").args(&["--lib", "loom"]).configured("loom").run()?;
-        tests("flakeid-lease")
-            .args(&["--no-default-features", "--lib", "loom"])
-            .configured("loom")
-            .run()
-    })?;
+    times.step("workspace: build", || workspace::build().map(drop))?;
+    times.step("workspace: run", workspace::run)?;
+    times.step("core without std", workspace::core_without_std)?;
+    times.step("fork handler", workspace::fork_handler)?;
+    times.step("loom models", workspace::loom_models)?;
     times.step("campaign", || {
-        campaign::run(false, &["--store", "all", "--seconds", "30"].map(String::from))
+        // Two at a time issue as many IDs together as one alone would.
+        let two = ["--store=all", "--seconds=30", "--at-once=2", "--rate=60000"];
+        campaign::run(false, &two.map(String::from))
     })?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
-    times.step("C, C++, Go, Java", || c::test(&here))?;
-    times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
+    times.step("C, C++, Go, Java", || c::link(&here))?;
     times.step("Node", || node::test(&here))?;
+    // After the others, because it removes libraries that they share.
+    times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
     times.step("WebAssembly", wasm::test)
 }
 

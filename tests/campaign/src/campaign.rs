@@ -1,9 +1,9 @@
-//! The command `run`: one campaign for each kind of store, and what it prints.
+//! The command `run`: one campaign for each kind of store, several at a time if asked, and what it prints.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,9 @@ pub(crate) struct Campaign {
     /// How long faults are injected, for each store.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..86400))]
     seconds: u64,
+    /// On how many stores campaigns run at a time.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=5))]
+    at_once: u64,
     /// The seed of every random choice; the current time by default.
     #[arg(long)]
     seed: Option<u64>,
@@ -56,19 +59,36 @@ impl Campaign {
     /// Runs the campaigns, and returns whether all of them passed.
     pub(crate) fn run(&self) -> io::Result<bool> {
         let seed = self.seed.unwrap_or_else(|| SystemClock.unix_ms().cast_unsigned());
-        let mut passed = true;
-        for kind in self.store.each() {
-            let report = self.run_on(kind, seed)?;
-            report.print();
-            if self.json {
-                println!("{}", report.json());
+        let (kinds, passed) = (Mutex::new(self.store.each()), Mutex::new(true));
+        let work = || -> io::Result<()> {
+            loop {
+                let next = kinds.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(kind) = next else { return Ok(()) };
+                let report = self.run_on(kind, seed)?;
+                // The lock also keeps the lines of one report together.
+                let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+                *passed &= self.conclude(kind, &report)?;
             }
-            if report.has_passed() && !self.keep {
-                fs::remove_dir_all(self.folder.join(kind.name()))?;
-            }
-            passed &= report.has_passed();
+        };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.at_once).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker.join().map_err(|_| io::Error::other("a campaign panicked"))?
+            })
+        })?;
+        Ok(passed.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Prints what a campaign found, and returns whether it passed.
+    fn conclude(&self, kind: StoreKind, report: &Report) -> io::Result<bool> {
+        report.print();
+        if self.json {
+            println!("{}", report.json());
         }
-        Ok(passed)
+        if report.has_passed() && !self.keep {
+            fs::remove_dir_all(self.folder.join(kind.name()))?;
+        }
+        Ok(report.has_passed())
     }
 
     fn run_on(&self, kind: StoreKind, seed: u64) -> io::Result<Report> {

@@ -1,6 +1,6 @@
 //! The README says what is true: its programs are the example files, and its command works.
 
-use flakeid_steps::{Failed, Outcome, Step, files};
+use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
 
 /// A quoted file stands between this marker, with its path, and the end of the code block.
 const MARKER: &str = "<!-- file: ";
@@ -32,9 +32,12 @@ pub(crate) fn check() -> Outcome {
         Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
         _ => return Err(Failed(format!("did not print five rising IDs: {FIVE_IDS}"))),
     }
-    let quickstart =
-        ["run", "--quiet", "--release", "-p", "flakeid-examples", "--bin", "quickstart"];
-    Step::cargo(&quickstart).run()
+    // Together with the command, so that both use the same libraries.
+    Step::cargo(&["build", "--quiet", "--release", "-p", "flakeid-cli", "-p", "flakeid-examples"])
+        .args(&["--bin", "quickstart"])
+        .run()?;
+    let quickstart = target_folder().join("release/quickstart");
+    Step::new(&files::shown(&quickstart)?, &[]).run()
 }
 
 /// (path, code) of every quoted file.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use flakeid_steps::{Failed, Outcome, Step, files, packages};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, target_folder};
 
 use super::compiler::{Compiler, TARGET, WORK};
 
@@ -26,10 +26,12 @@ pub(super) fn make() -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
     Compiler::find()?.cargo("build")?.args(&["--profile", "wasm"]).run()?;
     let compiled = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
-    let manifest = ["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--target-dir", WORK];
+    // Not optimised: it takes longer to compile than it runs.
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
-        .args(&manifest)
-        .args(&["--", &compiled, GLUE])
+        .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &compiled, GLUE])
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_TARGET_DIR", target_folder())
         .run()?;
     let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/flakeid_bg.wasm"));
     if files::bytes(&node)? != files::bytes(&web)? {
@@ -45,7 +47,11 @@ pub(super) fn make() -> Outcome {
 /// For WebAssembly, with the same compiler.
 pub(crate) fn lint() -> Outcome {
     match Compiler::find()? {
-        Compiler::Rustup => Compiler::Rustup.cargo("clippy")?.args(&["--", "-D", "warnings"]).run(),
+        // In the profile that is built, so that macros are compiled once for both.
+        Compiler::Rustup => {
+            let profile = ["--profile", "wasm", "--", "-D", "warnings"];
+            Compiler::Rustup.cargo("clippy")?.args(&profile).run()
+        }
         Compiler::Debian => {
             println!(
                 "\nflakeid-wasm is linted for this machine only: Debian's compiler has no clippy"

@@ -7,7 +7,9 @@
 pub mod files;
 pub mod packages;
 mod step;
+pub mod suites;
 mod times;
+pub mod workspace;
 
 pub use step::{Failed, Outcome, Step, root, target_folder};
 pub use times::{Choice, Times};

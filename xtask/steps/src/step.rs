@@ -1,7 +1,8 @@
 //! Running other programs, and saying which.
 
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -102,7 +103,8 @@ impl Step {
         self
     }
 
-    fn shown(&self) -> String {
+    /// The command as a shell would take it.
+    pub(crate) fn shown(&self) -> String {
         let folder = self.folder.strip_prefix(root()).unwrap_or(&self.folder);
         let mut words = Vec::new();
         if folder != Path::new("") {
@@ -124,6 +126,9 @@ impl Step {
         let Some(image) = self.image else {
             let mut command = Command::new(program);
             let environment = self.environment.iter().map(|(name, value)| (name, value));
+            for name in of_this_package() {
+                command.env_remove(name);
+            }
             command.args(&self.arguments).envs(environment).current_dir(&self.folder);
             return command;
         };
@@ -161,6 +166,21 @@ impl Step {
         }
         println!("({:.1} s)", start.elapsed().as_secs_f32());
         Ok(())
+    }
+
+    /// Runs it with everything it prints in a file, and says whether it succeeded.
+    pub(crate) fn run_into(&self, file: &Path) -> Result<bool, Failed> {
+        let failed = |error| Failed(format!("{}: {error}", file.display()));
+        let output = File::create(file).map_err(failed)?;
+        let errors = output.try_clone().map_err(failed)?;
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let status = command.status().map_err(|error| self.not_started(&error))?;
+        if !status.success() {
+            let mut log = File::options().append(true).open(file).map_err(failed)?;
+            writeln!(log, "({status})").map_err(failed)?;
+        }
+        Ok(status.success())
     }
 
     /// Starts it, and leaves it to the caller.
@@ -209,4 +229,11 @@ impl Step {
         String::from_utf8(output)
             .map_err(|_| Failed(format!("{} did not write UTF-8", self.shown())))
     }
+}
+
+/// What `cargo run` tells this program about its own package. ring's build script asks for the same
+/// names, so with them it would be compiled anew by each program that calls cargo.
+fn of_this_package() -> impl Iterator<Item = OsString> {
+    let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    std::env::vars_os().map(|(name, _)| name).filter(move |name| name.to_str().is_some_and(own))
 }

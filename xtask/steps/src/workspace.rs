@@ -1,0 +1,122 @@
+//! The tests in Rust: what cargo is to build, and what may run beside what.
+
+use crate::step::{Failed, Outcome, Step};
+use crate::suites::{self, Suite};
+
+/// Tools of the project, tested as they are used: not optimised. What they need is compiled for
+/// `cargo xtask` already.
+const TOOLS: [&str; 6] = [
+    "flakeid-bench-report",
+    "flakeid-guide",
+    "flakeid-linking",
+    "flakeid-source-lints",
+    "flakeid-steps",
+    "xtask",
+];
+
+/// Without tests in Rust: `cargo xtask python --test` and `cargo xtask wasm --test` have theirs.
+const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
+
+/// What keeps every core busy, or measures times: nothing runs beside it.
+const ALONE: [&str; 3] =
+    ["flakeid-core/threads", "flakeid-lease/lease_faults", "flakeid-lease/model"];
+
+/// What takes longest begins first, in this order.
+const LONGEST: [&str; 10] = [
+    "flakeid-lease/postgres",
+    "flakeid-lease/etcd",
+    "flakeid-lease/sqlite_fork",
+    "flakeid-lease/refusals",
+    "flakeid-lease/mysql",
+    "flakeid-lease/redis",
+    "flakeid-core/restart",
+    "flakeid-lease/sqlite",
+    "flakeid-lease/memory",
+    "flakeid-cli/cli",
+];
+
+/// How many executables run at a time. They mostly wait, so that this may be more than the cores.
+const AT_ONCE: usize = 3;
+
+/// Builds every test.
+pub fn build() -> Result<Vec<Suite>, Failed> {
+    let tools = TOOLS.iter().fold(Step::cargo(&["test", "--no-run", "--locked"]), |step, tool| {
+        step.args(&["--package", tool])
+    });
+    let mut suites = Suite::built(optimised("build").args(&["--bins", "--examples", "--tests"]))?;
+    suites.extend(Suite::built(tools)?);
+    Ok(suites)
+}
+
+/// Builds what is not built yet, and runs every test, those in the documentation too.
+pub fn run() -> Outcome {
+    let mut suites = build()?;
+    let known = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
+    if let Some(name) = ALONE.iter().chain(&LONGEST).find(known) {
+        return Err(Failed(format!("xtask/steps/src/workspace.rs names {name}, which is no test")));
+    }
+    suites.push(Suite::new("documentation", optimised("test").args(&["--doc"])));
+    let place = |suite: &Suite| {
+        LONGEST.iter().position(|name| *name == suite.name()).unwrap_or(LONGEST.len())
+    };
+    suites.sort_by_key(place);
+    let (alone, others) = suites.into_iter().partition(|suite| ALONE.contains(&suite.name()));
+    suites::run([(others, AT_ONCE), (alone, 1)])
+}
+
+/// The tests of the core that need no system, of the core without one.
+pub fn core_without_std() -> Outcome {
+    tests_of_core()
+        .args(&["--no-default-features", "--lib", "--test", "model", "--test", "vectors"])
+        .run()
+}
+
+/// Forks, of the core where the kernel cannot clear memory in a child.
+pub fn fork_handler() -> Outcome {
+    tests_of_core().args(&["--test", "fork"]).configured("flakeid_atfork").run()
+}
+
+/// Every interleaving of the lock-free structures.
+pub fn loom_models() -> Outcome {
+    tests_of_core()
+        .args(&["-p", "flakeid-lease", "--no-default-features"])
+        .args(&["--features", "flakeid-core/default", "--lib", "loom"])
+        .configured("loom")
+        .run()
+}
+
+fn tests_of_core() -> Step {
+    Step::cargo(&["test", "-p", "flakeid-core"]).optimised_with_checks()
+}
+
+/// A `cargo` command for all that is tested with optimisation, and every check of a debug build.
+fn optimised(command: &str) -> Step {
+    let step = Step::cargo(&[command, "--workspace", "--all-features"]).optimised_with_checks();
+    TOOLS
+        .iter()
+        .chain(&WITHOUT_TESTS)
+        .fold(step, |step, package| step.args(&["--exclude", package]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::files;
+
+    /// The profile `dist` inherits what `release` says of a package.
+    #[test]
+    fn all_that_is_published_is_optimised() {
+        let manifest = files::text("Cargo.toml").unwrap_or_default();
+        let packages: Vec<_> = manifest
+            .split("\n[profile.release.package.")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("]\nopt-level = "))
+            // Some sections set something else.
+            .filter(|(package, level)| !package.contains('\n') && !level.starts_with('3'))
+            .collect();
+        assert!(packages.len() > 5, "{packages:?}");
+        for (package, _) in packages {
+            let wanted = format!("\n[profile.dist.package.{package}]\nopt-level = 3\n");
+            assert!(manifest.contains(&wanted), "Cargo.toml has to have: {wanted}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Cargo minds the build dependencies of packages that have a build script.
+
+fn main() {}
