@@ -7,6 +7,7 @@ mod clock;
 mod controls;
 mod deployment;
 mod execution;
+mod failover;
 mod fault;
 mod id_bits;
 mod id_log;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use campaign::Campaign;
+use failover::{Failover, Issuer};
 use renewals::Renewals;
 use worker::Worker;
 
@@ -42,11 +44,16 @@ enum Command {
     Run(Campaign),
     /// Measure how many renewals and acquires per second each kind of store handles.
     Renewals(Renewals),
+    /// Measure how long processes are without IDs when their store restarts or fails over.
+    Failover(Failover),
     /// Start a private server of every kind, print their URLs, and keep them until Ctrl-C.
     Stores,
     /// Run one of the processes of a campaign.
     #[command(hide = true)]
     Worker(Worker),
+    /// Run one of the processes of a measurement of failovers.
+    #[command(hide = true)]
+    Issuer(Issuer),
 }
 
 fn run() -> io::Result<bool> {
@@ -54,6 +61,8 @@ fn run() -> io::Result<bool> {
         Command::Run(campaign) => campaign.run(),
         Command::Renewals(renewals) => renewals.run(),
         Command::Stores => deployment::keep_all().map(|()| true),
+        Command::Failover(failover) => failover.run(),
+        Command::Issuer(issuer) => issuer.run().map(|()| true),
         Command::Worker(worker) => worker.run().map(|()| true),
     }
 }

@@ -26,7 +26,7 @@
 //!   demoted and promoted again without a restart is another store. It also chooses one when the
 //!   first replica is attached (or `redis-cli --rdb` connects), and when the last one has been gone
 //!   for `repl-backlog-ttl` (an hour unless set; 0 is never). Then, too, nothing is granted for
-//!   half a minute with the default bounds: attach the first replica before the fleet starts.
+//!   15 s with the default bounds: attach the first replica before the fleet starts.
 //!
 //! # Failover
 //! A replica that takes over is another store, so everything granted before is fenced off. But a

@@ -157,6 +157,10 @@ pub(in crate::store) fn check_version(shown: &str, version: Option<i64>) -> Resu
     match version {
         Some(SCHEMA_VERSION) => Ok(()),
         None => Err(missing_tables(shown)),
+        Some(version) if version < SCHEMA_VERSION => Err(Fault::Rejected(format!(
+            "the lease tables at {shown} have version {version}, of an earlier flakeid: in another \
+             schema or database, create the namespaces with `flakeid leases init --lost`"
+        ))),
         Some(version) => Err(Fault::Rejected(format!(
             "the lease tables at {shown} have version {version}, and this build knows version \
              {SCHEMA_VERSION}: use the flakeid that created them, or a newer one"

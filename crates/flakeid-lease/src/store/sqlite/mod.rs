@@ -18,7 +18,7 @@
 //! # Older copies
 //!
 //! A copy that is put back counts as restored: no window starts before `max_window + max_ahead +
-//! 2 × max_skew` from then, 50 s with the default bounds, which means 30 s without grants. It is
+//! 2 × max_skew` from then, 32 s with the default bounds, which means 15 s without grants. It is
 //! known by the serial number and by the file's inode and time of birth, which a copy does not have
 //! in common with the original. **What cannot be seen is an older state of all files at once,
 //! `-serial` too, in the same inodes**: copied over the present files, or the disk, volume or

@@ -1,0 +1,131 @@
+//! The processes of a measurement: each issues 100 IDs per second and logs them with the time.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::LeasedGenerator;
+
+use super::NAMESPACE;
+
+/// The time from one ID to the next.
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// The options of one process.
+#[derive(Args)]
+pub(crate) struct Issuer {
+    #[arg(long)]
+    url: String,
+    #[arg(long)]
+    log: PathBuf,
+}
+
+impl Issuer {
+    /// Issues IDs until the file of the log is gone.
+    pub(crate) fn run(&self) -> io::Result<()> {
+        let mut log = BufWriter::new(File::create(&self.log)?);
+        write_line(&mut log, 0)?;
+        let generator = loop {
+            let builder = LeasedGenerator::builder(&self.url, Layout::TWITTER);
+            let opened = builder.and_then(|builder| builder.namespace(NAMESPACE).open());
+            match opened {
+                Ok(generator) => break generator,
+                Err(error) if error.kind().is_retryable() => sleep(PERIOD),
+                Err(error) => return Err(io::Error::other(error.to_string())),
+            }
+        };
+        let mut next = Instant::now();
+        while self.log.exists() {
+            match generator.next_id() {
+                Ok(id) => write_line(&mut log, u64::from(id))?,
+                Err(error) if error.kind().is_retryable() => {}
+                Err(error) => return Err(io::Error::other(error.to_string())),
+            }
+            next = (next + PERIOD).max(Instant::now());
+            sleep(next - Instant::now());
+        }
+        generator.close();
+        Ok(())
+    }
+}
+
+/// The time, and an ID or 0.
+fn write_line(log: &mut impl Write, id: u64) -> io::Result<()> {
+    writeln!(log, "{} {id}", SystemClock.unix_ms())?;
+    log.flush()
+}
+
+/// When a process began, and what it issued when, in Unix milliseconds.
+#[derive(Debug, Default)]
+pub(super) struct Issued {
+    pub(super) began: i64,
+    pub(super) ids: Vec<(i64, u64)>,
+}
+
+/// The processes of one measurement.
+pub(super) struct Fleet<'a> {
+    url: &'a str,
+    folder: &'a Path,
+    processes: Vec<(Child, PathBuf)>,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) const fn new(url: &'a str, folder: &'a Path) -> Self {
+        Self { url, folder, processes: Vec::new() }
+    }
+
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        let log = self.folder.join(self.processes.len().to_string());
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["issuer", "--url", self.url, "--log"]).arg(&log);
+        self.processes.push((command.stdin(Stdio::null()).spawn()?, log));
+        Ok(())
+    }
+
+    /// Ends all, in the order in which they were started.
+    pub(super) fn end(&mut self) -> io::Result<Vec<Issued>> {
+        let mut all = Vec::new();
+        for (_, log) in &self.processes {
+            all.push(parse(&fs::read_to_string(log)?)?);
+            fs::remove_file(log)?;
+        }
+        for (child, _) in &mut self.processes {
+            let status = child.wait()?;
+            if !status.success() {
+                return Err(io::Error::other(format!("a process failed: {status}")));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Drop for Fleet<'_> {
+    fn drop(&mut self) {
+        for (child, _) in &mut self.processes {
+            // One that has ended cannot be killed.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn parse(text: &str) -> io::Result<Issued> {
+    let mut issued = Issued::default();
+    // The last line may be half written.
+    let end = text.rfind('\n').map_or(0, |end| end + 1);
+    for line in text[..end].lines() {
+        let fields =
+            line.split_once(' ').and_then(|(at, id)| Some((at.parse().ok()?, id.parse().ok()?)));
+        match fields {
+            Some((at, 0)) => issued.began = at,
+            Some(entry) => issued.ids.push(entry),
+            None => return Err(io::Error::other(format!("a log has the line {line:?}"))),
+        }
+    }
+    Ok(issued)
+}

@@ -1,0 +1,88 @@
+//! How long a fleet is without IDs when its store restarts or fails over: with the default bounds,
+//! measured from outside, each event on a store of its own.
+
+mod event;
+mod issuer;
+mod outage;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::protocol::Namespace;
+use flakeid_lease::store::{Location, operations};
+use tempfile::TempDir;
+
+use event::Event;
+use issuer::Fleet;
+use outage::Outage;
+
+pub(crate) use issuer::Issuer;
+
+/// The namespace that the processes lease from.
+const NAMESPACE: &str = "failover";
+
+/// The options of a measurement.
+#[derive(Args)]
+pub(crate) struct Failover {
+    /// The number of processes, each of which issues 100 IDs per second.
+    #[arg(long, default_value_t = 3)]
+    processes: usize,
+    /// Only events with this in their name.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// How long the processes go on after the event, in seconds.
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+}
+
+/// How long the processes run before the event.
+const BEFORE: Duration = Duration::from_secs(8);
+
+impl Failover {
+    /// Measures every event and prints a table. `false` if an ID was issued twice.
+    pub(crate) fn run(&self) -> io::Result<bool> {
+        println!(
+            "{} processes, 100 IDs/s each, default bounds; times in seconds\n\n\
+             | event | down for | longest time without an ID | the other processes | a new process waits | IDs | twice |\n\
+             |---|---|---|---|---|---|---|",
+            self.processes
+        );
+        let mut twice = 0;
+        for event in Event::ALL.into_iter().filter(|event| event.name().contains(&self.only)) {
+            let outage = self.measure(event)?;
+            println!("| {} | {outage} |", event.name());
+            twice += outage.twice;
+        }
+        Ok(twice == 0)
+    }
+
+    fn measure(&self, event: Event) -> io::Result<Outage> {
+        let deployed = event.deploy();
+        let url = deployed.url();
+        create_namespace(&url)?;
+        let folder = TempDir::with_prefix("flakeid-failover")?;
+        let mut fleet = Fleet::new(&url, folder.path());
+        for _ in 0..self.processes {
+            fleet.start()?;
+        }
+        std::thread::sleep(BEFORE);
+        let began = Instant::now();
+        deployed.strike();
+        let down = began.elapsed();
+        fleet.start()?;
+        std::thread::sleep(Duration::from_secs(self.seconds));
+        let issued = fleet.end()?;
+        drop(deployed);
+        Ok(Outage::new(down, &issued))
+    }
+}
+
+fn create_namespace(url: &str) -> io::Result<()> {
+    let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
+    let clock: std::sync::Arc<dyn Clock> = std::sync::Arc::new(SystemClock);
+    let mut store = location.connect(&clock).map_err(io::Error::other)?;
+    let wanted = Namespace::new(NAMESPACE, Layout::TWITTER);
+    operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
+}
