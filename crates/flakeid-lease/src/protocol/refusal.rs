@@ -101,6 +101,7 @@ impl Refusal {
     #[must_use]
     pub fn to_error(&self, namespace: &str, layout: &Layout) -> Error {
         let rejected = |text: &str| Error::new(ErrorKind::StoreRejected, text, None);
+        let skewed = |text: &str| Error::new(ErrorKind::ClockSkew, text, None);
         let after = |ms: u64| Some(Duration::from_millis(ms));
         match self {
             Self::MissingNamespace => rejected(&format!(
@@ -117,36 +118,24 @@ impl Refusal {
                 let wrong = if to > max_node { to } else { from };
                 Error::field_out_of_range("node", wrong, 0, *max_node.min(to))
             }
-            Self::Skew { by_ms, max_ms } => Error::new(
-                ErrorKind::ClockSkew,
-                &format!(
-                    "this host's clock is {} {} the store's, more than the {} that namespace \
+            Self::Skew { by_ms, max_ms } => skewed(&format!(
+                "this host's clock is {} {} the store's, more than the {} that namespace \
                      {namespace:?} allows: correct the clocks (NTP)",
-                    seconds(by_ms.unsigned_abs()),
-                    if *by_ms < 0 { "behind" } else { "ahead of" },
-                    seconds(*max_ms),
-                ),
-                None,
-            ),
-            Self::ImpossibleClock { by_ms } => Error::new(
-                ErrorKind::ClockSkew,
-                &format!(
-                    "this host's clock is {} {} every time that is possible: correct it (NTP)",
-                    seconds(by_ms.unsigned_abs()),
-                    if *by_ms < 0 { "behind" } else { "ahead of" },
-                ),
-                None,
-            ),
-            Self::TooFarAhead { by_ms } => Error::new(
-                ErrorKind::ClockSkew,
-                &format!(
-                    "the renewal asks for ticks {} further ahead than namespace {namespace:?} \
+                seconds(by_ms.unsigned_abs()),
+                behind_or_ahead(*by_ms),
+                seconds(*max_ms),
+            )),
+            Self::ImpossibleClock { by_ms } => skewed(&format!(
+                "this host's clock is {} {} every time that is possible: correct it (NTP)",
+                seconds(by_ms.unsigned_abs()),
+                behind_or_ahead(*by_ms),
+            )),
+            Self::TooFarAhead { by_ms } => skewed(&format!(
+                "the renewal asks for ticks {} further ahead than namespace {namespace:?} \
                      allows, because this host's clock is ahead of the store's; correct the \
                      clocks (NTP)",
-                    seconds(*by_ms)
-                ),
-                None,
-            ),
+                seconds(*by_ms)
+            )),
             Self::Quarantined { node } => rejected(&format!(
                 "node {node} of namespace {namespace:?} is quarantined: give it back with \
                  `flakeid leases quarantine --lift {node}`"
@@ -207,6 +196,10 @@ impl Refusal {
             },
         }
     }
+}
+
+const fn behind_or_ahead(by_ms: i64) -> &'static str {
+    if by_ms < 0 { "behind" } else { "ahead of" }
 }
 
 fn seconds(ms: u64) -> String {

@@ -148,7 +148,9 @@ impl World {
         let tokens = rows.filter_map(|row| row.token);
         let tokens = tokens.chain(self.processes.iter().flat_map(Process::tokens));
         let known: Vec<u128> = tokens.flat_map(halves).collect();
-        let half = (1..).find(|half| !known.contains(half)).expect("there are enough");
+        let half = (1..=u128::from(u64::MAX))
+            .find(|half| !known.contains(half))
+            .expect("there are enough");
         Token::from_bits(half << 64 | half)
     }
 

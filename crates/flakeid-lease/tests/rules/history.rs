@@ -196,42 +196,7 @@ impl History {
             }
             Step::Renew { holder, more, again } => {
                 let Some(holder) = self.pick(*holder) else { return };
-                let grant = self.holders[holder];
-                let fresh = Renew {
-                    node: grant.node,
-                    start: grant.start,
-                    token: grant.token,
-                    next: self.fresh().of_grant(grant.token),
-                    confirmed: grant.fence,
-                    wanted: grant.fence + more,
-                    ttl_ms: 9 * self.unit,
-                    now: flakeid_core::Clock::unix_ms(&self.clock),
-                    waited_ms: 0,
-                };
-                let old = self.renewals.get(&holder).copied();
-                let renew = old.filter(|_| *again).unwrap_or(fresh);
-                let was_current = before.get(&grant.node).is_some_and(|row| self.is_current(row));
-                match operations::renew(&mut self.store, SPACE, &renew) {
-                    Ok(answer) => {
-                        let row = &before[&grant.node];
-                        let kept = row.token.expect("the row is held");
-                        let applied = kept == renew.next && was_current;
-                        let goes_on = !was_current && kept.is_same_grant(renew.token);
-                        assert!(applied || goes_on || kept == renew.token, "I7");
-                        assert!(answer.fence >= grant.fence);
-                        self.holders[holder].fence = answer.fence;
-                        self.holders[holder].token = renew.next;
-                        self.renewals.insert(holder, renew);
-                        self.own(grant.node, grant.start..answer.fence, holder);
-                        // Once more changes nothing.
-                        let rows = self.rows();
-                        let twice = operations::renew(&mut self.store, SPACE, &renew);
-                        assert_eq!(twice, Ok(answer));
-                        assert_eq!(self.rows(), rows);
-                        assert!(!applied || rows == before);
-                    }
-                    Err(fault) => self.refused(&fault),
-                }
+                self.renew(&before, holder, *more, *again);
             }
             Step::Release { holder, used } => {
                 let Some(holder) = self.pick(*holder) else { return };
@@ -266,6 +231,46 @@ impl History {
             Step::Lose(ticks) => return self.lose(*ticks),
         }
         self.compare(&before, releases);
+    }
+
+    /// A holder renews up to so many ticks beyond its fence, or a second time.
+    fn renew(&mut self, before: &HashMap<u64, Row>, holder: usize, more: u64, again: bool) {
+        let grant = self.holders[holder];
+        let fresh = Renew {
+            node: grant.node,
+            start: grant.start,
+            token: grant.token,
+            next: self.fresh().of_grant(grant.token),
+            confirmed: grant.fence,
+            wanted: grant.fence + more,
+            ttl_ms: 9 * self.unit,
+            now: flakeid_core::Clock::unix_ms(&self.clock),
+            waited_ms: 0,
+        };
+        let old = self.renewals.get(&holder).copied();
+        let renew = old.filter(|_| again).unwrap_or(fresh);
+        let was_current = before.get(&grant.node).is_some_and(|row| self.is_current(row));
+        match operations::renew(&mut self.store, SPACE, &renew) {
+            Ok(answer) => {
+                let row = &before[&grant.node];
+                let kept = row.token.expect("the row is held");
+                let applied = kept == renew.next && was_current;
+                let goes_on = !was_current && kept.is_same_grant(renew.token);
+                assert!(applied || goes_on || kept == renew.token, "I7");
+                assert!(answer.fence >= grant.fence);
+                self.holders[holder].fence = answer.fence;
+                self.holders[holder].token = renew.next;
+                self.renewals.insert(holder, renew);
+                self.own(grant.node, grant.start..answer.fence, holder);
+                // Once more changes nothing.
+                let rows = self.rows();
+                let twice = operations::renew(&mut self.store, SPACE, &renew);
+                assert_eq!(twice, Ok(answer));
+                assert_eq!(self.rows(), rows);
+                assert!(!applied || rows == *before);
+            }
+            Err(fault) => self.refused(&fault),
+        }
     }
 
     fn lose(&mut self, ticks: Bounds) {
