@@ -102,6 +102,14 @@ impl EtcdServer {
         self.membership = membership;
     }
 
+    /// Starts it once with a further setting, and stops it again.
+    pub(crate) fn start_once_with(&mut self, setting: &str) {
+        self.settings.push(setting.into());
+        self.start();
+        self.stop();
+        self.settings.pop();
+    }
+
     pub(crate) fn membership(&self) -> &Membership {
         &self.membership
     }

@@ -135,23 +135,46 @@ impl EtcdCluster {
         let line = listed.lines().find(|line| line.contains(&format!(" {name},")));
         let id = line.and_then(|line| line.split(',').next()).expect("the member is listed");
         eventually(|| through.ctl(&["member", "remove", id]));
+        self.add(at, &[(at + 1) % 3, (at + 2) % 3]);
+    }
+
+    /// Kills all members, makes a new cluster of one of them (`--force-new-cluster`), and adds fresh ones
+    /// in place of the others.
+    ///
+    /// # Panics
+    /// If that does not work.
+    pub fn force_new(&mut self, at: usize) {
+        for member in &self.members {
+            member.kill();
+        }
+        self.members[at].start_once_with("--force-new-cluster");
+        self.members[at].start();
+        let (next, last) = ((at + 1) % 3, (at + 2) % 3);
+        self.add(next, &[at]);
+        self.add(last, &[at, next]);
+    }
+
+    /// Adds a fresh member to a cluster of these.
+    fn add(&mut self, at: usize, others: &[usize]) {
         let peer_port = free_port();
         let peer_url = format!("http://127.0.0.1:{}", self.network.lead_to(peer_port));
-        // A new name, so that nothing of the old one is taken for it.
-        let new = format!("{name}x");
-        let peer_urls = format!("--peer-urls={peer_url}");
-        eventually(|| through.ctl(&["member", "add", &new, &peer_urls]));
-        let place = |(other, member): (usize, &EtcdServer)| {
-            let Membership { name, peer_url: old, .. } = member.membership();
-            if other == at { format!("{new}={peer_url}") } else { format!("{name}={old}") }
-        };
-        let named: Vec<String> = self.members.iter().enumerate().map(place).collect();
-        for member in &mut self.members {
-            let initial_cluster = named.join(",");
-            member.set_membership(Membership { initial_cluster, ..member.membership().clone() });
-        }
         let old = self.members[at].membership().clone();
-        let membership = Membership { name: new.clone(), peer_url, joins: true, ..old };
+        // A new name, so that nothing of the old one is taken for it.
+        let name = format!("{}x", old.name);
+        let peer_urls = format!("--peer-urls={peer_url}");
+        eventually(|| self.members[others[0]].ctl(&["member", "add", &name, &peer_urls]));
+        let mut named = vec![format!("{name}={peer_url}")];
+        for other in others {
+            let Membership { name, peer_url, .. } = self.members[*other].membership();
+            named.push(format!("{name}={peer_url}"));
+        }
+        let initial_cluster = named.join(",");
+        for other in others {
+            let old = self.members[*other].membership().clone();
+            let initial_cluster = initial_cluster.clone();
+            self.members[*other].set_membership(Membership { initial_cluster, ..old });
+        }
+        let membership = Membership { name, peer_url, initial_cluster, joins: true, ..old };
         self.members[at] = EtcdServer::member(peer_port, membership);
         self.peer_ports[at] = peer_port;
         self.members[at].start();

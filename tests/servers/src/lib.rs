@@ -33,7 +33,7 @@ pub use process::Process;
 pub use proxy::Proxy;
 pub use redis::RedisServer;
 pub use redis_cluster::RedisCluster;
-pub use redis_sentinels::RedisSentinels;
+pub use redis_sentinels::{RedisSentinel, RedisSentinels};
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
 //! Private Redis servers that sentinels watch.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 use std::thread::sleep;
@@ -19,11 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct RedisSentinels {
     /// At first a primary and its replica.
     pub servers: [RedisServer; 2],
-    sentinels: Vec<Sentinel>,
+    sentinels: Vec<RedisSentinel>,
 }
 
+/// One sentinel.
 #[derive(Debug)]
-struct Sentinel {
+pub struct RedisSentinel {
     home: TempDir,
     port: u16,
     daemon: Daemon,
@@ -44,7 +46,7 @@ impl RedisSentinels {
     pub fn new() -> Self {
         let servers = [RedisServer::new(), RedisServer::new()];
         servers[1].follow(servers[0].port());
-        let sentinels = (0..3).map(|_| Sentinel::watching(servers[0].port())).collect();
+        let sentinels = (0..3).map(|_| RedisSentinel::watching(servers[0].port(), &[])).collect();
         let all = Self { servers, sentinels };
         all.wait_for("each other", |state| state("num-other-sentinels").as_deref() == Some("2"));
         all.wait_for_replica();
@@ -132,15 +134,24 @@ impl Default for RedisSentinels {
     }
 }
 
-impl Sentinel {
-    fn watching(server: u16) -> Self {
+impl RedisSentinel {
+    /// A running one that alone watches the server at a port of this host, with further settings.
+    ///
+    /// # Panics
+    /// If Redis is not installed or does not start.
+    #[must_use]
+    pub fn watching(server: u16, settings: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let (port, service) = (free_port(), RedisSentinels::SERVICE);
         let (password, own) = (RedisServer::PASSWORD, RedisSentinels::PASSWORD);
         // Sentinels write to it what they learn.
         let file = home.path().join("sentinel.conf");
+        let mut further = String::new();
+        for (name, value) in settings {
+            let _ = writeln!(further, "{name} {value}");
+        }
         let settings = format!(
-            "port {port}\nbind 127.0.0.1\ndir {}\n\
+            "{further}port {port}\nbind 127.0.0.1\ndir {}\n\
              requirepass {own}\nsentinel sentinel-pass {own}\n\
              sentinel monitor {service} 127.0.0.1 {server} 2\n\
              sentinel auth-pass {service} {password}\n\

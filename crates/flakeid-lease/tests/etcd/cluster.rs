@@ -188,3 +188,15 @@ fn all_data_put_back_are_told_from_an_election() {
     let refused = acquire(&cluster, &namespace);
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
+
+/// The cluster has the ID and a member of the original, and several members before a client comes.
+#[test]
+fn a_forced_new_cluster_counts_as_restored() {
+    let mut cluster = EtcdCluster::new();
+    let (namespace, _) = lease(&cluster, "forced");
+    record_members(&cluster, &namespace);
+    cluster.force_new(1);
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
+    let refused = acquire(&cluster, &namespace);
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}

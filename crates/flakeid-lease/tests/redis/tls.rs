@@ -1,7 +1,7 @@
 use std::fs;
 
 use flakeid_lease::store::Fault;
-use flakeid_test_servers::{RedisServer, free_port};
+use flakeid_test_servers::{RedisSentinel, RedisSentinels, RedisServer, free_port};
 
 use crate::client::{Authority, connect, leases};
 
@@ -51,5 +51,54 @@ fn certificates_are_verified() {
             }
             other => panic!("{url}: {other:?}"),
         }
+    }
+}
+
+/// Both the sentinel and the server that it names.
+#[test]
+fn sentinels_and_their_servers_are_verified() {
+    let authority = Authority::for_host("127.0.0.1");
+    let files = tempfile::tempdir().unwrap();
+    let file_of = |name: &str, text: &str| {
+        let file = files.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let right = file_of("right.pem", &authority.own);
+    let wrong = file_of("wrong.pem", &Authority::for_host("127.0.0.1").own);
+    let (certificate, key) =
+        (file_of("server.crt", &authority.certificate), file_of("server.key", &authority.key));
+    let (server_port, sentinel_port) = (free_port().to_string(), free_port().to_string());
+    let settings = |port| {
+        [
+            ("tls-port", port),
+            ("tls-cert-file", &*certificate),
+            ("tls-key-file", &*key),
+            ("tls-ca-cert-file", &*right),
+            ("tls-auth-clients", "no"),
+            // Also how a sentinel connects to a server.
+            ("tls-replication", "yes"),
+        ]
+    };
+    let words = settings(&*server_port).map(|(name, value)| [format!("--{name}"), value.into()]);
+    let words: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
+    let _server = RedisServer::with(&words);
+    let watched = server_port.parse().unwrap();
+    let _sentinel = RedisSentinel::watching(watched, &settings(&*sentinel_port));
+    let url = |host: &str, ca: &str| {
+        format!(
+            "rediss+sentinel://:{}@{host}:{sentinel_port}/{}?sentinel-password={}&tls-ca={ca}",
+            RedisServer::PASSWORD,
+            RedisSentinels::SERVICE,
+            RedisSentinels::PASSWORD
+        )
+    };
+    leases(&url("127.0.0.1", &right));
+    for (url, reason) in [
+        (url("127.0.0.1", &wrong), "invalid peer certificate"),
+        (url("localhost", &right), "not valid for name"),
+    ] {
+        let fault = connect(&url).map(drop).unwrap_err();
+        assert!(matches!(&fault, Fault::Rejected(text) if text.contains(reason)), "{fault:?}");
     }
 }

@@ -29,8 +29,9 @@
 //!   longest ago.
 //! - **Not noticed**, besides what [no store notices](super): older values put back while the
 //!   cluster runs on, as by `etcdctl put`; older data of any one member put back while the others run
-//!   on (remove the member and add a fresh one instead); `--force-new-cluster`, unless all members are
-//!   stopped before. After these, do as [after other data that were put back](super).
+//!   on (remove the member and add a fresh one instead). After these, do as
+//!   [after other data that were put back](super). Two clusters, by `--force-new-cluster` while other
+//!   members of the old one still run, are two primaries.
 
 mod commit;
 mod fault;

@@ -7,10 +7,9 @@ use redis::Connection;
 use super::super::Fault;
 use super::super::retry::CONNECT_TIMEOUT;
 use super::super::url::redact;
-use super::connection::Access;
+use super::connection::{Access, Server};
 use super::fault::fault;
 use super::keys::Keys;
-use super::store::RedisStore;
 
 /// What the nodes of a cluster are reached with.
 pub(super) struct Cluster {
@@ -35,7 +34,7 @@ impl Cluster {
         shown: &str,
         connection: &mut Connection,
         namespace: &str,
-    ) -> Result<RedisStore, Fault> {
+    ) -> Result<Server, Fault> {
         let mut ask = redis::cmd("CLUSTER");
         ask.arg("KEYSLOT").arg(Keys::new(namespace).namespace);
         let slot: u16 = ask.query(connection).map_err(|error| fault(shown, &error))?;
@@ -52,13 +51,13 @@ impl Cluster {
         &self,
         shown: &str,
         connection: &mut Connection,
-    ) -> Result<Vec<RedisStore>, Fault> {
+    ) -> Result<Vec<Server>, Fault> {
         let addresses: BTreeSet<String> =
             ranges(shown, connection)?.into_iter().map(|range| range.address).collect();
         addresses.iter().map(|address| self.open(address)).collect()
     }
 
-    fn open(&self, address: &str) -> Result<RedisStore, Fault> {
+    fn open(&self, address: &str) -> Result<Server, Fault> {
         let url = format!("{}{address}{}", self.before, self.after);
         let client = self.access.client(self.access.info(&url)?)?;
         self.access.open(&redact(&url), &client, CONNECT_TIMEOUT)

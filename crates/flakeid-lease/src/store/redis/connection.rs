@@ -11,10 +11,18 @@ use super::super::Fault;
 use super::super::retry::ANSWER_TIMEOUT;
 use super::super::url::ServerUrl;
 use super::fault::{fault, not_primary};
-use super::store::RedisStore;
 
 /// The oldest version that replicates what scripts did, and not the scripts.
 const OLDEST_MAJOR: u32 = 5;
+
+/// A server that a connection leads to.
+pub(super) struct Server {
+    pub(super) connection: Connection,
+    /// Its URL as texts may show it.
+    pub(super) shown: String,
+    /// Whether it is a node of a cluster, which has a part of the namespaces only.
+    pub(super) is_cluster: bool,
+}
 
 /// What is the same for all servers of a URL.
 pub(super) struct Access {
@@ -23,7 +31,7 @@ pub(super) struct Access {
     /// `None` is no TLS.
     tls: Option<TlsCertificates>,
     /// How many replicas must confirm a write.
-    replicas: u32,
+    pub(super) replicas: u32,
 }
 
 impl Access {
@@ -66,11 +74,11 @@ impl Access {
         shown: &str,
         client: &Client,
         patience: Duration,
-    ) -> Result<RedisStore, Fault> {
+    ) -> Result<Server, Fault> {
         let mut connection = connect(shown, client, patience)?;
         let is_cluster = check_server(shown, &mut connection, self.replicas)?;
         set_timeouts(shown, &connection, ANSWER_TIMEOUT)?;
-        Ok(RedisStore::new(connection, shown.to_owned(), self.replicas, is_cluster))
+        Ok(Server { connection, shown: shown.to_owned(), is_cluster })
     }
 }
 

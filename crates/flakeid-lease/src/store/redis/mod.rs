@@ -64,6 +64,7 @@ use super::url::{ServerUrl, redact};
 use super::{Fault, Store};
 use cluster::Cluster;
 use connection::Access;
+use store::RedisStore;
 
 const OPTIONS: [&str; 6] =
     ["tls-ca", "tls-cert", "tls-key", "replicas", "sentinel-user", "sentinel-password"];
@@ -77,25 +78,23 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     let hosts = Hosts::parse(url.base);
     let access = Access::read(&url, hosts.scheme.starts_with("rediss"))?;
-    let store = if hosts.scheme.ends_with("+sentinel") {
-        sentinel::connect(&url, &hosts, &access)?
-    } else {
-        if url.options.iter().any(|(name, _)| name.starts_with("sentinel-")) {
-            return Err(url.reject("the options for sentinels need redis+sentinel://"));
-        }
-        let place = |host: &&str| {
-            let address = hosts.url(hosts.scheme, host);
-            Ok((redact(&address), access.client(access.info(&address)?)?))
-        };
-        let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
-        let found =
-            first_usable(&places, |(shown, client), share| access.open(shown, client, share));
-        let mut store = found?;
-        if store.is_cluster {
-            let before = format!("{}://{}", hosts.scheme, hosts.user);
-            store.cluster = Some(Cluster { access, before, after: hosts.path.to_owned() });
-        }
-        store
+    let replicas = access.replicas;
+    if hosts.scheme.ends_with("+sentinel") {
+        let server = sentinel::connect(&url, &hosts, &access)?;
+        return Ok(Box::new(RedisStore::new(server, replicas, None)));
+    }
+    if url.options.iter().any(|(name, _)| name.starts_with("sentinel-")) {
+        return Err(url.reject("the options for sentinels need redis+sentinel://"));
+    }
+    let place = |host: &&str| {
+        let address = hosts.url(hosts.scheme, host);
+        Ok((redact(&address), access.client(access.info(&address)?)?))
     };
-    Ok(Box::new(store))
+    let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
+    let server = first_usable(&places, |(shown, client), share| access.open(shown, client, share))?;
+    let cluster = server.is_cluster.then(|| {
+        let before = format!("{}://{}", hosts.scheme, hosts.user);
+        Cluster { access, before, after: hosts.path.to_owned() }
+    });
+    Ok(Box::new(RedisStore::new(server, replicas, cluster)))
 }

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use super::super::Fault;
 use super::super::hosts::{Hosts, first_usable};
 use super::super::url::{ServerUrl, redact};
-use super::connection::{self, Access};
+use super::connection::{self, Access, Server};
 use super::fault::fault;
-use super::store::RedisStore;
 
 /// The port of a sentinel where the URL names none.
 const PORT: u16 = 26379;
@@ -31,7 +30,7 @@ pub(super) fn connect(
     url: &ServerUrl<'_>,
     hosts: &Hosts<'_>,
     access: &Access,
-) -> Result<RedisStore, Fault> {
+) -> Result<Server, Fault> {
     let scheme = hosts.scheme.trim_end_matches("+sentinel");
     let service = Service::read(url, hosts, scheme)?;
     let place = |host: &&str| {

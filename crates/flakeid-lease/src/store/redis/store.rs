@@ -7,6 +7,7 @@ use redis::{Connection, Script};
 use super::super::optimistic::transact;
 use super::super::{Fault, Ledger, Store};
 use super::cluster::Cluster;
+use super::connection::Server;
 use super::fault::fault;
 use super::keys::Keys;
 use crate::protocol::Namespace;
@@ -27,9 +28,7 @@ pub(super) struct RedisStore {
     /// How often the namespace had been changed when all rows were read.
     pub changes: String,
     pub scripts: Scripts,
-    /// Whether this is a node of a cluster, which has a part of the namespaces only.
-    pub is_cluster: bool,
-    /// The cluster's nodes, and the namespace whose node this is.
+    /// The other nodes, if the server is a node of a cluster, and the namespace whose node it is.
     pub cluster: Option<Cluster>,
     pub here: Option<String>,
 }
@@ -53,21 +52,15 @@ impl Scripts {
 }
 
 impl RedisStore {
-    pub(super) fn new(
-        connection: Connection,
-        shown: String,
-        replicas: u32,
-        is_cluster: bool,
-    ) -> Self {
+    pub(super) fn new(server: Server, replicas: u32, cluster: Option<Cluster>) -> Self {
         Self {
-            connection,
-            shown,
+            connection: server.connection,
+            shown: server.shown,
             run: String::new(),
             replicas,
             changes: String::new(),
             scripts: Scripts::new(),
-            is_cluster,
-            cluster: None,
+            cluster,
             here: None,
         }
     }
@@ -83,29 +76,6 @@ impl RedisStore {
         self.run.clear();
         self.here = Some(namespace.to_owned());
         Ok(())
-    }
-
-    /// The names of the namespaces that this server has.
-    fn scan(&mut self) -> Result<Vec<String>, Fault> {
-        let mut names = Vec::new();
-        let mut cursor = 0_u64;
-        loop {
-            let mut scan = redis::cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{}*}}", Keys::PREFIX));
-            scan.arg("COUNT").arg(1000);
-            let (next, keys): (u64, Vec<String>) =
-                scan.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))?;
-            let name = |key: &String| {
-                let name = key.strip_prefix(Keys::PREFIX)?.strip_suffix('}')?;
-                Namespace::check_name(name).is_ok().then(|| name.to_owned())
-            };
-            names.extend(keys.iter().filter_map(name));
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
-        }
-        Ok(names)
     }
 
     /// Waits until the replicas have what this connection wrote.
@@ -125,6 +95,28 @@ impl RedisStore {
             "{}: {have} of {} replicas confirmed the write in time",
             self.shown, self.replicas
         )))
+    }
+}
+
+/// The names of the namespaces that a server has.
+fn scan(shown: &str, connection: &mut Connection) -> Result<Vec<String>, Fault> {
+    let mut names = Vec::new();
+    let mut cursor = 0_u64;
+    loop {
+        let mut scan = redis::cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(format!("{}*}}", Keys::PREFIX));
+        scan.arg("COUNT").arg(1000);
+        let (next, keys): (u64, Vec<String>) =
+            scan.query(connection).map_err(|error| fault(shown, &error))?;
+        let name = |key: &String| {
+            let name = key.strip_prefix(Keys::PREFIX)?.strip_suffix('}')?;
+            Namespace::check_name(name).is_ok().then(|| name.to_owned())
+        };
+        names.extend(keys.iter().filter_map(name));
+        cursor = next;
+        if cursor == 0 {
+            return Ok(names);
+        }
     }
 }
 
@@ -149,15 +141,15 @@ impl Store for RedisStore {
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        let mut names = match self.cluster.take() {
-            None => self.scan()?,
+        let mut names = Vec::new();
+        match &self.cluster {
+            None => names = scan(&self.shown, &mut self.connection)?,
             Some(cluster) => {
-                let primaries = cluster.primaries(&self.shown, &mut self.connection);
-                self.cluster = Some(cluster);
-                let found = primaries?.iter_mut().map(Self::scan).collect::<Result<Vec<_>, _>>()?;
-                found.concat()
+                for mut primary in cluster.primaries(&self.shown, &mut self.connection)? {
+                    names.extend(scan(&primary.shown, &mut primary.connection)?);
+                }
             }
-        };
+        }
         names.sort();
         // A scan may return a key twice.
         names.dedup();
