@@ -63,6 +63,16 @@ impl Step {
         self
     }
 
+    /// Started by another program, which takes it as arguments.
+    pub(crate) fn through(mut self, program: &str, arguments: &[&str]) -> Self {
+        let mut words: Vec<String> =
+            arguments.iter().map(|&argument| argument.to_owned()).collect();
+        words.push(std::mem::replace(&mut self.program, program.to_owned()));
+        words.append(&mut self.arguments);
+        self.arguments = words;
+        self
+    }
+
     /// A variable of its environment.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.to_owned(), value.as_ref().to_owned()));

@@ -55,6 +55,13 @@ impl Suite {
         Some(Self { name, step: Step::new(executable, &[]).within(folder) })
     }
 
+    /// Runs when nothing else wants the processor.
+    #[must_use]
+    pub fn patient(mut self) -> Self {
+        self.step = self.step.through("nice", &["-n", "19"]);
+        self
+    }
+
     /// Package and target.
     pub fn name(&self) -> &str {
         &self.name
