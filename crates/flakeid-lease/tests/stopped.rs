@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -52,6 +54,8 @@ enum Word {
 struct Holder {
     child: Child,
     words: Receiver<Word>,
+    /// The file that is locked during every transaction of its store.
+    locked: File,
 }
 
 impl Holder {
@@ -77,7 +81,9 @@ impl Holder {
                 }
             }
         });
-        Self { child, words }
+        let path = format!("{}-serial", url.trim_start_matches("sqlite://"));
+        let locked = File::options().create(true).append(true).open(path).unwrap();
+        Self { child, words, locked }
     }
 
     fn next(&self) -> Word {
@@ -90,10 +96,28 @@ impl Holder {
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
+    /// Whether it is in the middle of a transaction, so that nobody else can use the store.
+    fn is_in_transaction(&self) -> bool {
+        let flock = |operation| {
+            // SAFETY: the descriptor is an open file's.
+            unsafe { libc::flock(self.locked.as_raw_fd(), operation) }
+        };
+        let is_free = flock(libc::LOCK_EX | libc::LOCK_NB) == 0;
+        if is_free {
+            assert_eq!(flock(libc::LOCK_UN), 0);
+        }
+        !is_free
+    }
+
     /// Stops it, and gives what it said until then.
     fn stop(&self) -> Vec<Word> {
         let mut said = vec![self.next()];
         self.signal(libc::SIGSTOP);
+        while self.is_in_transaction() {
+            self.signal(libc::SIGCONT);
+            thread::sleep(Duration::from_millis(5));
+            self.signal(libc::SIGSTOP);
+        }
         // What is in the pipe by now is all, for it is stopped.
         while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
             said.push(word);

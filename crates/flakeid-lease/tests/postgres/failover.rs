@@ -80,7 +80,7 @@ fn a_promoted_asynchronous_standby_that_lost_commits_is_found() {
 /// A primary that accepts connections and then says nothing does not keep the others from being tried.
 #[test]
 fn a_primary_that_hangs_is_passed_over() {
-    let pair = PostgresPair::new(false);
+    let pair = PostgresPair::new(true);
     let url = pair.url("");
     let (namespace, grant) = lease(&url, "hanging");
     pair.primary.pause();
