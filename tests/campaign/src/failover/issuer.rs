@@ -11,7 +11,8 @@ use clap::Args;
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::LeasedGenerator;
 
-use super::NAMESPACE;
+/// The namespace that the processes lease from.
+pub(super) const NAMESPACE: &str = "failover";
 
 /// The time from one ID to the next.
 const PERIOD: Duration = Duration::from_millis(10);

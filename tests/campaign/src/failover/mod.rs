@@ -15,13 +15,10 @@ use flakeid_lease::store::{Location, operations};
 use tempfile::TempDir;
 
 use event::Event;
-use issuer::Fleet;
+use issuer::{Fleet, NAMESPACE};
 use outage::Outage;
 
 pub(crate) use issuer::Issuer;
-
-/// The namespace that the processes lease from.
-const NAMESPACE: &str = "failover";
 
 /// The options of a measurement.
 #[derive(Args)]

@@ -18,10 +18,10 @@ use crate::store::StoreArgs;
 /// `release --now`, if the store is put back to a state from before it.
 ///
 /// After a restart, a failover or a restoration the store grants no nodes until all earlier windows
-/// are over, and those who hold one go on where that is safe. It cannot notice two primaries that grant at once, a virtual machine that is put back
-/// with its memory, or older data that are put back while the server runs (IMPORT TABLESPACE,
-/// RESTORE, SWAPDB, etcdctl put). After the last of these restart the server, or run fast-forward,
-/// before any process leases.
+/// are over; who holds a node goes on where that is safe. The store cannot notice two primaries that
+/// grant at once, a virtual machine that is put back with its memory, or older data that are put back
+/// while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB, etcdctl put). After the last of these
+/// restart the server, or run fast-forward, before any process leases.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {
