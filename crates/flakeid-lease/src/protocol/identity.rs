@@ -10,8 +10,8 @@ pub enum Identity {
     Any,
     /// Preferably the one that a process of this name had last; else any.
     Name(String),
-    /// Just this one, taken over even from a live holder, which is safe: the old holder stays
-    /// below its fence and the new one starts there.
+    /// Just this one, taken over even from a live holder that asked for it in the same way. That is
+    /// safe: the old holder stays below its fence and the new one starts there.
     Node(u64),
 }
 

@@ -29,8 +29,8 @@
 //!   15 s with the default bounds: attach the first replica before the fleet starts.
 //!
 //! # Failover
-//! A replica that takes over is another store, so everything granted before is fenced off. But a
-//! primary that was cut off from its replicas goes on granting until it learns of the new one, and
+//! A replica that takes over is another store: it grants nothing for a while, and then nothing below
+//! what was granted before. But a primary that was cut off from its replicas goes on granting until it learns of the new one, and
 //! then both grant the same ticks. With `replicas=n` nothing is granted while fewer than `n`
 //! replicas follow, and nothing counts as written until `n` have confirmed it (`WAIT`). Use that
 //! wherever there is automatic failover, and choose `n` so that **2`n` is at least the number of
