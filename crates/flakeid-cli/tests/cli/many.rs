@@ -67,7 +67,7 @@ fn release_node_of(url: &str, made: &Made) {
     let rows = listing.quiet().json();
     for row in rows.iter().filter(|row| row["pid"] == made.pid) {
         let node = row["node"].to_string();
-        run(&["leases", "release", &node, "--yes", "--store", url]).quiet();
+        run(&["leases", "release", &node, "--now", "--yes", "--store", url]).quiet();
     }
 }
 

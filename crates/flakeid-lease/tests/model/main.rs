@@ -118,7 +118,7 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
             identities: mixed,
             nodes: 2,
             ahead: 2,
-            times: vec![0],
+            times: vec![0, 1],
             happens: vec![Event::TwoIssue, Event::MovesOn],
             ..any("one takes the other's node")
         },

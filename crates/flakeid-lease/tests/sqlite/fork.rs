@@ -22,6 +22,7 @@ mod unix {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::thread;
+    use std::time::Instant;
 
     use flakeid_core::{Clock, Layout, SystemClock};
     use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Token};
@@ -103,7 +104,8 @@ mod unix {
                 after: 0,
                 owner: Owner::default(),
             };
-            match operations::acquire(&mut *store, "forks", &request) {
+            let asked = operations::acquire_read_at(&mut *store, "forks", &request, Instant::now());
+            match asked {
                 Ok(grant) => {
                     let line = format!("{} {} {}\n", grant.node, grant.start, grant.fence);
                     let mut file = std::fs::OpenOptions::new().append(true).open(log).unwrap();
