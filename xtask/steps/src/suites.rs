@@ -176,9 +176,9 @@ mod tests {
 
     #[test]
     fn packages_are_named_as_cargo_names_them() {
-        assert_eq!(package("path+file:///work/crates/flakeid-lease#0.1.0"), "flakeid-lease");
+        assert_eq!(package("path+file:///checkout/crates/flakeid-lease#0.1.0"), "flakeid-lease");
         assert_eq!(
-            package("path+file:///work/tests/servers#flakeid-test-servers@0.1.0"),
+            package("path+file:///checkout/tests/servers#flakeid-test-servers@0.1.0"),
             "flakeid-test-servers"
         );
     }
@@ -189,8 +189,8 @@ mod tests {
             let target = serde_json::json!({"name": "postgres", "kind": [kind]});
             serde_json::json!({
                 "reason": "compiler-artifact", "executable": "/target/postgres-1", "target": target,
-                "manifest_path": "/work/crates/flakeid-lease/Cargo.toml", "profile": {"test": test},
-                "package_id": "path+file:///work/crates/flakeid-lease#0.1.0",
+                "manifest_path": "/checkout/crates/flakeid-lease/Cargo.toml", "profile": {"test": test},
+                "package_id": "path+file:///checkout/crates/flakeid-lease#0.1.0",
             })
         };
         let name = |kind, test| Suite::of(&message(kind, test)).map(|suite| suite.name);

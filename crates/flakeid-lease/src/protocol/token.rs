@@ -34,12 +34,6 @@ impl Token {
         self.0 & !Self::RENEWAL == other.0 & !Self::RENEWAL
     }
 
-    /// The bits of a renewal as hexadecimal digits. Only for a token that no row has or will have.
-    #[must_use]
-    pub(crate) fn evidence(self) -> String {
-        format!("{:016x}", self.0 & Self::RENEWAL)
-    }
-
     /// The bits that every renewal changes.
     const RENEWAL: u128 = u64::MAX as u128;
 

@@ -11,9 +11,9 @@ pub struct Candidates<'a> {
     pub from: u64,
     /// The highest node, inclusive.
     pub to: u64,
-    /// Rows whose `expires` is later are held,
+    /// The store's clock: rows of the present incarnation whose `expires` is later are held.
     pub store_now: i64,
-    /// if they have this incarnation.
+    /// The namespace's present incarnation.
     pub incarnation: &'a str,
     /// Rows whose fence is higher are too hot.
     pub hottest: u64,

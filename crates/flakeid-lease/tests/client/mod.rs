@@ -3,7 +3,7 @@
 mod authority;
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::protocol::{Acquire, Grant, Identity, Namespace, Owner, Renew, Token};
@@ -16,9 +16,17 @@ pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     Location::parse(url).unwrap().connect(&clock)
 }
 
-/// A busy machine may not get 200 connections up within the time-out at once.
+/// Connects as soon as it can: a busy machine may not get 200 connections up within the time-out at
+/// once, and after a failover there may be no primary yet.
 pub(crate) fn eventually_connect(url: &str) -> Box<dyn Store> {
-    (0..20).find_map(|_| connect(url).ok()).expect("a connection")
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        match connect(url) {
+            Ok(store) => return store,
+            Err(fault) => assert!(Instant::now() < deadline, "{fault}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 pub(crate) fn fresh_namespace(name: &str) -> Namespace {

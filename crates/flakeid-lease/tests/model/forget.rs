@@ -48,7 +48,7 @@ impl World {
                 process.cell = None;
             }
         }
-        self.burn_letters(slowest);
+        self.burn_letters(scenario, slowest);
         if scenario.is_symmetric() {
             self.processes
                 .sort_by(|a, b| (&a.cell, a.last, &a.mail).cmp(&(&b.cell, b.last, &b.mail)));
@@ -58,7 +58,7 @@ impl World {
 
     /// Answers that the holder does not care for any more, and requests that can only be refused
     /// without anybody caring.
-    fn burn_letters(&mut self, slowest: i64) {
+    fn burn_letters(&mut self, scenario: &Scenario, slowest: i64) {
         let oldest = slowest - MAX_SKEW_MS.cast_signed();
         for process in &mut self.processes {
             let Process { holders, mail, .. } = process;
@@ -77,7 +77,7 @@ impl World {
         let is_moot: Vec<Vec<bool>> = (0..self.processes.len())
             .map(|index| {
                 let mail = &self.processes[index].mail;
-                mail.iter().map(|message| self.is_moot(index, message)).collect()
+                mail.iter().map(|message| self.is_moot(scenario, index, message)).collect()
             })
             .collect();
         for (process, moot) in self.processes.iter_mut().zip(is_moot) {
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// Whether no row can ever have the token again that this request is for.
-    fn is_moot(&self, process: usize, request: &Message) -> bool {
+    fn is_moot(&self, scenario: &Scenario, process: usize, request: &Message) -> bool {
         let token = match *request {
             Message::Renew { token, next, .. } => {
                 let holders = &self.processes[process].holders;
@@ -100,7 +100,7 @@ impl World {
             _ => return false,
         };
         // A renewal of an older token may count after a restoration.
-        let renews = matches!(request, Message::Renew { .. });
+        let renews = scenario.restorations > 0 && matches!(request, Message::Renew { .. });
         let is_it = |other: Token| if renews { other.is_same_grant(token) } else { other == token };
         let backups = self.backups.iter().flat_map(|backup| &backup.rows);
         let mut rows = self.contents.rows.iter().chain(backups);

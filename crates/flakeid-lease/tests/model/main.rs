@@ -119,6 +119,7 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
             nodes: 2,
             ahead: 2,
             times: vec![0, 1],
+            steps: Some(18),
             happens: vec![Event::TwoIssue, Event::MovesOn],
             ..any("one takes the other's node")
         },

@@ -1,44 +1,16 @@
 //! Several hosts in one URL: the source is found, also after a failover.
 
-use std::time::{Duration, Instant};
-
-use flakeid_lease::protocol::{Grant, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::protocol::{Grant, Namespace};
+use flakeid_lease::store::{Fault, operations};
 use flakeid_test_servers::{MariadbPair, MariadbServer, Server, free_port};
 
-use crate::client::{check_faults, connect, fresh_namespace, leases, request};
-
-/// Connects as soon as one of the hosts may be written to.
-fn eventually_connect(url: &str) -> Box<dyn Store> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match connect(url) {
-            Ok(store) => return store,
-            Err(fault) => assert!(Instant::now() < deadline, "{fault}"),
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
+use crate::client::{check_faults, connect, leases, request};
+use crate::restored::{self, is_restored};
 
 fn lease(pair: &MariadbPair, name: &str) -> (Namespace, Grant) {
-    let mut store = connect(&pair.url("")).unwrap();
-    let namespace = fresh_namespace(name);
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let lease = restored::lease(&pair.url(""), name);
     pair.wait();
-    (namespace, grant)
-}
-
-/// The same URL leads to the new source, which is another run.
-fn is_restored(pair: &MariadbPair, namespace: &Namespace, last: &Grant) {
-    let mut store = eventually_connect(&pair.url(""));
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
-    let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= last.fence, "no window overlaps the last one");
+    lease
 }
 
 #[test]
@@ -52,7 +24,7 @@ fn a_promoted_replica_is_found() {
     assert!(text.contains(&pair.source.port().to_string()), "{text}");
     assert!(text.contains(&pair.replica.port().to_string()), "{text}");
     pair.promote();
-    is_restored(&pair, &namespace, &grant);
+    is_restored(&pair.url(""), &namespace, &grant);
 }
 
 /// What the replica has not got is granted again only above the floor.
@@ -65,7 +37,7 @@ fn a_promoted_replica_that_lost_commits_is_found() {
     let lost = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     pair.source.kill();
     pair.promote();
-    is_restored(&pair, &namespace, &lost);
+    is_restored(&pair.url(""), &namespace, &lost);
 }
 
 /// A source that accepts connections and then says nothing does not keep the others from being tried.
@@ -75,7 +47,7 @@ fn a_source_that_hangs_is_passed_over() {
     let (namespace, grant) = lease(&pair, "hanging");
     pair.source.pause();
     pair.promote();
-    is_restored(&pair, &namespace, &grant);
+    is_restored(&pair.url(""), &namespace, &grant);
     // Killed, not let go on: that would be a second source.
     pair.source.kill();
 }

@@ -5,6 +5,8 @@
 mod client;
 mod failover;
 mod faults;
+#[path = "../client/restored.rs"]
+mod restored;
 mod server;
 #[path = "../sql/mod.rs"]
 mod sql;

@@ -2,46 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use flakeid_lease::protocol::{Grant, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::store::{Fault, operations};
 use flakeid_test_servers::{PostgresPair, PostgresServer, Server, free_port};
 
-use crate::client::{Authority, check_faults, connect, fresh_namespace, leases, request};
-
-/// Connects as soon as one of the hosts may be written to.
-fn eventually_connect(url: &str) -> Box<dyn Store> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match connect(url) {
-            Ok(store) => return store,
-            Err(fault) => assert!(Instant::now() < deadline, "{fault}"),
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-/// A namespace with one grant.
-fn lease(url: &str, name: &str) -> (Namespace, Grant) {
-    let mut store = connect(url).unwrap();
-    let namespace = fresh_namespace(name);
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    (namespace, grant)
-}
-
-/// The same URL leads to the new primary, which is another run. Returns how many rows it has.
-fn is_restored(url: &str, namespace: &Namespace, last: &Grant) -> usize {
-    let mut store = eventually_connect(url);
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Restored);
-    let rows = listing.rows.len();
-    let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= last.fence, "no window overlaps the last one");
-    rows
-}
+use crate::client::{Authority, check_faults, connect, leases, request};
+use crate::restored::{is_restored, lease};
 
 #[test]
 fn a_promoted_synchronous_standby_is_found() {
@@ -55,7 +20,7 @@ fn a_promoted_synchronous_standby_is_found() {
     assert!(text.contains(&pair.primary.port().to_string()), "{text}");
     assert!(text.contains(&pair.standby.port().to_string()), "{text}");
     pair.standby.promote();
-    assert_eq!(is_restored(&url, &namespace, &grant), 1, "nothing is lost");
+    is_restored(&url, &namespace, &grant);
 }
 
 #[test]
@@ -74,7 +39,8 @@ fn a_promoted_asynchronous_standby_that_lost_commits_is_found() {
     pair.primary.kill();
     pair.standby.start();
     pair.standby.promote();
-    assert_eq!(is_restored(&url, &namespace, &lost), 1, "the last grant is lost");
+    // The last grant is lost.
+    is_restored(&url, &namespace, &lost);
 }
 
 /// A primary that accepts connections and then says nothing does not keep the others from being tried.

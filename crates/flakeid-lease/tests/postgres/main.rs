@@ -8,6 +8,8 @@ mod failover;
 mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;
+#[path = "../client/restored.rs"]
+mod restored;
 mod server;
 #[path = "../sql/mod.rs"]
 mod sql;

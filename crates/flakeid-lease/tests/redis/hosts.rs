@@ -2,45 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use flakeid_lease::protocol::{Grant, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, operations};
 use flakeid_test_servers::{RedisSentinels, RedisServer, Server, free_port};
 
-use crate::client::{check_faults, connect, fresh_namespace, leases, request};
+use crate::client::{check_faults, connect, eventually_connect, leases};
+use crate::restored::{is_restored, lease};
 
 const PASSWORD: &str = RedisServer::PASSWORD;
-
-/// Connects as soon as there is a primary.
-fn eventually_connect(url: &str) -> Box<dyn Store> {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    loop {
-        match connect(url) {
-            Ok(store) => return store,
-            Err(fault) => assert!(Instant::now() < deadline, "{fault}"),
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-fn lease(url: &str, name: &str) -> (Namespace, Grant) {
-    let mut store = connect(url).unwrap();
-    let namespace = fresh_namespace(name);
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    (namespace, grant)
-}
-
-/// The same URL leads to the new primary, which is another run.
-fn is_restored(url: &str, namespace: &Namespace, last: &Grant) {
-    let mut store = eventually_connect(url);
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
-    let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= last.fence, "no window overlaps the last one");
-}
 
 /// Waits until a replica has what its primary has.
 fn settle(replica: &RedisServer, primary: &RedisServer) {

@@ -13,6 +13,8 @@ mod issuing;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod replicas;
+#[path = "../client/restored.rs"]
+mod restored;
 mod store_under_test;
 mod tls;
 

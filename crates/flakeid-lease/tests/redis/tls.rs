@@ -2,33 +2,52 @@ use std::fs;
 
 use flakeid_lease::store::Fault;
 use flakeid_test_servers::{RedisSentinel, RedisSentinels, RedisServer, free_port};
+use tempfile::TempDir;
 
 use crate::client::{Authority, connect, leases};
 
+/// A server's certificate and key, and the authority that vouches for it, or does not.
+struct Files {
+    right: String,
+    wrong: String,
+    certificate: String,
+    key: String,
+    _directory: TempDir,
+}
+
+impl Files {
+    fn new() -> Self {
+        let authority = Authority::for_host("127.0.0.1");
+        let directory = tempfile::tempdir().unwrap();
+        let file_of = |name: &str, text: &str| {
+            let file = directory.path().join(name);
+            fs::write(&file, text).unwrap();
+            file.display().to_string()
+        };
+        Self {
+            right: file_of("right.pem", &authority.own),
+            wrong: file_of("wrong.pem", &Authority::for_host("127.0.0.1").own),
+            certificate: file_of("server.crt", &authority.certificate),
+            key: file_of("server.key", &authority.key),
+            _directory: directory,
+        }
+    }
+}
+
 #[test]
 fn certificates_are_verified() {
-    let authority = Authority::for_host("127.0.0.1");
-    let files = tempfile::tempdir().unwrap();
-    let file_of = |name: &str, text: &str| {
-        let file = files.path().join(name);
-        fs::write(&file, text).unwrap();
-        file.display().to_string()
-    };
-    let right = file_of("right.pem", &authority.own);
-    let wrong = file_of("wrong.pem", &Authority::for_host("127.0.0.1").own);
-    let (certificate, key) =
-        (file_of("server.crt", &authority.certificate), file_of("server.key", &authority.key));
+    let Files { right, wrong, certificate, key, .. } = &Files::new();
     let port = free_port();
     // Redis asks for the clients' certificates by default.
     let settings = [
         "--tls-port",
         &port.to_string(),
         "--tls-cert-file",
-        &certificate,
+        certificate,
         "--tls-key-file",
-        &key,
+        key,
         "--tls-ca-cert-file",
-        &right,
+        right,
     ];
     let _server = RedisServer::with(&settings);
     let url = |host: &str, options: &str| {
@@ -57,24 +76,14 @@ fn certificates_are_verified() {
 /// Both the sentinel and the server that it names.
 #[test]
 fn sentinels_and_their_servers_are_verified() {
-    let authority = Authority::for_host("127.0.0.1");
-    let files = tempfile::tempdir().unwrap();
-    let file_of = |name: &str, text: &str| {
-        let file = files.path().join(name);
-        fs::write(&file, text).unwrap();
-        file.display().to_string()
-    };
-    let right = file_of("right.pem", &authority.own);
-    let wrong = file_of("wrong.pem", &Authority::for_host("127.0.0.1").own);
-    let (certificate, key) =
-        (file_of("server.crt", &authority.certificate), file_of("server.key", &authority.key));
+    let Files { right, wrong, certificate, key, .. } = &Files::new();
     let (server_port, sentinel_port) = (free_port().to_string(), free_port().to_string());
     let settings = |port| {
         [
             ("tls-port", port),
-            ("tls-cert-file", &*certificate),
-            ("tls-key-file", &*key),
-            ("tls-ca-cert-file", &*right),
+            ("tls-cert-file", certificate.as_str()),
+            ("tls-key-file", key.as_str()),
+            ("tls-ca-cert-file", right.as_str()),
             ("tls-auth-clients", "no"),
             // Also how a sentinel connects to a server.
             ("tls-replication", "yes"),
@@ -93,10 +102,10 @@ fn sentinels_and_their_servers_are_verified() {
             RedisSentinels::PASSWORD
         )
     };
-    leases(&url("127.0.0.1", &right));
+    leases(&url("127.0.0.1", right));
     for (url, reason) in [
-        (url("127.0.0.1", &wrong), "invalid peer certificate"),
-        (url("localhost", &right), "not valid for name"),
+        (url("127.0.0.1", wrong), "invalid peer certificate"),
+        (url("localhost", right), "not valid for name"),
     ] {
         let fault = connect(&url).map(drop).unwrap_err();
         assert!(matches!(&fault, Fault::Rejected(text) if text.contains(reason)), "{fault:?}");

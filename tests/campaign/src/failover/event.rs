@@ -10,7 +10,7 @@ use flakeid_test_servers::{
 
 /// A restart or a failover.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(super) enum StoreEvent {
     PostgresRestarted,
     PostgresKilled,
     PostgresSynchronous,
@@ -30,7 +30,7 @@ const DOWN: Duration = Duration::from_millis(500);
 /// Longer than a window.
 const DOWN_LONG: Duration = Duration::from_secs(12);
 
-impl Event {
+impl StoreEvent {
     pub(super) const ALL: [Self; 12] = [
         Self::PostgresRestarted,
         Self::PostgresKilled,
@@ -64,25 +64,25 @@ impl Event {
     }
 
     /// Starts the store that it happens to.
-    pub(super) fn deploy(self) -> Deployed {
-        let store = match self {
+    pub(super) fn deploy(self) -> DeployedStore {
+        let servers = match self {
             Self::PostgresRestarted | Self::PostgresKilled | Self::PostgresDownLong => {
-                Store::One(Box::new(PostgresServer::new()))
+                Servers::One(Box::new(PostgresServer::new()))
             }
-            Self::PostgresSynchronous => Store::Postgres(PostgresPair::new(true)),
-            Self::PostgresAsynchronous => Store::Postgres(PostgresPair::new(false)),
-            Self::MariadbRestarted => Store::One(Box::new(MariadbServer::new())),
-            Self::MariadbPromoted => Store::Mariadb(MariadbPair::new()),
-            Self::RedisKilled => Store::One(Box::new(RedisServer::new())),
-            Self::RedisSentinel => Store::Redis(Box::new(RedisSentinels::new())),
-            Self::EtcdRestarted => Store::One(Box::new(EtcdServer::new())),
-            Self::EtcdLeaderKilled | Self::EtcdLeaderPaused => Store::Etcd(EtcdCluster::new()),
+            Self::PostgresSynchronous => Servers::Postgres(PostgresPair::new(true)),
+            Self::PostgresAsynchronous => Servers::Postgres(PostgresPair::new(false)),
+            Self::MariadbRestarted => Servers::One(Box::new(MariadbServer::new())),
+            Self::MariadbPromoted => Servers::Mariadb(MariadbPair::new()),
+            Self::RedisKilled => Servers::One(Box::new(RedisServer::new())),
+            Self::RedisSentinel => Servers::Redis(Box::new(RedisSentinels::new())),
+            Self::EtcdRestarted => Servers::One(Box::new(EtcdServer::new())),
+            Self::EtcdLeaderKilled | Self::EtcdLeaderPaused => Servers::Etcd(EtcdCluster::new()),
         };
-        Deployed { event: self, store }
+        DeployedStore { event: self, servers }
     }
 }
 
-enum Store {
+enum Servers {
     One(Box<dyn Server>),
     Postgres(PostgresPair),
     Mariadb(MariadbPair),
@@ -91,47 +91,47 @@ enum Store {
 }
 
 /// A store that something is going to happen to.
-pub(super) struct Deployed {
-    event: Event,
-    store: Store,
+pub(super) struct DeployedStore {
+    event: StoreEvent,
+    servers: Servers,
 }
 
-impl Deployed {
+impl DeployedStore {
     pub(super) fn url(&self) -> String {
-        match &self.store {
-            Store::One(server) => server.url(),
-            Store::Postgres(pair) => pair.url(""),
-            Store::Mariadb(pair) => pair.url(""),
-            Store::Redis(sentinels) => sentinels.url(""),
-            Store::Etcd(cluster) => cluster.url(),
+        match &self.servers {
+            Servers::One(server) => server.url(),
+            Servers::Postgres(pair) => pair.url(""),
+            Servers::Mariadb(pair) => pair.url(""),
+            Servers::Redis(sentinels) => sentinels.url(""),
+            Servers::Etcd(cluster) => cluster.url(),
         }
     }
 
     /// Lets it happen, and returns once the store answers again.
     pub(super) fn strike(&self) {
-        match &self.store {
-            Store::One(server) => {
+        match &self.servers {
+            Servers::One(server) => {
                 match self.event {
-                    Event::PostgresKilled | Event::RedisKilled => server.kill(),
+                    StoreEvent::PostgresKilled | StoreEvent::RedisKilled => server.kill(),
                     _ => server.stop(),
                 }
-                let long = matches!(self.event, Event::PostgresDownLong);
+                let long = matches!(self.event, StoreEvent::PostgresDownLong);
                 sleep(if long { DOWN_LONG } else { DOWN });
                 server.start();
             }
-            Store::Postgres(pair) => pair.fail_over(),
-            Store::Mariadb(pair) => {
+            Servers::Postgres(pair) => pair.fail_over(),
+            Servers::Mariadb(pair) => {
                 pair.source.kill();
                 pair.promote();
             }
-            Store::Redis(sentinels) => {
+            Servers::Redis(sentinels) => {
                 sentinels.servers[0].kill();
                 sentinels.wait_for_primary(1);
             }
-            Store::Etcd(cluster) => {
+            Servers::Etcd(cluster) => {
                 let leader = cluster.leader();
                 match self.event {
-                    Event::EtcdLeaderPaused => cluster.member(leader).pause(),
+                    StoreEvent::EtcdLeaderPaused => cluster.member(leader).pause(),
                     _ => cluster.member(leader).kill(),
                 }
                 cluster.wait_for_leader_other_than(leader);
@@ -140,10 +140,11 @@ impl Deployed {
     }
 }
 
-impl Drop for Deployed {
+impl Drop for DeployedStore {
     fn drop(&mut self) {
         // A process that is stopped could not be ended.
-        if let (Store::Etcd(cluster), Event::EtcdLeaderPaused) = (&self.store, self.event) {
+        if let (Servers::Etcd(cluster), StoreEvent::EtcdLeaderPaused) = (&self.servers, self.event)
+        {
             (0..3).for_each(|member| cluster.member(member).resume());
         }
     }

@@ -14,7 +14,7 @@ use flakeid_lease::protocol::Namespace;
 use flakeid_lease::store::{Location, operations};
 use tempfile::TempDir;
 
-use event::Event;
+use event::StoreEvent;
 use issuer::{Fleet, NAMESPACE};
 use outage::Outage;
 
@@ -47,7 +47,7 @@ impl Failover {
             self.processes
         );
         let mut twice = 0;
-        for event in Event::ALL.into_iter().filter(|event| event.name().contains(&self.only)) {
+        for event in StoreEvent::ALL.into_iter().filter(|event| event.name().contains(&self.only)) {
             let outage = self.measure(event)?;
             println!("| {} | {outage} |", event.name());
             twice += outage.twice;
@@ -55,7 +55,7 @@ impl Failover {
         Ok(twice == 0)
     }
 
-    fn measure(&self, event: Event) -> io::Result<Outage> {
+    fn measure(&self, event: StoreEvent) -> io::Result<Outage> {
         let deployed = event.deploy();
         let url = deployed.url();
         create_namespace(&url)?;

@@ -74,8 +74,8 @@ pub(super) struct InitArgs {
     /// For how long nothing is granted after a restart, a failover or a restoration of the store
     /// [default: 15s, or --max-window and four times --max-skew if that is longer]
     ///
-    /// Processes that hold a node go on meanwhile, if they renew it sooner than this time, less four
-    /// times --max-skew, after their previous renewal.
+    /// A process that holds a node goes on meanwhile if its next renewal comes soon enough after the
+    /// last one that the store still has: within this time less four times --max-skew.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
@@ -90,8 +90,8 @@ pub(super) struct InitArgs {
     /// have ended
     ///
     /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
-    /// such as 1h,20s,1s, and then its --quiet if it was not the default; `default` stands for the
-    /// defaults. Values that are too large are safe
+    /// such as 1h,20s,1s; `default` stands for their defaults. If its --quiet was not the default, add it
+    /// as a fourth value. Values that are too large are safe
     /// and only take longer; values that are too small are not safe. If the namespace was lost more
     /// than once, give the largest value of each. The new bounds may be smaller or larger.
     /// Quarantine and fast-forward again what was quarantined or fast-forwarded in the lost

@@ -9,8 +9,9 @@
 //!   store counts as restored.
 //! - No key is bound to an etcd lease: a row has its own `expires`, and must outlive it, because its
 //!   fence counts for ever.
-//! - The store's clock is that of the member that answers, by its `Date` header, in whole seconds. So
-//!   the clocks of all members must be right within a few seconds.
+//! - The store's clock is that of the member that answers, by its `Date` header: the
+//!   middle of the second that it names. So the clocks of all members must be right within half a second
+//!   with the default `max_skew` of a second.
 //! - An incarnation is `cluster / random value`. What distinguishes its run from others is recorded in
 //!   the key `run`: the raft term and index, the voting members, and the starts of their processes.
 //!   A restored snapshot begins with a new log, which is too short for its revision. Data that are put

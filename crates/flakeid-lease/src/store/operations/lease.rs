@@ -8,6 +8,7 @@ use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
     rules,
 };
+use crate::random;
 
 /// Grants a node: the one that the request names; else the last one of the request's owner, if it is
 /// free; else one that was never used; else, if nodes are reused, the free one with the lowest fence.
@@ -102,8 +103,8 @@ fn renew_with(
         let (mut kept, _) = record_run(ledger, now)?;
         let row = read_row(ledger, &kept, request.node)?;
         if rules::is_forgotten(&kept, row.as_ref(), request) {
-            // The run is the same, so only what its holder knows tells this incarnation apart.
-            let incarnation = format!("{}~{}", ledger.incarnation()?, request.next.evidence());
+            // The store itself is what it was: what follows `~` makes this another incarnation.
+            let incarnation = format!("{}~{}", ledger.incarnation()?, random::token().to_text());
             kept = rules::restored(&kept, incarnation, now);
             ledger.put_namespace(&kept)?;
         }
