@@ -25,7 +25,7 @@ struct Service<'a> {
 }
 
 /// Asks one sentinel after the other for the primary, and connects to it. One that does not answer, or
-/// whose primary is none any more, is passed over.
+/// whose primary has been demoted meanwhile, is passed over.
 pub(super) fn connect(
     url: &ServerUrl<'_>,
     hosts: &Hosts<'_>,
