@@ -40,6 +40,10 @@ pub(crate) fn token() -> Token {
     Token::from_bits(bits(0) << 64 | bits(1))
 }
 
+/// How old the readings of the clock in requests are taken to be. They are taken once, and a loaded
+/// machine may keep a request waiting for longer than the skew that namespaces allow.
+const OLDEST_READING_MS: u64 = 10_000;
+
 pub(crate) fn request(namespace: &Namespace) -> Acquire {
     Acquire {
         layout: namespace.layout,
@@ -52,7 +56,7 @@ pub(crate) fn request(namespace: &Namespace) -> Acquire {
         window_ms: namespace.bounds.max_window_ms.min(10_000),
         ttl_ms: 60_000,
         now: SystemClock.unix_ms(),
-        waited_ms: 0,
+        waited_ms: OLDEST_READING_MS,
         after: 0,
         owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
     }
@@ -63,7 +67,7 @@ pub(crate) fn renewal(grant: &Grant) -> Renew {
     let wanted = grant.fence + 10;
     let next = token().of_grant(current);
     let confirmed = grant.fence;
-    let (ttl_ms, now, waited_ms) = (60_000, SystemClock.unix_ms(), 0);
+    let (ttl_ms, now, waited_ms) = (60_000, SystemClock.unix_ms(), OLDEST_READING_MS);
     Renew { node, start, token: current, next, confirmed, wanted, ttl_ms, now, waited_ms }
 }
 

@@ -167,10 +167,11 @@ impl TestNamespace {
                     now: SystemClock.unix_ms(),
                     waited_ms: 0,
                 };
+                let read = Instant::now();
                 // A retry sends the same request, which the store recognises by its token if it was
                 // applied before.
                 self.retrying(store, |store| {
-                    timed.call(|| operations::renew(store, &self.namespace, &renew))
+                    timed.call(|| operations::renew_read_at(store, &self.namespace, &renew, read))
                 })?;
                 holder.token = next;
             }
@@ -218,8 +219,11 @@ impl TestNamespace {
                     after: 0,
                     owner: owner(),
                 };
+                let read = Instant::now();
                 self.retrying(store, |store| {
-                    timed.call(|| operations::acquire(store, &self.namespace, &request))
+                    timed.call(|| {
+                        operations::acquire_read_at(store, &self.namespace, &request, read)
+                    })
                 })?;
             }
             Ok(timed)
