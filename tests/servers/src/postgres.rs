@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -206,17 +208,19 @@ impl PostgresServer {
 
     /// The server and its children. Those lead process groups of their own, so that signals to the
     /// server's group miss them.
-    fn signal_all(&self, signal: libc::c_int) {
+    fn signal_all(&self, signal: libc::c_int) -> Vec<libc::pid_t> {
         let guard = self.daemon.process();
         let server = guard.as_ref().expect("it runs");
         // Stopped first, so that it makes no more children; what it has cannot be reaped then, so
         // their process IDs stay theirs.
         server.signal(libc::SIGSTOP);
-        for child in children(server.id()) {
+        let children = children(server.id());
+        for child in &children {
             // SAFETY: the child is not reaped while its parent is stopped.
-            unsafe { libc::kill(child, signal) };
+            unsafe { libc::kill(*child, signal) };
         }
         server.signal(signal);
+        children
     }
 }
 
@@ -253,8 +257,14 @@ impl Server for PostgresServer {
     }
 
     fn kill(&self) {
-        self.signal_all(libc::SIGKILL);
+        let children = self.signal_all(libc::SIGKILL);
         self.daemon.kill();
+        // A server does not start while a child of the last one still has its shared memory.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while children.iter().any(|child| has_memory(*child)) {
+            assert!(Instant::now() < deadline, "killed, but still there: {children:?}");
+            sleep(Duration::from_millis(5));
+        }
     }
 
     fn pause(&self) {
@@ -288,4 +298,10 @@ fn children(of: u32) -> Vec<libc::pid_t> {
     let path = format!("/proc/{of}/task/{of}/children");
     let listed = fs::read_to_string(path).expect("Linux lists a process's children");
     listed.split_whitespace().map(|number| number.parse().expect("a process ID")).collect()
+}
+
+/// Whether a process may still have memory: not once it is only to be reaped.
+fn has_memory(process: libc::pid_t) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{process}/status")) else { return false };
+    !status.lines().any(|line| line.starts_with("State:\tZ") || line.starts_with("State:\tX"))
 }

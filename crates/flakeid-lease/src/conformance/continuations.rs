@@ -5,7 +5,7 @@ use flakeid_core::Layout;
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_name, now};
-use crate::protocol::{Acquire, Bounds, Namespace, Refusal, Renew};
+use crate::protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 use crate::store::Continuity;
 use crate::store::operations::{self, Repair};
 
@@ -45,6 +45,41 @@ pub fn holders_go_on(under_test: &dyn StoreUnderTest) {
         assert!((30_000..=60_000).contains(&retry_after_ms), "{retry_after_ms}");
     }
     fixture.settle();
+}
+
+/// A holder that cannot continue any more, because the store was away for too long, has a last window,
+/// up to where others may begin.
+pub fn late_holders_have_a_last_window(under_test: &dyn StoreUnderTest) {
+    let bounds =
+        Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
+    let new = Namespace::new(&fresh_name("last"), Layout::TWITTER);
+    let fixture = Fixture::with_namespace(under_test, &Namespace { bounds, ..new });
+    let mut client = fixture.client();
+    let only = Acquire { from: 3, to: 3, ttl_ms: 600_000, ..fixture.request() };
+    let held = client.grant(&only);
+    let renewed_at = held.expires - 600_000;
+    let copy = under_test.backup();
+    // Without something that is lost no store has to notice anything.
+    client.grant(&fixture.request());
+    client.wait_until(renewed_at + 2_500);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    let soon = fixture.renewal(&held, held.fence + 2_000);
+    assert_eq!(client.renew(&soon).unwrap().fence, soon.wanted, "no more than it wants");
+    let held = Grant { fence: soon.wanted, token: soon.next, ..held };
+    let far = fixture.renewal(&held, held.fence + 60_000);
+    let last = client.renew(&far).unwrap();
+    let tick = fixture.namespace.layout.tick_at(renewed_at).unwrap();
+    assert_eq!(last.fence, tick + 21_001, "the window, what is ahead, and a tick");
+    assert_eq!(client.renew(&far), Ok(last), "the same once more");
+    let held = Grant { fence: last.fence, token: far.next, ..held };
+    let refused = client.renew(&fixture.renewal(&held, held.fence + 60_000));
+    assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
+    assert!(client.list().namespace.floor >= held.fence);
+    assert!(client.grant_in_time(&only).start >= held.fence);
+    fixture.log().check_disjoint();
 }
 
 /// Who has no time left, holds a fixed node, or shows another grant's token does not go on.

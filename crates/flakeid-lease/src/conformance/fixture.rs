@@ -180,7 +180,9 @@ impl Client<'_> {
 
     /// Renews. What nobody knows the outcome of is sent again unchanged.
     pub(super) fn renew(&mut self, request: &Renew) -> Result<Renewed, Refusal> {
-        let answer = self.persist(|store, namespace| operations::renew(store, namespace, request));
+        let read = Instant::now();
+        let answer = self
+            .persist(|store, namespace| operations::renew_read_at(store, namespace, request, read));
         if let Ok(renewed) = &answer {
             self.fixture.log().record_renewal(request, renewed);
         }

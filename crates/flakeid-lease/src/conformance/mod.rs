@@ -94,6 +94,10 @@ pub const TESTS: &[(&str, Test)] = &[
     ("restorations::revived_tokens_do_nothing", restorations::revived_tokens_do_nothing),
     ("continuations::holders_go_on", continuations::holders_go_on),
     ("continuations::others_do_not_go_on", continuations::others_do_not_go_on),
+    (
+        "continuations::late_holders_have_a_last_window",
+        continuations::late_holders_have_a_last_window,
+    ),
     ("continuations::nodes_are_free_after_the_wait", continuations::nodes_are_free_after_the_wait),
 ];
 

@@ -164,66 +164,87 @@ pub fn renew(
     let restored = || Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) };
     // A row that is missing, or of an earlier grant: nobody took the node, but the grant is forgotten.
     let row = row.filter(|row| row.start >= request.start).ok_or_else(restored)?;
-    let is_older = row.incarnation != namespace.incarnation;
-    if is_older && !continues(&namespace.bounds, row, request, store_now) {
-        return Err(restored());
+    if row.incarnation != namespace.incarnation {
+        return renew_older(namespace, row, request, store_now).ok_or_else(restored);
     }
     if row.state != State::Held || row.start != request.start {
         return Err(Refusal::FencedOff);
     }
-    if !is_older {
-        if row.token == Some(request.next) {
-            return Ok(row.clone());
-        }
-        if row.token != Some(request.token) {
-            return Err(Refusal::FencedOff);
-        }
+    if row.token == Some(request.next) {
+        return Ok(row.clone());
+    }
+    if row.token != Some(request.token) {
+        return Err(Refusal::FencedOff);
     }
     let layout = &namespace.layout;
-    let end = layout.max_tick() + 1;
-    let mut wanted = request.wanted.min(end);
+    let wanted = request.wanted.min(layout.max_tick() + 1);
     let highest = highest_fence(namespace, later(store_now, namespace.bounds.max_skew_ms));
-    if is_older {
-        // What was confirmed by a run with a faster clock may be above that by the skew of both.
-        wanted = wanted.max(request.confirmed).min(highest);
-    } else if wanted > highest {
+    if wanted > highest {
         return Err(Refusal::TooFarAhead { by_ms: wait_ms(layout, wanted - highest) });
     }
-    Ok(Row {
-        fence: row.fence.max(wanted),
+    Ok(renewed(row, row.fence.max(wanted), request, store_now))
+}
+
+fn renewed(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
+    Row {
+        fence,
         token: Some(request.next),
         renewed: store_now,
         expires: row.expires.max(later(store_now, request.ttl_ms)),
-        incarnation: namespace.incarnation.clone(),
         ..row.clone()
-    })
+    }
 }
 
-/// Whether the holder of a row of another incarnation may go on: nobody else can have been granted
-/// the node in any run that followed the row's last renewal (I14). That was either
-///
-/// - a run in which the row was live, and then only after it expired, because until then no rule,
-///   no claim of this very node and no operator lets anybody else have it; or
-/// - a run that began from an older copy, and such a run grants nothing before `quiet_ms` of its own
-///   clock have passed, and it began after the renewal.
+/// Renews a row of another incarnation: the holder continues, or gets the last window of its grant,
+/// or `None`.
+fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
+    let bounds = &namespace.bounds;
+    if !is_still_its_own(bounds, row, request, store_now) {
+        return None;
+    }
+    // What was confirmed by a run with a faster clock may be above this by the skew of both.
+    let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
+    let wanted = request.wanted.max(request.confirmed).min(highest);
+    if precedes_every_grant(bounds, row, store_now) {
+        let incarnation = namespace.incarnation.clone();
+        let fence = row.fence.max(wanted);
+        return Some(Row { incarnation, ..renewed(row, fence, request, store_now) });
+    }
+    // The row keeps its incarnation and its times: nothing but the fence rises, and never above what
+    // every run that began since has for its floor.
+    let last = highest_fence(namespace, row.renewed).min(highest);
+    let fence = row.fence.max(wanted.min(last));
+    (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
+}
+
+/// Whether the holder of a row of another incarnation is still the only one who was ever granted the
+/// node in a run in which the row was live: until it expires no rule, no claim of this very node and
+/// no operator lets anybody else have it.
 ///
 /// Every reading of a store's clock is within `max_skew_ms` of the truth, so two of them, taken one
-/// after the other, can be out of order by twice that, and four times that is enough for both.
-fn continues(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64) -> bool {
-    let skews = |count: u64| bounds.max_skew_ms.saturating_mul(count);
+/// after the other, can be out of order by twice that.
+fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64) -> bool {
+    let skews = bounds.max_skew_ms.saturating_mul(2);
     let is_same_grant = row.token.is_some_and(|token| token.is_same_grant(request.token));
-    let is_unexpired = later(store_now, skews(2)) < row.expires;
-    let precedes_every_grant = later(store_now, skews(4)) < later(row.renewed, bounds.quiet_ms);
+    let is_unexpired = later(store_now, skews) < row.expires;
     let by_ms = skew(request.now, request.waited_ms, store_now);
     let clocks_agree =
-        by_ms.unsigned_abs() <= bounds.max_skew_ms && later(store_now, skews(2)) >= row.renewed;
+        by_ms.unsigned_abs() <= bounds.max_skew_ms && later(store_now, skews) >= row.renewed;
     row.state == State::Held
         && row.start == request.start
         && is_same_grant
         && is_unexpired
-        && precedes_every_grant
         && clocks_agree
         && !row.fixed
+}
+
+/// Whether no run that began from an older copy, after the row's last renewal, can have granted
+/// anything yet: such a run grants nothing before `quiet_ms` of its own clock have passed. Then the
+/// holder may continue (I14). Later it has the last window of its grant: such a run's grants start
+/// at its floor, and that is nowhere below the highest fence at the row's last renewal.
+fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
+    let skews = bounds.max_skew_ms.saturating_mul(4);
+    later(store_now, skews) < later(row.renewed, bounds.quiet_ms)
 }
 
 /// Whether a renewal proves that the store has forgotten something which the namespace's floor does

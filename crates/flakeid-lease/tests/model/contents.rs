@@ -85,6 +85,8 @@ pub enum Disguise {
     ExpiresLater,
     /// Rows from before a restoration that were renewed just now.
     RenewedNow,
+    /// Rows from before a restoration that were renewed just too long ago for continuing.
+    RenewedTooEarly,
     /// Rows from before a restoration that are of the grant that the request is for.
     GrantIfOlder(Token, u64),
     /// Rows that were all granted as fixed nodes.
@@ -162,6 +164,9 @@ impl Transaction {
             Disguise::NeverExpires(_) if is_older => row.expires = i64::MAX,
             Disguise::ExpiresLater if is_older => row.expires += 2 * MAX_SKEW_MS.cast_signed(),
             Disguise::RenewedNow if is_older => row.renewed = self.now,
+            Disguise::RenewedTooEarly if is_older => {
+                row.renewed = self.now - self.bounds.continuation_ms().cast_signed();
+            }
             Disguise::GrantIfOlder(token, start) if is_older => {
                 (row.token, row.state, row.start) = (Some(token), State::Held, start);
                 // A row whose fence is below its start makes no sense.
@@ -175,6 +180,7 @@ impl Transaction {
             | Disguise::NeverExpires(_)
             | Disguise::ExpiresLater
             | Disguise::RenewedNow
+            | Disguise::RenewedTooEarly
             | Disguise::GrantIfOlder(..) => {}
             Disguise::NoFence => (row.fence, row.start) = (0, 0),
             Disguise::Token(token, start) => {

@@ -37,6 +37,26 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             ..any("leases go on, then others are granted")
         },
         Scenario {
+            ttl: 6,
+            quiet: 5,
+            ahead: 4,
+            times: vec![0, 1, 6],
+            steps: Some(16),
+            happens: vec![Event::HasLastWindow, Event::GrantsAfterRestoration],
+            ..any("last windows")
+        },
+        Scenario {
+            copies: 2,
+            restorations: 2,
+            ttl: 12,
+            quiet: 5,
+            ahead: 4,
+            times: vec![0, 5],
+            steps: Some(16),
+            happens: vec![Event::HasLastWindow],
+            ..any("last windows, several copies are put back")
+        },
+        Scenario {
             slow_clock: true,
             ttl: 5,
             times: vec![0, 1, 5],
@@ -103,6 +123,13 @@ pub fn refutations() -> Vec<Refutation> {
         ),
         (Mutant::ContinuesBesideSiblings, siblings(), I14, false),
         (Mutant::ContinuesAnyGrant, two(), I7, true),
+        (
+            Mutant::LastWindowExpired,
+            Scenario { quiet: 5, ttl: 3, ahead: 4, times: vec![0, 4], ..two() },
+            I14,
+            true,
+        ),
+        (Mutant::LastWindowBesideSiblings, siblings(), I14, false),
         (Mutant::TakesOverLive, Scenario { times: vec![0], ..mixed() }, I14, true),
         (
             Mutant::ContinuesFixed,

@@ -138,9 +138,15 @@ impl World {
                     steals = !kept.is_some_and(|kept| {
                         if is_older { kept.is_same_grant(token) } else { kept == token }
                     });
+                    let is_last_window =
+                        new.is_some_and(|row| row.incarnation != self.contents.incarnation);
+                    self.had_last_window |= is_last_window && self.contents.fence(node) > fence;
+                    // Others may have the node above a last window.
+                    let latest = self.latest_start[node as usize];
                     goes_on_late = is_older
                         && exchange.is_some_and(|exchange| exchange.is_awaited)
-                        && self.latest_start[node as usize] != start;
+                        && latest != start
+                        && !(is_last_window && self.contents.fence(node) <= latest);
                 }
                 Some(Message::Release { token, .. }) => {
                     let used_until = exchange.map_or(0, |exchange| exchange.used_until);
@@ -174,6 +180,10 @@ fn disguise(scenario: &Scenario, now: i64, message: &Message) -> Disguise {
         }
         (Mutant::ContinuesWithoutSkew, Message::Renew { .. }) => Disguise::ExpiresLater,
         (Mutant::ContinuesBesideSiblings, Message::Renew { .. }) => Disguise::RenewedNow,
+        (Mutant::LastWindowExpired, Message::Renew { .. }) => {
+            Disguise::NeverExpires(now + scenario.ttl.cast_signed())
+        }
+        (Mutant::LastWindowBesideSiblings, Message::Renew { .. }) => Disguise::RenewedTooEarly,
         (Mutant::ContinuesAnyGrant, Message::Renew { token, start, .. }) => {
             Disguise::GrantIfOlder(*token, *start)
         }

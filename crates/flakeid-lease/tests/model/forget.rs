@@ -13,7 +13,6 @@ use crate::world::World;
 impl World {
     pub fn forget(&mut self, scenario: &Scenario) {
         let slowest = self.time - MAX_SKEW_MS.cast_signed() * i64::from(scenario.slow_clock);
-        let oldest = slowest - scenario.bounds().continuation_ms().cast_signed();
         for contents in self.backups.iter_mut().chain([&mut self.contents]) {
             if contents.quiet_until <= slowest {
                 contents.quiet_until = 0;
@@ -23,8 +22,7 @@ impl World {
                     row.expires = 0;
                 }
                 // Its holder cannot go on after a restoration, unless a mutant lets it.
-                let has_expired = row.expires == 0 && scenario.mutant == Mutant::Nothing;
-                if row.renewed <= oldest || has_expired {
+                if row.expires == 0 && scenario.mutant == Mutant::Nothing {
                     row.renewed = -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed();
                 }
             }

@@ -69,6 +69,7 @@ pub enum Event {
     ClosedWhileAsking,
     WindowsDoNotMeet,
     Continues,
+    HasLastWindow,
 }
 
 impl Event {
@@ -88,6 +89,7 @@ impl Event {
                 "two nodes are held whose windows have at most a tick in common"
             }
             Self::Continues => "a holder goes on after a restoration",
+            Self::HasLastWindow => "a holder has a last window after a restoration",
         }
     }
 
@@ -143,6 +145,7 @@ impl Event {
                     restored && older.any(|row| cell.limit == row.fence)
                 })
             }),
+            Self::HasLastWindow => world.had_last_window,
             Self::Quarantined => any_holder(&|_, holder| {
                 holder.hold.as_ref().is_some_and(|hold| {
                     let row = world.contents.row(hold.grant.node);

@@ -40,6 +40,11 @@ pub enum Mutant {
     ContinuesWithoutSkew,
     /// After a restoration holders go on although another copy may have granted their nodes.
     ContinuesBesideSiblings,
+    /// After a restoration holders have a last window although others may have had their nodes since
+    /// they expired.
+    LastWindowExpired,
+    /// The same up to where one would end that had just been renewed.
+    LastWindowBesideSiblings,
     /// After a restoration holders go on whatever grant the row is of.
     ContinuesAnyGrant,
     /// After a restoration holders of fixed nodes go on, too.

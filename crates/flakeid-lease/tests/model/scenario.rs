@@ -217,7 +217,7 @@ impl Model for Scenario {
         properties.extend(self.happens.iter().map(|event| {
             sometimes!(event; TwoIssue TwoHold LateConfirmation MovesOn Ousted Released
                 GrantsAfterRestoration IssuesAfterRestoration Quarantined ClosedWhileAsking
-                WindowsDoNotMeet Continues)
+                WindowsDoNotMeet Continues HasLastWindow)
         }));
         properties
     }

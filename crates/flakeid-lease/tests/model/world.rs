@@ -25,6 +25,8 @@ pub struct World {
     pub reached: [u64; NODES as usize],
     /// Where the latest grant of each node began, whatever became of it in a restoration.
     pub latest_start: [u64; NODES as usize],
+    /// Whether a holder had the last window of its grant after a restoration.
+    pub had_last_window: bool,
     /// How many more accidents there may be.
     pub mischief: u8,
     pub broken: Option<Invariant>,
@@ -109,7 +111,7 @@ impl World {
             watched: None,
             reached: [0; NODES as usize],
             latest_start: [0; NODES as usize],
-
+            had_last_window: false,
             mischief: scenario.mischief,
             broken: None,
         };
