@@ -274,12 +274,16 @@ fn a_wrong_clock_is_not_excused_by_a_busy_store() {
 #[test]
 fn a_panic_of_the_store_is_told_and_the_lease_goes_on() {
     let layout = Layout::TWITTER;
-    let (store, script) = (MemoryStore::new(), Script::default());
-    script.then(|| panic!("the connection pool is poisoned"));
-    let error = on(layout, &store, &script).open().unwrap_err();
+    let (store, poisoned) = (MemoryStore::new(), Script::default());
+    // Every attempt that `open` may come to see before it looks.
+    for _ in 0..100 {
+        poisoned.then(|| panic!("the connection pool is poisoned"));
+    }
+    let error = on(layout, &store, &poisoned).open().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
     assert!(error.to_string().contains("the connection pool is poisoned"), "{error}");
 
+    let script = Script::default();
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
     let leased = on(layout, &store, &script)
