@@ -1,4 +1,6 @@
-use flakeid_core::{Error, Id, Layout, Parts};
+//! Layouts, what IDs say by them, and the text forms of IDs.
+
+use flakeid_core::{Error, Id, Layout, Parts, TextForm};
 use napi::bindgen_prelude::{BigInt, BigUint64Array};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -181,4 +183,18 @@ pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) 
         ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
     let name = NAMES.into_iter().find(|known| *known == name).unwrap_or("value");
     Err(thrown(&env, &Error::field_out_of_range(name, &value, 0, bits(&most))))
+}
+
+/// An ID in a text form, told by its name.
+#[napi(catch_unwind)]
+pub(crate) fn encode_text(env: Env, form: String, id: BigInt) -> Result<String> {
+    let form: TextForm = form.parse().map_err(|error: Error| thrown(&env, &error))?;
+    Ok(Id::from_u64(bits(&id)).to_text(form).to_string())
+}
+
+/// The ID of a text in a form, told by its name.
+#[napi(catch_unwind)]
+pub(crate) fn decode_text(env: Env, form: String, text: String) -> Result<BigInt> {
+    let id = form.parse::<TextForm>().and_then(|form| form.decode(&text));
+    Ok(id.map_err(|error| thrown(&env, &error))?.to_u64().into())
 }

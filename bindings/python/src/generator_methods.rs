@@ -9,12 +9,12 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::argument::{count, field, wrong_type};
 use crate::buffer::Target;
 use crate::clock;
 use crate::direct::DirectMethod;
 use crate::error::raise;
 use crate::generator::{Generator, MOST_AT_ONCE};
-use crate::integer::{count, field, wrong_type};
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
 use crate::settings;

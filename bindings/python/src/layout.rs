@@ -2,11 +2,10 @@ use flakeid_core::{Error, Id, Layout as Core, Parts as CoreParts};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
+use crate::argument::{field, id as id_of, string, unix_ms as unix_ms_of, wrong_type};
 use crate::error::raise;
-use crate::instant::from_python;
-use crate::integer::{field, id as id_of, unix_ms as unix_ms_of, wrong_type};
 use crate::parts::Parts;
-use crate::string::string;
+use crate::time::from_python;
 
 /// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
 ///

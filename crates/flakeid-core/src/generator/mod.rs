@@ -17,14 +17,13 @@ mod registry;
 mod several;
 mod shape;
 mod split_mix;
-mod stats;
 mod steps;
 mod window;
 
 pub use builder::GeneratorBuilder;
+pub use cell::Stats;
 pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
-pub use stats::Stats;
 pub use window::Window;
 
 use alloc::boxed::Box;

@@ -81,7 +81,7 @@ impl AnyLocalGenerator {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::generator::tests::both;
+    use super::super::tests::both;
     use super::*;
     use flakeid_core::ErrorKind;
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
 
 use super::leased::LeasedGenerator;
-use super::registry;
-use super::users::LeaseUsers;
+use super::users::{LeaseUsers, find_or_add};
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;
@@ -207,7 +206,7 @@ impl LeaseBuilder {
             LeaseUsers::new(Arc::new(lease))
         };
         let users = if self.is_shareable() {
-            registry::find_or_add(|users| self.is_same(users.lease()), make)
+            find_or_add(|users| self.is_same(users.lease()), make)
         } else {
             Arc::new(make())
         };

@@ -7,7 +7,6 @@ mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod option_table;
-mod registry;
 mod users;
 
 pub use builder::LeaseBuilder;
