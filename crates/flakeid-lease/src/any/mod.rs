@@ -2,6 +2,17 @@
 
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
+/// The same call to either kind of generator, local handle or ring.
+macro_rules! either {
+    ($either:expr, $it:ident => $call:expr) => {
+        match $either {
+            // The usual kind comes first.
+            Self::Fixed($it) => $call,
+            Self::Leased($it) => $call,
+        }
+    };
+}
+
 mod cached;
 mod local;
 
@@ -28,7 +39,6 @@ use crate::{LeaseStatus, LeasedGenerator};
 /// assert!(generator.lease().is_none());
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-// The usual kind comes first here and in every match.
 #[derive(Clone, Debug)]
 pub enum AnyGenerator {
     /// Its node was given by the program.
@@ -44,10 +54,7 @@ impl AnyGenerator {
     /// As [`Generator::next_id`] or [`LeasedGenerator::next_id`].
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id(),
-            Self::Leased(leased) => leased.next_id(),
-        }
+        either!(self, it => it.next_id())
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
@@ -56,10 +63,7 @@ impl AnyGenerator {
     /// As [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id_within(max_wait),
-            Self::Leased(leased) => leased.next_id_within(max_wait),
-        }
+        either!(self, it => it.next_id_within(max_wait))
     }
 
     /// The next ID, without ever waiting.
@@ -68,10 +72,7 @@ impl AnyGenerator {
     /// As [`next_id`](Self::next_id), at once.
     #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.try_next_id(),
-            Self::Leased(leased) => leased.try_next_id(),
-        }
+        either!(self, it => it.try_next_id())
     }
 
     /// Fills `ids` from its beginning with the next IDs, in order, and returns how many: fewer than
@@ -81,10 +82,7 @@ impl AnyGenerator {
     /// As [`next_id`](Self::next_id), but only if there was no ID at all.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.fill(ids),
-            Self::Leased(leased) => leased.fill(ids),
-        }
+        either!(self, it => it.fill(ids))
     }
 
     /// As [`fill`](Self::fill), waiting at most `max_wait` for each obstacle.
@@ -93,10 +91,7 @@ impl AnyGenerator {
     /// As [`fill`](Self::fill).
     #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.fill_within(ids, max_wait),
-            Self::Leased(leased) => leased.fill_within(ids, max_wait),
-        }
+        either!(self, it => it.fill_within(ids, max_wait))
     }
 
     /// As [`fill`](Self::fill), without ever waiting.
@@ -105,10 +100,7 @@ impl AnyGenerator {
     /// As [`fill`](Self::fill), at once.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.try_fill(ids),
-            Self::Leased(leased) => leased.try_fill(ids),
-        }
+        either!(self, it => it.try_fill(ids))
     }
 
     /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
@@ -117,10 +109,7 @@ impl AnyGenerator {
     /// As [`fill`](Self::fill).
     #[inline]
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_ids(n),
-            Self::Leased(leased) => leased.next_ids(n),
-        }
+        either!(self, it => it.next_ids(n))
     }
 
     /// As [`next_ids`](Self::next_ids), waiting at most `max_wait` for each obstacle.
@@ -129,10 +118,7 @@ impl AnyGenerator {
     /// As [`fill`](Self::fill).
     #[inline]
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_ids_within(n, max_wait),
-            Self::Leased(leased) => leased.next_ids_within(n, max_wait),
-        }
+        either!(self, it => it.next_ids_within(n, max_wait))
     }
 
     /// Raises the end of the window of a fixed node, as [`Generator::extend`].
@@ -183,47 +169,32 @@ impl AnyGenerator {
     /// What happened besides issuing IDs; to a leased generator, since its node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        match self {
-            Self::Fixed(fixed) => fixed.stats(),
-            Self::Leased(leased) => leased.stats(),
-        }
+        either!(self, it => it.stats())
     }
 
     /// The layout of the IDs.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        match self {
-            Self::Fixed(fixed) => fixed.layout(),
-            Self::Leased(leased) => leased.layout(),
-        }
+        either!(self, it => it.layout())
     }
 
     /// How long a call waits without issuing an ID.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
-        match self {
-            Self::Fixed(fixed) => fixed.max_wait(),
-            Self::Leased(leased) => leased.max_wait(),
-        }
+        either!(self, it => it.max_wait())
     }
 
     /// The node in the IDs, the smallest of several. A leased one changes when another process
     /// takes it.
     #[must_use]
     pub fn node(&self) -> u64 {
-        match self {
-            Self::Fixed(fixed) => fixed.node(),
-            Self::Leased(leased) => leased.node(),
-        }
+        either!(self, it => it.node())
     }
 
     /// All nodes in the IDs, in rising order: one unless the program asked for more.
     #[must_use]
     pub fn nodes(&self) -> Cow<'_, [u64]> {
-        match self {
-            Self::Fixed(fixed) => fixed.nodes().into(),
-            Self::Leased(leased) => leased.nodes().into(),
-        }
+        either!(self, it => it.nodes().into())
     }
 
     /// How the lease stands; `None` if the node is fixed.

@@ -6,7 +6,6 @@ mod leased;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
-mod option_table;
 mod users;
 
 pub use builder::LeaseBuilder;
