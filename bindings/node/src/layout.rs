@@ -1,6 +1,6 @@
 //! Layouts, what IDs say by them, and the text forms of IDs.
 
-use flakeid_core::{Error, Id, Layout, Parts, TextForm};
+use flakeid_core::{Error, GivenParts, Id, Layout, Parts, TextForm};
 use napi::bindgen_prelude::{BigInt, BigUint64Array};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -112,39 +112,19 @@ pub(crate) fn pack(env: Env, descriptor: String, parts: PartTexts) -> Result<Big
 
 fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
-    let datacenter = optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?;
-    let worker = optional("worker", texts.worker.as_ref(), most_worker)?;
-    let node = optional("node", texts.node.as_ref(), layout.max_node())?;
-    let clock_sequence =
-        optional("clock_sequence", texts.clock_sequence.as_ref(), layout.max_clock_sequence())?;
-    let sequence = optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?;
-    let told = texts.unix_ms.as_deref().map(instant);
-    let (tick, unix_ms) = match (optional("tick", texts.tick.as_ref(), layout.max_tick())?, told) {
-        (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
-        (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
-        (None, None) => {
-            return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
-        }
-    };
-    let node = match (node, datacenter, worker) {
-        (Some(node), _, _) => node,
-        (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
-        (None, None, None) if layout.max_node() == 0 => 0,
-        _ => {
-            return Err(Error::invalid_option(
-                "node",
-                "missing: give a node, or datacenter and worker",
-            ));
-        }
-    };
-    Ok(Parts {
-        tick,
-        unix_ms,
-        node,
-        datacenter,
-        worker,
-        clock_sequence: clock_sequence.unwrap_or_default(),
-        sequence: sequence.unwrap_or_default(),
+    let most_clock_sequence = layout.max_clock_sequence();
+    layout.complete(&GivenParts {
+        datacenter: optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?,
+        worker: optional("worker", texts.worker.as_ref(), most_worker)?,
+        node: optional("node", texts.node.as_ref(), layout.max_node())?,
+        clock_sequence: optional(
+            "clock_sequence",
+            texts.clock_sequence.as_ref(),
+            most_clock_sequence,
+        )?,
+        sequence: optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?,
+        tick: optional("tick", texts.tick.as_ref(), layout.max_tick())?,
+        unix_ms: texts.unix_ms.as_deref().map(instant),
     })
 }
 

@@ -197,9 +197,9 @@ impl CachedGenerator {
         Self::close(this);
     }
 
-    fn __repr__(&self) -> String {
-        let generator = self.generator.get().repr();
-        format!("<CachedGenerator capacity={} generator={generator}>", self.capacity)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let generator = self.generator.bind(py).repr()?;
+        Ok(format!("<CachedGenerator capacity={} generator={generator}>", self.capacity))
     }
 }
 

@@ -13,7 +13,6 @@ mod error;
 mod event;
 mod exit;
 mod generator;
-mod generator_methods;
 mod guarded;
 mod layout;
 mod lease;
@@ -69,8 +68,8 @@ mod _flakeid {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        crate::generator_methods::NextId::add(py)?;
-        crate::generator_methods::TryNextId::add(py)?;
+        crate::generator::NextId::add(py)?;
+        crate::generator::TryNextId::add(py)?;
         crate::local::NextId::add(py)?;
         crate::cached::NextId::add(py)?;
         crate::cached::Take::add(py)?;

@@ -176,6 +176,26 @@ pub struct Parts {
     pub sequence: u64,
 }
 
+/// As many of an ID's parts as somebody gives; [`Layout::complete`](crate::Layout::complete) works
+/// out the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenParts {
+    /// Whole units since the layout's epoch; without it the tick of `unix_ms`.
+    pub tick: Option<u64>,
+    /// An instant in the tick, in Unix milliseconds.
+    pub unix_ms: Option<i64>,
+    /// The whole machine field; without it datacenter and worker make the node.
+    pub node: Option<u64>,
+    /// The node's high part.
+    pub datacenter: Option<u64>,
+    /// The node's low part.
+    pub worker: Option<u64>,
+    /// The clock sequence; 0 unless given.
+    pub clock_sequence: Option<u64>,
+    /// The counter within the tick; 0 unless given.
+    pub sequence: Option<u64>,
+}
+
 #[cfg(all(test, feature = "serde", not(loom)))]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {

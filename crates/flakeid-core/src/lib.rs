@@ -62,7 +62,7 @@ pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
-pub use id::{Id, Parts};
+pub use id::{GivenParts, Id, Parts};
 pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]

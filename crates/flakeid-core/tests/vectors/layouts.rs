@@ -1,4 +1,4 @@
-use flakeid_core::{Generator, Id, Layout, ManualClock, Parts, Rfc3339};
+use flakeid_core::{ErrorKind, Generator, GivenParts, Id, Layout, ManualClock, Parts, Rfc3339};
 use serde_json::Value;
 
 use crate::{load, number, optional, rows, text};
@@ -138,4 +138,35 @@ fn the_table_of_presets() {
             assert!(line.contains(&from), "README.md, {name}: must say {from:?}");
         }
     }
+}
+
+/// What people leave out follows from the rest, and what is missing is named.
+#[test]
+fn parts_are_completed() {
+    let layout = Layout::TWITTER;
+    let id = Id::from_u64(910_499_571_847_892_992);
+    let parts = layout.unpack(id).unwrap();
+    let by_tick = GivenParts { tick: Some(parts.tick), ..GivenParts::default() };
+    let by_time = GivenParts { unix_ms: Some(parts.unix_ms), ..GivenParts::default() };
+    for given in [by_tick, by_time] {
+        let whole = GivenParts { node: Some(parts.node), ..given };
+        let split = GivenParts { datacenter: parts.datacenter, worker: parts.worker, ..given };
+        for given in [whole, split] {
+            let sequence = Some(parts.sequence);
+            let complete = layout.complete(&GivenParts { sequence, ..given }).unwrap();
+            assert_eq!(layout.pack(&complete).unwrap(), id, "{given:?}");
+        }
+        let half = GivenParts { datacenter: parts.datacenter, ..given };
+        for (given, option) in [(given, "node"), (half, "node"), (GivenParts::default(), "tick")] {
+            let refused = layout.complete(&given).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::InvalidOption);
+            assert!(refused.to_string().contains(&format!("{option}: missing")), "{refused}");
+        }
+    }
+    // What is given twice is compared when it is packed.
+    let other = GivenParts { node: Some(0), datacenter: parts.datacenter, ..by_tick };
+    let contradiction = layout.pack(&layout.complete(&other).unwrap()).unwrap_err();
+    assert_eq!(contradiction.kind(), ErrorKind::InvalidOption);
+    let without_a_node: Layout = "t41.s22@0/1ms".parse().unwrap();
+    assert_eq!(without_a_node.complete(&by_time).unwrap().node, 0);
 }
