@@ -7,7 +7,7 @@ const PLACE: &str = "include/flakeid.h";
 
 /// In the order in which a reader wants to meet them.
 const SOURCES: &str = "version status last_error config clock generator local cached event lease \
-                       parts layout text bytes";
+                       parts layout text";
 
 /// Writes the header anew.
 pub(crate) fn write() -> Outcome {

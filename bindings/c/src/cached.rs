@@ -3,13 +3,12 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
-use std::time::Duration;
 
 use flakeid_core::{Error, RingOptions};
 use flakeid_lease::AnyCachedGenerator;
 
 use crate::border::{self, Sized32, given};
-use crate::config::{check_flags, flagged};
+use crate::config::{check_flags, set_flagged};
 use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
@@ -137,33 +136,16 @@ impl RingConfig {
         user_data: ptr::null_mut(),
     };
 
-    fn given<T: Default + PartialEq>(
-        &self,
-        flag: u32,
-        name: &'static str,
-        value: T,
-    ) -> Result<Option<T>, Fault> {
-        flagged(self.has, flag, name, value)
-    }
-
     fn options(&self) -> Result<RingOptions, Fault> {
         check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
-        if let Some(power) = self.given(FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power)? {
-            options = options.boost_power(power.into());
-        }
-        if let Some(percent) =
-            self.given(FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor)?
-        {
-            options = options.padding_factor(percent.into());
-        }
-        let interval = (FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms);
-        if let Some(ms) = self.given(interval.0, interval.1, interval.2)? {
-            options = options.refill_interval(Some(Duration::from_millis(ms)));
-        }
-        if let Some(ms) = self.given(FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms)? {
-            options = options.max_age(Duration::from_millis(ms));
-        }
+        let numbers = [
+            (FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power.into()),
+            (FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor.into()),
+            (FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms),
+            (FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms),
+        ];
+        set_flagged(&mut options, self.has, &numbers)?;
         if self.on_rejected_put.or(self.on_rejected_take).is_none() && !self.user_data.is_null() {
             let reason = "set, but on_rejected_put and on_rejected_take are NULL";
             return Err(Error::invalid_option("user_data", reason).into());

@@ -2,9 +2,8 @@
 
 use std::ffi::c_char;
 use std::mem::offset_of;
-use std::time::Duration;
 
-use flakeid_core::{Error, Generator, GeneratorBuilder, NamedClock, Overflow, Rollback, Window};
+use flakeid_core::{Error, Generator, GeneratorBuilder, NamedClock, Overflow, Rollback, SetByName};
 
 use crate::border::{self, Sized32};
 use crate::clock::ClockHandle;
@@ -125,24 +124,6 @@ unsafe impl Sized32 for Config {
 }
 
 impl Config {
-    fn field<T: Default + PartialEq>(
-        &self,
-        flag: u32,
-        name: &'static str,
-        value: T,
-    ) -> Result<Option<T>, Fault> {
-        flagged(self.has, flag, name, value)
-    }
-
-    fn window(&self) -> Result<Option<Window>, Fault> {
-        let start = self.field(FLAKEID_HAS_WINDOW, "window_start", self.window_start)?;
-        let fence = self.field(FLAKEID_HAS_WINDOW, "window_fence", self.window_fence)?;
-        match (start, fence) {
-            (Some(start), Some(fence)) => Ok(Some(Window::new(start, fence)?)),
-            _ => Ok(None),
-        }
-    }
-
     /// The core's builder with these options.
     ///
     /// # Safety
@@ -162,36 +143,27 @@ impl Config {
                 border::nodes(self.nodes, self.node_count)?,
             )
         };
-        if let Some(epoch) = self.field(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
+        if let Some(epoch) = flagged(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
             layout = layout.with_epoch(epoch)?;
         }
         let mut builder = Generator::builder(layout)
             .sequence_start(self.sequence_start.into())
             .overflow(choice(&Overflow::ALL, self.overflow)?)
             .rollback(choice(&Rollback::ALL, self.rollback)?);
-        if let Some(node) = self.field(FLAKEID_HAS_NODE, "node", self.node)? {
-            builder = builder.node(node);
-        }
-        if let Some(high) = self.field(FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)? {
-            builder = builder.datacenter(high);
-        }
-        if let Some(low) = self.field(FLAKEID_HAS_WORKER, "worker", self.worker)? {
-            builder = builder.worker(low);
-        }
         if let Some(nodes) = nodes {
             builder = builder.nodes(&nodes);
         }
-        if let Some(mask) =
-            self.field(FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?
-        {
-            builder = builder.sequence_mask(mask);
-        }
-        if let Some(ms) = self.field(FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms)? {
-            builder = builder.max_ahead(Duration::from_millis(ms));
-        }
-        if let Some(ms) = self.field(FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)? {
-            builder = builder.max_wait(Duration::from_millis(ms));
-        }
+        let numbers = [
+            (FLAKEID_HAS_NODE, "node", self.node),
+            (FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter),
+            (FLAKEID_HAS_WORKER, "worker", self.worker),
+            (FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask),
+            (FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms),
+            (FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms),
+            (FLAKEID_HAS_WINDOW, "window_start", self.window_start),
+            (FLAKEID_HAS_WINDOW, "window_fence", self.window_fence),
+        ];
+        set_flagged(&mut builder, self.has, &numbers)?;
         match (clock, clock_name) {
             (None, None) => {}
             (Some(clock), None) => builder = builder.clock(clock.0.clone()),
@@ -200,9 +172,6 @@ impl Config {
                 let reason = "give only one of: clock, clock_name";
                 return Err(Error::invalid_option("clock", reason).into());
             }
-        }
-        if let Some(window) = self.window()? {
-            builder = builder.window(window);
         }
         Ok(builder)
     }
@@ -232,6 +201,20 @@ pub(crate) fn flagged<T: Default + PartialEq>(
         return Ok(None);
     }
     Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
+}
+
+/// Sets the options of these names, which are numbers, as far as their flags are set.
+pub(crate) fn set_flagged<B: SetByName>(
+    builder: &mut B,
+    has: u32,
+    numbers: &[(u32, &'static str, u64)],
+) -> Result<(), Fault> {
+    for (flag, name, value) in numbers {
+        if let Some(value) = flagged(has, *flag, name, *value)? {
+            builder.set_text(name, &value.to_string())?;
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use flakeid_core::{Error, Layout, Overflow, Rollback};
 use flakeid_lease::protocol::Identity;
@@ -13,6 +13,7 @@ use crate::border::{self, Sized32, given};
 use crate::config::{
     FLAKEID_HAS_DATACENTER, FLAKEID_HAS_EPOCH, FLAKEID_HAS_MAX_WAIT, FLAKEID_HAS_NODE,
     FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER, check_flags, choice, flagged, named_clock,
+    set_flagged,
 };
 use crate::event::{LeaseCallback, Listener};
 use crate::fault::Fault;
@@ -187,15 +188,6 @@ impl LeaseConfig {
         Ok(Identity::resolve(node, high, low, name, layout)?)
     }
 
-    fn milliseconds(
-        &self,
-        flag: u32,
-        name: &'static str,
-        ms: u64,
-    ) -> Result<Option<Duration>, Fault> {
-        Ok(self.given(flag, name, ms)?.map(Duration::from_millis))
-    }
-
     /// # Safety
     /// `url` and the strings are NULL or end in NUL.
     unsafe fn builder(&self, url: *const c_char) -> Result<LeaseBuilder, Fault> {
@@ -244,23 +236,13 @@ impl LeaseConfig {
         if let (Some(first), Some(last)) = (first, last) {
             builder = builder.nodes(first, last);
         }
-        let mask = self.given(FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
-        if let Some(mask) = mask {
-            builder = builder.sequence_mask(mask);
-        }
-        if let Some(window) =
-            self.milliseconds(FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms)?
-        {
-            builder = builder.window(window);
-        }
-        if let Some(ttl) = self.milliseconds(FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms)? {
-            builder = builder.ttl(ttl);
-        }
-        if let Some(max_wait) =
-            self.milliseconds(FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?
-        {
-            builder = builder.max_wait(max_wait);
-        }
+        let numbers = [
+            (FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask),
+            (FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms),
+            (FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms),
+            (FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms),
+        ];
+        set_flagged(&mut builder, self.has, &numbers)?;
         Ok(builder)
     }
 

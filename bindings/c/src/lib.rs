@@ -11,7 +11,6 @@
 #![allow(clippy::doc_markdown, clippy::missing_safety_doc)]
 
 mod border;
-pub mod bytes;
 pub mod cached;
 pub mod clock;
 pub mod config;

@@ -79,3 +79,9 @@ pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
         Err(failed) => failed,
     }
 }
+
+/// The version of the library.
+#[napi(catch_unwind)]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}

@@ -1,8 +1,9 @@
-//! The functions of generators that JavaScript calls.
+//! The functions of generators and of manual clocks that JavaScript calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use flakeid_core::{Error, Id, ManualClock};
+use flakeid_core::{Clock, Error, Id, ManualClock};
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Function};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
@@ -10,7 +11,7 @@ use napi_derive::napi;
 use crate::environment::{Environment, thrown};
 use crate::function;
 use crate::handle::{Handle, OffLoop};
-use crate::number::field;
+use crate::number::{bits, field, signed};
 use crate::options::OptionTexts;
 use crate::slots::SlotHandle;
 use crate::task::TaskInput;
@@ -154,4 +155,28 @@ pub(crate) fn layout_of(owned: &Owned) -> String {
 #[napi(catch_unwind)]
 pub(crate) fn nodes_of(owned: &Owned) -> BigUint64Array {
     BigUint64Array::new(owned.nodes())
+}
+
+/// A manual clock.
+#[napi(catch_unwind)]
+pub(crate) fn create_clock(unix_ms: BigInt) -> External<ManualClock> {
+    External::new(ManualClock::new(signed(&unix_ms)))
+}
+
+/// What a manual clock reads.
+#[napi(catch_unwind)]
+pub(crate) fn read_clock(clock: &External<ManualClock>) -> BigInt {
+    clock.unix_ms().into()
+}
+
+/// Sets a manual clock.
+#[napi(catch_unwind)]
+pub(crate) fn set_clock(clock: &External<ManualClock>, unix_ms: BigInt) {
+    clock.set(signed(&unix_ms));
+}
+
+/// Moves a manual clock forward.
+#[napi(catch_unwind)]
+pub(crate) fn advance_clock(clock: &External<ManualClock>, ms: BigInt) {
+    clock.advance(Duration::from_millis(bits(&ms)));
 }

@@ -8,9 +8,8 @@ use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
 use flakeid_lease::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 
 use crate::lease::{Lease, LeaseUse};
-use crate::leases::{Leases, OpenLease};
+use crate::leases::{Leases, OpenLease, PendingClose};
 use crate::options::OptionTexts;
-use crate::pending_close::PendingClose;
 use crate::slots::NextId;
 
 /// No call on the event loop waits longer, without progress, than this or a tick.

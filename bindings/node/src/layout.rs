@@ -1,4 +1,6 @@
-use flakeid_core::{Error, Id, Layout, Parts};
+//! Layouts, what IDs say by them, and the text forms of IDs.
+
+use flakeid_core::{Error, GivenParts, Id, Layout, Parts, TextForm};
 use napi::bindgen_prelude::{BigInt, BigUint64Array};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -110,39 +112,19 @@ pub(crate) fn pack(env: Env, descriptor: String, parts: PartTexts) -> Result<Big
 
 fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
-    let datacenter = optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?;
-    let worker = optional("worker", texts.worker.as_ref(), most_worker)?;
-    let node = optional("node", texts.node.as_ref(), layout.max_node())?;
-    let clock_sequence =
-        optional("clock_sequence", texts.clock_sequence.as_ref(), layout.max_clock_sequence())?;
-    let sequence = optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?;
-    let told = texts.unix_ms.as_deref().map(instant);
-    let (tick, unix_ms) = match (optional("tick", texts.tick.as_ref(), layout.max_tick())?, told) {
-        (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
-        (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
-        (None, None) => {
-            return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
-        }
-    };
-    let node = match (node, datacenter, worker) {
-        (Some(node), _, _) => node,
-        (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
-        (None, None, None) if layout.max_node() == 0 => 0,
-        _ => {
-            return Err(Error::invalid_option(
-                "node",
-                "missing: give a node, or datacenter and worker",
-            ));
-        }
-    };
-    Ok(Parts {
-        tick,
-        unix_ms,
-        node,
-        datacenter,
-        worker,
-        clock_sequence: clock_sequence.unwrap_or_default(),
-        sequence: sequence.unwrap_or_default(),
+    let most_clock_sequence = layout.max_clock_sequence();
+    layout.complete(&GivenParts {
+        datacenter: optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?,
+        worker: optional("worker", texts.worker.as_ref(), most_worker)?,
+        node: optional("node", texts.node.as_ref(), layout.max_node())?,
+        clock_sequence: optional(
+            "clock_sequence",
+            texts.clock_sequence.as_ref(),
+            most_clock_sequence,
+        )?,
+        sequence: optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?,
+        tick: optional("tick", texts.tick.as_ref(), layout.max_tick())?,
+        unix_ms: texts.unix_ms.as_deref().map(instant),
     })
 }
 
@@ -181,4 +163,18 @@ pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) 
         ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
     let name = NAMES.into_iter().find(|known| *known == name).unwrap_or("value");
     Err(thrown(&env, &Error::field_out_of_range(name, &value, 0, bits(&most))))
+}
+
+/// An ID in a text form, told by its name.
+#[napi(catch_unwind)]
+pub(crate) fn encode_text(env: Env, form: String, id: BigInt) -> Result<String> {
+    let form: TextForm = form.parse().map_err(|error: Error| thrown(&env, &error))?;
+    Ok(Id::from_u64(bits(&id)).to_text(form).to_string())
+}
+
+/// The ID of a text in a form, told by its name.
+#[napi(catch_unwind)]
+pub(crate) fn decode_text(env: Env, form: String, text: String) -> Result<BigInt> {
+    let id = form.parse::<TextForm>().and_then(|form| form.decode(&text));
+    Ok(id.map_err(|error| thrown(&env, &error))?.to_u64().into())
 }

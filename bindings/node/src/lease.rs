@@ -8,8 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use flakeid_core::{Error, ErrorKind, Stats};
 use flakeid_lease::{LeaseStatus, LeasedGenerator};
 
-use crate::leases::Leases;
-use crate::pending_close::PendingClose;
+use crate::leases::{Leases, PendingClose};
 
 /// Held by a call that waits off the event loop: the node is not given back before the call is
 /// over.

@@ -12,9 +12,8 @@ use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::lease_event::{EventArguments, observer};
-use crate::leases::OpenLease;
+use crate::leases::{OpenLease, PendingClose};
 use crate::options::OptionTexts;
-use crate::pending_close::PendingClose;
 use crate::task::TaskInput;
 
 /// Leasing a node, in a thread of the pool.

@@ -6,7 +6,29 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::pending_close::PendingClose;
+use flakeid_lease::LeasedGenerator;
+
+/// What is left to do when a lease is closed, off the event loop.
+pub(crate) struct PendingClose {
+    pub(crate) generator: Arc<LeasedGenerator>,
+    /// Is disconnected when the calls that were under way are over.
+    pub(crate) calls: Receiver<()>,
+}
+
+impl PendingClose {
+    /// Gives the node back, once the calls that are under way are over.
+    pub(crate) fn finish(self) {
+        // Nothing is ever sent: this returns when there is no sender left.
+        let _ = self.calls.recv();
+    }
+}
+
+/// Other handles may keep the generator alive, so it is closed explicitly.
+impl Drop for PendingClose {
+    fn drop(&mut self) {
+        self.generator.close();
+    }
+}
 
 /// How long the end of an environment waits until its nodes are given back. The leases of those
 /// that were not expire.

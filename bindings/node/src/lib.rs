@@ -9,7 +9,6 @@
 #![expect(clippy::trivially_copy_pass_by_ref, reason = "values borrow from the environment")]
 
 mod cached;
-mod clock;
 mod dispatch;
 mod environment;
 mod function;
@@ -23,9 +22,6 @@ mod leases;
 mod local;
 mod number;
 mod options;
-mod pending_close;
 mod ring;
 mod slots;
 mod task;
-mod text;
-mod version;

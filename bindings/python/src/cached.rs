@@ -10,14 +10,14 @@ use flakeid_lease::AnyCachedGenerator;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::argument::wrong_type;
 use crate::callback::Callback;
 use crate::direct::DirectMethod;
 use crate::error::{exception, raise};
 use crate::generator::Generator;
 use crate::guarded::Guarded;
-use crate::integer::wrong_type;
-use crate::ring_stats::RingStats;
 use crate::settings;
+use crate::stats::RingStats;
 
 /// A ring of IDs that a thread makes beforehand from a Generator, for any number of takers.
 ///
@@ -197,9 +197,9 @@ impl CachedGenerator {
         Self::close(this);
     }
 
-    fn __repr__(&self) -> String {
-        let generator = self.generator.get().repr();
-        format!("<CachedGenerator capacity={} generator={generator}>", self.capacity)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let generator = self.generator.bind(py).repr()?;
+        Ok(format!("<CachedGenerator capacity={} generator={generator}>", self.capacity))
     }
 }
 

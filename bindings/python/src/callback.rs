@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::integer::wrong_type;
+use crate::argument::wrong_type;
 
 /// Calls that are under way. A thread that waits for the GIL when the interpreter ends would be
 /// killed in the middle of Rust.

@@ -2,10 +2,9 @@ use flakeid_core::{Clock, ManualClock as Core, NamedClock};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::duration::duration;
+use crate::argument::{string, unix_ms, wrong_type};
 use crate::error::raise;
-use crate::integer::{unix_ms, wrong_type};
-use crate::string::string;
+use crate::time::duration;
 
 /// A clock that stands still until you move it, for tests of code that makes IDs.
 ///

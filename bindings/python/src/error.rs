@@ -1,6 +1,6 @@
 //! The core's errors as exceptions, whose classes are Python: they derive from two bases.
 
-use flakeid_core::Error;
+use flakeid_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -40,4 +40,15 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
         exception.setattr("field", field)?;
     }
     Ok(exception)
+}
+
+/// Whether a waiting call may get past what stopped one that does not wait. With a leased node the
+/// store may answer meanwhile.
+pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
+    let kind = error.kind();
+    if is_leased {
+        kind.is_retryable()
+    } else {
+        matches!(kind, ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
+    }
 }

@@ -1,15 +1,29 @@
-//! The class Generator, without the methods that Python sees.
+//! The class Generator.
 
-use flakeid_core::{Error, ErrorKind, Id};
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+use std::ffi::CStr;
+
+use flakeid_core::{Error, Generator as Core, Id, Window};
 use flakeid_lease::AnyGenerator;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::error::raise;
-use crate::layout::Layout;
+use crate::argument::{count, field, wrong_type};
+use crate::buffer::Target;
+use crate::clock;
+use crate::direct::DirectMethod;
+use crate::error::{may_pass, raise};
+use crate::layout::{Chosen, Layout};
+use crate::local::LocalGenerator;
+use crate::settings;
+use crate::stats::Stats;
+use crate::status::Lease;
 
 /// How many IDs are made before other Python threads get a turn: this takes some tens of
 /// microseconds.
-pub(crate) const MOST_AT_ONCE: usize = 1 << 16;
+const MOST_AT_ONCE: usize = 1 << 16;
 
 /// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
 ///
@@ -59,35 +73,28 @@ impl Drop for Generator {
 }
 
 impl Generator {
+    fn is_leased(&self) -> bool {
+        matches!(self.0, AnyGenerator::Leased(_))
+    }
+
     /// What stopped `try_next_id` may be over soon, and the core knows how long to wait for that.
     #[cold]
-    pub(crate) fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
-        if !self.may_pass(&error) {
+    fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
+        if !may_pass(&error, self.is_leased()) {
             return Err(raise(error));
         }
         py.detach(|| self.0.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Whether a waiting call may get past what stopped one that does not wait.
-    pub(crate) fn may_pass(&self, error: &Error) -> bool {
-        match &self.0 {
-            AnyGenerator::Fixed(_) => {
-                matches!(error.kind(), ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
-            }
-            // The store may answer meanwhile.
-            AnyGenerator::Leased(_) => error.kind().is_retryable(),
-        }
-    }
-
     /// Fills with the GIL held as long as that takes no time, and then without it. Python handles
     /// its signals between pieces, so that Ctrl-C can end a fill that takes an hour.
-    pub(crate) fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
+    fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
             match self.0.try_fill(ids) {
                 Ok(filled) if filled == ids.len() => return Ok(filled),
                 Ok(filled) => have = filled,
-                Err(error) if self.may_pass(&error) => {}
+                Err(error) if may_pass(&error, self.is_leased()) => {}
                 Err(error) => return Err(raise(error)),
             }
         }
@@ -106,12 +113,211 @@ impl Generator {
         }
         Ok(have)
     }
+}
 
-    pub(crate) fn repr(&self) -> String {
-        let (node, layout) = (self.0.node(), Layout(*self.0.layout()).short_name());
-        match self.0 {
-            AnyGenerator::Fixed(_) => format!("<Generator node={node} layout={layout}>"),
-            AnyGenerator::Leased(_) => format!("<Generator node={node} layout={layout} leased>"),
+pub(crate) struct NextId;
+
+impl DirectMethod for NextId {
+    type Class = Generator;
+    const NAME: &'static CStr = c"next_id";
+    const DOC: &'static CStr = c"next_id($self, /)\n--\n\n\
+        The next ID. Waits at most max_wait, without the GIL: for the next tick when this one is \
+        full, for\nthe clock when it went back, as the policies say.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, Generator>) -> Option<u64> {
+        this.get().0.try_next_id().ok().map(Id::to_u64)
+    }
+
+    fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
+        this.get().__next__(this.py())
+    }
+}
+
+pub(crate) struct TryNextId;
+
+impl DirectMethod for TryNextId {
+    type Class = Generator;
+    const NAME: &'static CStr = c"try_next_id";
+    const DOC: &'static CStr = c"try_next_id($self, /)\n--\n\n\
+        The next ID, without ever waiting. The error's retry_after says when to try again.";
+
+    #[inline(always)]
+    fn at_hand(this: &Bound<'_, Generator>) -> Option<u64> {
+        NextId::at_hand(this)
+    }
+
+    fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
+        this.get().0.try_next_id().map(Id::to_u64).map_err(raise)
+    }
+}
+
+#[pymethods]
+impl Generator {
+    #[new]
+    #[pyo3(
+        signature = (*, layout = None, epoch = None, clock = None, window = None, **options),
+        text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, \
+                          layout='twitter', epoch=None, sequence_mask=None, sequence_start=None, \
+                          overflow=None, rollback=None, max_ahead=None, max_wait=None, \
+                          clock='system', window=None)"
+    )]
+    fn new(
+        layout: Option<Chosen>,
+        epoch: Option<&Bound<'_, PyAny>>,
+        clock: Option<&Bound<'_, PyAny>>,
+        window: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let layout = Layout::from_epoch(layout, epoch)?;
+        let builder = Core::builder(layout);
+        let mut builder = settings::apply(builder, "Generator", options, &["window"])?;
+        if let Some(clock) = clock {
+            builder = match clock::Chosen::from_python(clock)? {
+                clock::Chosen::Named(clock) => builder.clock(clock),
+                clock::Chosen::Manual(clock) => builder.clock(clock),
+            };
+        }
+        if let Some(window) = window {
+            builder = builder.window(window_of(window, layout.max_tick())?);
+        }
+        builder.build().map(Into::into).map(Self).map_err(raise)
+    }
+
+    /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
+    fn next_ids<'py>(
+        &self,
+        py: Python<'py>,
+        n: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let n = count(n)?;
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(n).map_err(|_| {
+            PyMemoryError::new_err(format!("there is no memory for a list of {n} IDs"))
+        })?;
+        numbers.resize(n, 0);
+        let ids = Id::from_u64_slice_mut(&mut numbers);
+        let filled = self.fill_waiting(py, ids)?;
+        numbers.truncate(filled);
+        PyList::new(py, numbers)
+    }
+
+    /// Fill an array with the next IDs, in place, and return how many: less than its length only
+    /// if an obstacle outlasted max_wait. Takes any writable, C-contiguous buffer of 64-bit
+    /// integers (numpy, array.array, memoryview). Do not touch the array from other threads
+    /// meanwhile: long fills run without the GIL.
+    fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.fill_waiting(py, Target::from_python(buffer)?.ids())
+    }
+
+    /// As fill, without ever waiting.
+    fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut target = Target::from_python(buffer)?;
+        let ids = target.ids();
+        if ids.len() > MOST_AT_ONCE {
+            py.detach(|| self.0.try_fill(ids)).map_err(raise)
+        } else {
+            self.0.try_fill(ids).map_err(raise)
         }
     }
+
+    /// Raise the end of the window to the tick `fence`, exclusive. Call this only after the store
+    /// that hands out windows has confirmed the fence. A leased generator renews its window by
+    /// itself, so this is InvalidOptionError there.
+    fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.extend(field("fence", fence, u64::MAX)?).map_err(raise)
+    }
+
+    /// End this generator: every later call is ClosedError. Returns the last tick in which it
+    /// issued an ID, or None if it issued none. A leased generator cannot be retired
+    /// (InvalidOptionError): close it instead.
+    fn retire(&self) -> PyResult<Option<u64>> {
+        self.0.retire().map_err(raise)
+    }
+
+    /// Retire the generator. Does nothing if it was retired already, or in a forked child. A leased
+    /// generator gives its node back, unless another one shares the lease, and waits at most 1 s
+    /// for that, without the GIL; in a forked child it gives back the child's own node.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.0.close());
+    }
+
+    /// A LocalGenerator of this generator, for one thread at a time: it is faster, but its IDs are
+    /// not in order with those of other threads, and their times may be a few milliseconds late.
+    fn local(this: &Bound<'_, Self>) -> LocalGenerator {
+        LocalGenerator::new(this.as_any().clone().unbind(), &this.get().0)
+    }
+
+    /// What happened besides issuing IDs.
+    fn stats(&self) -> Stats {
+        Stats(self.0.stats())
+    }
+
+    /// The layout of the IDs.
+    #[getter]
+    fn layout(&self) -> Layout {
+        Layout(*self.0.layout())
+    }
+
+    /// The node in the IDs, the smallest if there are several. A leased generator's node changes if
+    /// another process takes it, and in a forked child at the first ID.
+    #[getter]
+    fn node(&self) -> u64 {
+        self.0.node()
+    }
+
+    /// All nodes in the IDs, in rising order: one unless nodes or node_count asked for more.
+    #[getter]
+    fn nodes(&self) -> Vec<u64> {
+        self.0.nodes().into_owned()
+    }
+
+    /// The state of the lease, or its last state after close(); None if the node is not leased.
+    #[getter]
+    fn lease(&self) -> Option<Lease> {
+        self.0.lease().map(Lease::new)
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
+        match self.0.try_next_id() {
+            Ok(id) => Ok(id.to_u64()),
+            Err(error) => self.next_id_waiting(py, error),
+        }
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, exception: &Bound<'_, PyTuple>) {
+        self.close(exception.py());
+    }
+
+    #[expect(clippy::unused_self, reason = "Python passes it")]
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Generator cannot be copied or pickled: two generators with the same position would \
+             issue the same IDs; build another one with a node of its own",
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        let (node, layout) = (self.0.node(), Layout(*self.0.layout()).short_name());
+        let leased = if self.is_leased() { " leased" } else { "" };
+        format!("<Generator node={node} layout={layout}{leased}>")
+    }
+}
+
+fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {
+    let refused = || wrong_type("window", "a tuple (start, fence) of two ints", window);
+    let pair = window.cast::<PyTuple>().map_err(|_| refused())?;
+    let (start, fence): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        pair.extract().map_err(|_| refused())?;
+    let start = field("window_start", &start, max_tick)?;
+    Window::new(start, field("window_fence", &fence, u64::MAX)?).map_err(raise)
 }

@@ -1,12 +1,11 @@
-use flakeid_core::{Error, Id, Layout as Core, Parts as CoreParts};
+use flakeid_core::{GivenParts, Id, Layout as Core};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
+use crate::argument::{field, id as id_of, string, unix_ms as unix_ms_of, wrong_type};
 use crate::error::raise;
-use crate::instant::from_python;
-use crate::integer::{field, id as id_of, unix_ms as unix_ms_of, wrong_type};
 use crate::parts::Parts;
-use crate::string::string;
+use crate::time::from_python;
 
 /// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
 ///
@@ -269,43 +268,17 @@ impl Layout {
             value.map(|value| field(name, value, max)).transpose()
         };
         let (most_datacenter, most_worker) = Self::split_limits(layout);
-        let tick = number("tick", tick, layout.max_tick())?;
-        let unix_ms = unix_ms.map(|value| unix_ms_of("unix_ms", value)).transpose()?;
-        let node = number("node", node, layout.max_node())?;
-        let datacenter = number("datacenter", datacenter, most_datacenter)?;
-        let worker = number("worker", worker, most_worker)?;
-        let clock_sequence = number("clock_sequence", clock_sequence, layout.max_clock_sequence())?;
-        let sequence = number("sequence", sequence, layout.max_sequence())?;
-        let (tick, unix_ms) = match (tick, unix_ms) {
-            (Some(tick), Some(unix_ms)) => (tick, unix_ms),
-            (Some(tick), None) => (tick, layout.unix_ms_at(tick)),
-            (None, Some(unix_ms)) => (layout.tick_at(unix_ms).map_err(raise)?, unix_ms),
-            (None, None) => {
-                let reason = "missing: give a tick or unix_ms";
-                return Err(raise(Error::invalid_option("tick", reason)));
-            }
+        let given = GivenParts {
+            tick: number("tick", tick, layout.max_tick())?,
+            unix_ms: unix_ms.map(|value| unix_ms_of("unix_ms", value)).transpose()?,
+            node: number("node", node, layout.max_node())?,
+            datacenter: number("datacenter", datacenter, most_datacenter)?,
+            worker: number("worker", worker, most_worker)?,
+            clock_sequence: number("clock_sequence", clock_sequence, layout.max_clock_sequence())?,
+            sequence: number("sequence", sequence, layout.max_sequence())?,
         };
-        let node = match (node, datacenter, worker) {
-            (Some(node), _, _) => node,
-            (None, Some(datacenter), Some(worker)) => {
-                layout.join_node(datacenter, worker).map_err(raise)?
-            }
-            (None, None, None) if layout.max_node() == 0 => 0,
-            _ => {
-                let reason = "missing: give a node, or datacenter and worker";
-                return Err(raise(Error::invalid_option("node", reason)));
-            }
-        };
-        let parts = CoreParts {
-            tick,
-            unix_ms,
-            node,
-            datacenter,
-            worker,
-            clock_sequence: clock_sequence.unwrap_or_default(),
-            sequence: sequence.unwrap_or_default(),
-        };
-        layout.pack(&parts).map(Id::to_u64).map_err(raise)
+        let id = layout.complete(&given).and_then(|parts| layout.pack(&parts));
+        id.map(Id::to_u64).map_err(raise)
     }
 
     /// The parts of an ID; InvalidIdError if it has bits that this layout never sets.

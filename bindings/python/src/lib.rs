@@ -2,31 +2,27 @@
 
 #![expect(clippy::doc_markdown, reason = "they are docstrings, which people read as plain text")]
 
+mod argument;
 mod bounds;
 mod buffer;
 mod cached;
 mod callback;
 mod clock;
 mod direct;
-mod duration;
 mod error;
 mod event;
 mod exit;
 mod generator;
-mod generator_methods;
 mod guarded;
-mod instant;
-mod integer;
 mod layout;
 mod lease;
 mod local;
 mod parts;
-mod ring_stats;
 mod settings;
 mod stats;
 mod status;
-mod string;
 mod text;
+mod time;
 
 use pyo3::prelude::*;
 
@@ -60,9 +56,7 @@ mod _flakeid {
     #[pymodule_export]
     use crate::parts::Parts;
     #[pymodule_export]
-    use crate::ring_stats::RingStats;
-    #[pymodule_export]
-    use crate::stats::Stats;
+    use crate::stats::{RingStats, Stats};
     #[pymodule_export]
     use crate::status::Lease;
     #[pymodule_export]
@@ -74,8 +68,8 @@ mod _flakeid {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        crate::generator_methods::NextId::add(py)?;
-        crate::generator_methods::TryNextId::add(py)?;
+        crate::generator::NextId::add(py)?;
+        crate::generator::TryNextId::add(py)?;
         crate::local::NextId::add(py)?;
         crate::cached::NextId::add(py)?;
         crate::cached::Take::add(py)?;

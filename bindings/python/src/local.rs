@@ -1,16 +1,17 @@
+//! The class LocalGenerator.
+
 #![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
 use std::ffi::CStr;
 
 use flakeid_core::Id;
-use flakeid_lease::AnyLocalGenerator;
+use flakeid_lease::{AnyGenerator, AnyLocalGenerator};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::direct::DirectMethod;
-use crate::error::raise;
-use crate::generator::Generator;
+use crate::error::{may_pass, raise};
 use crate::guarded::Guarded;
 
 /// The fastest way to make IDs, one by one, for one thread at a time: what Generator.local returns.
@@ -24,8 +25,9 @@ use crate::guarded::Guarded;
 pub(crate) struct LocalGenerator {
     /// `None` while a thread waits in a call and has taken it.
     share: Guarded<Option<AnyLocalGenerator>>,
-    /// Declared after the share, so that it is dropped last: it closes a lease without the GIL.
-    generator: Py<Generator>,
+    /// The Generator. Declared after the share, so that it is dropped last: it closes a lease
+    /// without the GIL.
+    generator: Py<PyAny>,
 }
 
 /// A share that a thread has taken to wait in a call. Dropping this puts the share back, even after
@@ -54,9 +56,9 @@ impl Drop for Lent<'_, '_> {
 }
 
 impl LocalGenerator {
-    pub(crate) fn new(generator: &Bound<'_, Generator>) -> Self {
-        let share = AnyLocalGenerator::new(&generator.get().0);
-        Self { share: Guarded::new(Some(share)), generator: generator.clone().unbind() }
+    /// A share of what the Python object `generator` holds.
+    pub(crate) fn new(generator: Py<PyAny>, held: &AnyGenerator) -> Self {
+        Self { share: Guarded::new(Some(AnyLocalGenerator::new(held))), generator }
     }
 
     #[inline(always)]
@@ -72,14 +74,16 @@ impl LocalGenerator {
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
         // SAFETY: this object owns the share, and making an ID is arithmetic, atomics and a clock.
         let tried = unsafe {
-            this.get().share.with(this, |share| share.as_mut().map(AnyLocalGenerator::try_next_id))
+            this.get().share.with(this, |share| {
+                let share = share.as_mut()?;
+                let is_leased = matches!(share, AnyLocalGenerator::Leased(_));
+                Some(share.try_next_id().map_err(|error| (may_pass(&error, is_leased), error)))
+            })
         };
         match tried {
             Some(Ok(id)) => return Ok(id.to_u64()),
-            Some(Err(error)) if !this.get().generator.get().may_pass(&error) => {
-                return Err(raise(error));
-            }
-            Some(Err(_)) | None => {}
+            Some(Err((false, error))) => return Err(raise(error)),
+            Some(Err((true, _))) | None => {}
         }
         let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(|| {
@@ -113,7 +117,7 @@ impl DirectMethod for NextId {
 impl LocalGenerator {
     /// The generator that makes the IDs.
     #[getter]
-    fn generator(&self, py: Python<'_>) -> Py<Generator> {
+    fn generator(&self, py: Python<'_>) -> Py<PyAny> {
         self.generator.clone_ref(py)
     }
 
@@ -128,7 +132,7 @@ impl LocalGenerator {
         }
     }
 
-    fn __repr__(&self) -> String {
-        format!("{}.local()", self.generator.get().repr())
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("{}.local()", self.generator.bind(py).repr()?))
     }
 }

@@ -2,8 +2,8 @@ use flakeid_core::Parts as Core;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use crate::instant::to_datetime;
-use crate::integer::{field, unix_ms as unix_ms_of};
+use crate::argument::{field, unix_ms as unix_ms_of};
+use crate::time::to_datetime;
 
 /// In the order in which the class takes them.
 type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);

@@ -5,10 +5,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PySequence};
 
-use crate::duration::duration;
+use crate::argument::{field, number, string, wrong_type};
 use crate::error::raise;
-use crate::integer::{field, number, wrong_type};
-use crate::string::string;
+use crate::time::duration;
 
 /// The builder with the options of a call to `function`. `others` are arguments that the caller
 /// handles itself: each replaces the options whose names begin with it, as `window_start` and

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDelta;
 
 use crate::error::exception;
-use crate::instant::to_datetime;
+use crate::time::to_datetime;
 
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///

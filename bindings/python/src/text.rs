@@ -4,9 +4,8 @@ use flakeid_core::{Error, ErrorKind, Id, TextForm};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
+use crate::argument::{id as id_of, string};
 use crate::error::raise;
-use crate::integer::id as id_of;
-use crate::string::string;
 
 macro_rules! form {
     ($form:ident, $to:ident, $from:ident, $to_doc:literal, $from_doc:literal) => {

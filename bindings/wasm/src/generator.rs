@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flakeid_core::{Error, Id};
 use wasm_bindgen::prelude::*;
 
+use crate::clock;
 use crate::failure::thrown;
-use crate::host;
 use crate::number::field;
 
 /// Holds the last single ID. JavaScript reads it here, which costs less than returning it.
@@ -60,7 +60,7 @@ impl Generator {
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
-        host::set_time(now);
+        clock::set_time(now);
         self.register(self.core.next_id())
     }
 
@@ -68,14 +68,14 @@ impl Generator {
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
-        host::set_time(now);
+        clock::set_time(now);
         self.register(self.core.try_next_id())
     }
 
     /// Fills the buffer from its beginning. Returns how many IDs it wrote, or −1 on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
-        host::set_time(now);
+        clock::set_time(now);
         let ids = buffer.beginning(count);
         let count = if waits { self.core.fill(ids) } else { self.core.try_fill(ids) };
         self.count_or_failed(count)

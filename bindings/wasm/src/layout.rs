@@ -1,6 +1,6 @@
 //! Layouts by descriptor or name: their figures, and IDs taken apart and put together.
 
-use flakeid_core::{Error, Id, Layout, Parts};
+use flakeid_core::{Error, GivenParts, Id, Layout, Parts};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::thrown;
@@ -156,50 +156,18 @@ pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.upper_bound(unix_ms).to_u64())
 }
 
-/// The parts' texts, in the order of `PARTS` in `node/wasm/lib/backend.js`.
-struct PartTexts(Texts);
-
-impl PartTexts {
-    /// Each field as a number. The tick may be given as `unix_ms`, and the node as datacenter and
-    /// worker.
-    fn parts(&self, layout: &Layout) -> Result<Parts, Error> {
-        let most = layout.max_datacenter_and_worker().unwrap_or_default();
-        let datacenter = optional("datacenter", self.0.get(3), most.0)?;
-        let worker = optional("worker", self.0.get(4), most.1)?;
-        let node = optional("node", self.0.get(2), layout.max_node())?;
-        let most = layout.max_clock_sequence();
-        let clock_sequence = optional("clock_sequence", self.0.get(5), most)?;
-        let sequence = optional("sequence", self.0.get(6), layout.max_sequence())?;
-        let tick = optional("tick", self.0.get(0), layout.max_tick())?;
-        let told = self.0.get(1).map(|text| instant(&text));
-        let (tick, unix_ms) = match (tick, told) {
-            (Some(tick), told) => (tick, told.unwrap_or_else(|| layout.unix_ms_at(tick))),
-            (None, Some(unix_ms)) => (layout.tick_at(unix_ms)?, unix_ms),
-            (None, None) => {
-                return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
-            }
-        };
-        let node = match (node, datacenter, worker) {
-            (Some(node), _, _) => node,
-            (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker)?,
-            (None, None, None) if layout.max_node() == 0 => 0,
-            _ => {
-                return Err(Error::invalid_option(
-                    "node",
-                    "missing: give a node, or datacenter and worker",
-                ));
-            }
-        };
-        Ok(Parts {
-            tick,
-            unix_ms,
-            node,
-            datacenter,
-            worker,
-            clock_sequence: clock_sequence.unwrap_or_default(),
-            sequence: sequence.unwrap_or_default(),
-        })
-    }
+/// From texts in the order of `PARTS` in `node/wasm/lib/backend.js`.
+fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
+    let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
+    layout.complete(&GivenParts {
+        datacenter: optional("datacenter", texts.get(3), most_datacenter)?,
+        worker: optional("worker", texts.get(4), most_worker)?,
+        node: optional("node", texts.get(2), layout.max_node())?,
+        clock_sequence: optional("clock_sequence", texts.get(5), layout.max_clock_sequence())?,
+        sequence: optional("sequence", texts.get(6), layout.max_sequence())?,
+        tick: optional("tick", texts.get(0), layout.max_tick())?,
+        unix_ms: texts.get(1).map(|text| instant(&text)),
+    })
 }
 
 /// The ID of these parts.
@@ -209,6 +177,6 @@ impl PartTexts {
 #[wasm_bindgen]
 pub fn pack(descriptor: &str, texts: Vec<JsValue>) -> Result<u64, JsValue> {
     let layout = parse(descriptor)?;
-    let id = PartTexts(Texts::new(texts)).parts(&layout).and_then(|parts| layout.pack(&parts));
+    let id = parse_parts(&layout, &Texts::new(texts)).and_then(|parts| layout.pack(&parts));
     id.map(Id::to_u64).map_err(thrown)
 }

@@ -7,7 +7,6 @@
 pub mod clock;
 pub mod failure;
 pub mod generator;
-pub mod host;
 pub mod layout;
 pub mod number;
 pub mod options;

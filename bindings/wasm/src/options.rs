@@ -3,10 +3,9 @@
 use flakeid_core::{Error, GeneratorBuilder, Layout, SetByName};
 use wasm_bindgen::prelude::*;
 
-use crate::clock::ManualClock;
+use crate::clock::{self, ManualClock};
 use crate::failure::thrown;
 use crate::generator::Generator;
-use crate::host;
 use crate::number::{Texts, instant};
 
 /// The options that there are, as `name: kind, name: kind`.
@@ -42,7 +41,7 @@ pub fn open(
     clock: Option<ManualClock>,
     now: f64,
 ) -> Result<Generator, JsValue> {
-    host::set_time(now);
+    clock::set_time(now);
     let open = || {
         let mut builder = builder(&Texts::new(options))?;
         if let Some(ManualClock(clock)) = clock {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use flakeid_core::Error;
 
-use crate::terminal::output;
+use crate::terminal;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -36,14 +36,14 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Refused { error, hint } => {
-                output::error(error.code(), &error.to_string());
+                terminal::error(error.code(), &error.to_string());
                 if let Some(hint) = hint {
-                    output::hint(hint);
+                    terminal::hint(hint);
                 }
             }
-            Self::Io { doing, error } => output::error("error", &format!("{doing}: {error}")),
+            Self::Io { doing, error } => terminal::error("error", &format!("{doing}: {error}")),
             Self::NoReader => return ExitCode::SUCCESS,
-            Self::Declined => output::note("flakeid: nothing was changed"),
+            Self::Declined => terminal::note("flakeid: nothing was changed"),
         }
         ExitCode::FAILURE
     }

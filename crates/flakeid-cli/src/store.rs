@@ -8,7 +8,7 @@ use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
 use flakeid_lease::store::operations::{self, Listing, PastHolder, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
 
-use crate::args::environment;
+use crate::args;
 use crate::failure::Failure;
 use crate::format::sanitize;
 
@@ -42,7 +42,7 @@ impl StoreArgs {
         if let Some(url) = &self.store {
             return Ok(Some(Location::parse(url)?));
         }
-        let Some(url) = environment::variable(STORE) else { return Ok(None) };
+        let Some(url) = args::variable(STORE) else { return Ok(None) };
         Location::parse(&url).map(Some).map_err(|error| from_environment(error, STORE))
     }
 
@@ -67,7 +67,7 @@ impl StoreArgs {
             Namespace::check_name(name)?;
             return Ok(name.clone());
         }
-        let Some(name) = environment::variable(NAMESPACE) else {
+        let Some(name) = args::variable(NAMESPACE) else {
             return Ok(DEFAULT_NAMESPACE.to_owned());
         };
         Namespace::check_name(&name).map_err(|error| from_environment(error, NAMESPACE))?;

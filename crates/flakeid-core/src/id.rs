@@ -1,4 +1,4 @@
-//! The 64 bits of an ID.
+//! The 64 bits of an ID, and what they say field by field.
 
 use core::fmt;
 
@@ -151,5 +151,82 @@ mod serde_impls {
                 u64::deserialize(deserializer).map(Id)
             }
         }
+    }
+}
+
+/// What an ID says, field by field.
+///
+/// `unix_ms` repeats `tick`, and `datacenter` with `worker` repeat `node`; see
+/// [`Layout::pack`](crate::Layout::pack).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Parts {
+    /// Whole units since the layout's epoch.
+    pub tick: u64,
+    /// The instant at which that tick begins, in Unix milliseconds.
+    pub unix_ms: i64,
+    /// The whole machine field; 0 where the layout has none.
+    pub node: u64,
+    /// The node's high part; `None` where the layout does not split it.
+    pub datacenter: Option<u64>,
+    /// The node's low part; `None` where the layout does not split it.
+    pub worker: Option<u64>,
+    /// The clock sequence; 0 where the layout has none.
+    pub clock_sequence: u64,
+    /// The counter within the tick; 0 where the layout has none.
+    pub sequence: u64,
+}
+
+/// As many of an ID's parts as somebody gives; [`Layout::complete`](crate::Layout::complete) works
+/// out the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenParts {
+    /// Whole units since the layout's epoch; without it the tick of `unix_ms`.
+    pub tick: Option<u64>,
+    /// An instant in the tick, in Unix milliseconds.
+    pub unix_ms: Option<i64>,
+    /// The whole machine field; without it datacenter and worker make the node.
+    pub node: Option<u64>,
+    /// The node's high part.
+    pub datacenter: Option<u64>,
+    /// The node's low part.
+    pub worker: Option<u64>,
+    /// The clock sequence; 0 unless given.
+    pub clock_sequence: Option<u64>,
+    /// The counter within the tick; 0 unless given.
+    pub sequence: Option<u64>,
+}
+
+#[cfg(all(test, feature = "serde", not(loom)))]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use alloc::boxed::Box;
+    use alloc::string::ToString;
+
+    use serde_test::{Configure, Token, assert_de_tokens_error, assert_tokens};
+
+    use super::Id;
+
+    #[test]
+    fn a_string_in_text_and_an_integer_in_binary() {
+        for bits in [0, 1, 910_499_571_847_892_992, u64::MAX] {
+            let id = Id::from_u64(bits);
+            let text: &'static str = Box::leak(bits.to_string().into_boxed_str());
+            assert_tokens(&id.readable(), &[Token::Str(text)]);
+            assert_tokens(&id.compact(), &[Token::U64(bits)]);
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!(json, format!("\"{bits}\""));
+            assert_eq!(serde_json::from_str::<Id>(&json).unwrap(), id);
+        }
+    }
+
+    #[test]
+    fn a_number_in_text_is_refused() {
+        // It may have lost digits on its way through JavaScript, and nobody could tell.
+        assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
+        assert_de_tokens_error::<serde_test::Readable<Id>>(
+            &[Token::Str("18446744073709551616")],
+            "\"18446744073709551616\" is not an ID in decimal: it is larger than the largest 64-bit \
+             ID: must be from 0 to 18446744073709551615",
+        );
     }
 }

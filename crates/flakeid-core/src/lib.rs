@@ -41,7 +41,6 @@ mod generator;
 mod id;
 mod layout;
 mod options;
-mod parts;
 mod quoted;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod ring;
@@ -63,10 +62,9 @@ pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
-pub use id::Id;
+pub use id::{GivenParts, Id, Parts};
 pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
-pub use parts::Parts;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub use ring::{CachedGenerator, RingOptions, RingStats};
 pub use text::{Text, TextForm};

@@ -26,7 +26,6 @@ pub mod conformance;
 mod embedded;
 mod fork_gate;
 mod generator;
-mod host;
 mod keeper;
 mod machine;
 mod node_source;

@@ -1,4 +1,4 @@
-//! Which machine this is.
+//! Which machine this is, and what people call it.
 
 use std::path::Path;
 
@@ -40,6 +40,12 @@ const UNKNOWN: &str = "unknown";
 #[must_use]
 pub fn machine_rotation() -> u64 {
     id().unwrap_or(0)
+}
+
+/// This host's name, for people to read in `flakeid leases ls`; empty if it has none.
+pub(crate) fn host_name() -> String {
+    let name = gethostname::gethostname().to_string_lossy().into_owned();
+    name.chars().filter(|c| !c.is_control()).take(128).collect()
 }
 
 fn read(path: &Path) -> Option<u64> {

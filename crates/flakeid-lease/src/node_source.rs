@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use flakeid_core::{Error, Layout};
 
-use crate::host;
+use crate::machine;
 
 /// Where a node comes from without a store. Each has to be chosen by name; none is a default.
 ///
@@ -66,7 +66,7 @@ impl NodeSource {
     pub fn node(self, layout: &Layout) -> Result<u64, Error> {
         match self {
             Self::Environment => from_environment(layout, |name| std::env::var(name).ok()),
-            Self::Kubernetes => from_host_name(layout, &host::name()),
+            Self::Kubernetes => from_host_name(layout, &machine::host_name()),
             Self::MacAddress => match mac_address::get_mac_address() {
                 Ok(Some(address)) => Ok(low_bits(layout, &address.bytes())),
                 Ok(None) => Err(missing("mac", "this host has no network card")),

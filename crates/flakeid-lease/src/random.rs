@@ -1,3 +1,5 @@
+//! Random tokens, and random numbers that keep clients apart.
+
 use crate::protocol::Token;
 
 /// Random bits from the operating system. Where it has none (never seen on systems with threads),
@@ -25,8 +27,19 @@ pub(crate) fn token() -> Token {
     Token::from_bits(bits())
 }
 
+/// From 0 to 1: keeps clients apart that would otherwise do the same again and again. Nothing secret
+/// or safe rests on it.
+pub(crate) fn fraction() -> f64 {
+    f64::from(bits() as u32) / f64::from(u32::MAX)
+}
+
 /// From 0.8 to 1.2.
 pub(crate) fn jitter() -> f64 {
-    let part = f64::from(bits() as u32) / f64::from(u32::MAX);
-    0.8 + 0.4 * part
+    0.8 + 0.4 * fraction()
+}
+
+/// A whole number below `end`, which is at least 1.
+#[cfg(any(feature = "mysql", feature = "redis", feature = "etcd"))]
+pub(crate) fn below(end: u64) -> u64 {
+    ((fraction() * end as f64) as u64).min(end.saturating_sub(1))
 }

@@ -2,8 +2,7 @@
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::run::{Built, WORK, bounded};
-use crate::service::{Background, Service, free_port};
+use crate::run::{Background, Built, Service, WORK, bounded, free_port};
 use crate::stores::Stores;
 
 const ORDER: &str = r#"{"item": "tea"}"#;

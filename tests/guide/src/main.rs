@@ -6,7 +6,6 @@ mod commands;
 mod examples;
 mod readme;
 mod run;
-mod service;
 mod stores;
 
 use std::process::ExitCode;

@@ -1,17 +1,14 @@
 //! The proof that other languages can link the C library: programs in C, C++, Go and Java against an
 //! unpacked archive. `cargo xtask c --test` builds the archive and runs this.
 
-mod languages;
-mod library;
 mod programs;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use flakeid_linking::Library;
 use flakeid_steps::{Failed, Outcome, packages, root};
-
-use library::Library;
 
 /// Builds and runs programs against the C library.
 #[derive(Parser)]
@@ -43,8 +40,8 @@ fn run(arguments: Arguments) -> Outcome {
     programs::symbols(&library)?;
     programs::c(&library)?;
     programs::cpp(&library)?;
-    languages::go(&library)?;
-    languages::java(&library)
+    programs::go(&library)?;
+    programs::java(&library)
 }
 
 fn main() -> ExitCode {

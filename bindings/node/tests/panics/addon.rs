@@ -10,8 +10,6 @@ extern crate self as flakeid_core;
 
 #[path = "../../src/cached.rs"]
 mod cached;
-#[path = "../../src/clock.rs"]
-mod clock;
 #[path = "../../src/dispatch.rs"]
 mod dispatch;
 #[path = "../../src/environment.rs"]
@@ -38,18 +36,12 @@ mod local;
 mod number;
 #[path = "../../src/options.rs"]
 mod options;
-#[path = "../../src/pending_close.rs"]
-mod pending_close;
 #[path = "../../src/ring.rs"]
 mod ring;
 #[path = "../../src/slots.rs"]
 mod slots;
 #[path = "../../src/task.rs"]
 mod task;
-#[path = "../../src/text.rs"]
-mod text;
-#[path = "../../src/version.rs"]
-mod version;
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use flakeid_core::Layout;
 
-use crate::args::environment;
+use crate::args;
 use crate::failure::Failure;
 
 pub(crate) const LAYOUT: &str = "FLAKEID_LAYOUT";
@@ -30,8 +30,8 @@ impl LayoutArg {
         if let Some(text) = &self.layout {
             return parse(text);
         }
-        match environment::variable(LAYOUT) {
-            Some(text) => text.parse().map_err(|error| environment::failure(error, LAYOUT)),
+        match args::variable(LAYOUT) {
+            Some(text) => text.parse().map_err(|error| args::variable_failure(error, LAYOUT)),
             None => Ok(Layout::default()),
         }
     }

@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 use flakeid_core::{Error, Layout};
 use flakeid_lease::NodeSource;
 
-use crate::args::environment;
+use crate::args;
 use crate::failure::Failure;
 use crate::format::number;
-use crate::terminal::output;
+use crate::terminal;
 
 pub(crate) const NODE: &str = "FLAKEID_NODE";
 pub(crate) const DATACENTER: &str = "FLAKEID_DATACENTER";
@@ -86,7 +86,7 @@ impl NodeArgs {
         if let Some(source) = self.node_from.map(Source::node_source) {
             let node = source.node(layout)?;
             if let Some(warning) = source.warning() {
-                output::warning(warning);
+                terminal::warning(warning);
             }
             return Ok(Some(node));
         }
@@ -155,7 +155,7 @@ impl Given {
                     "worker" => WORKER,
                     _ => NODE,
                 };
-                environment::failure(error, name)
+                args::variable_failure(error, name)
             }
             _ => error.into(),
         }

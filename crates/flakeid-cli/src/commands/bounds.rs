@@ -11,7 +11,7 @@ use crate::failure::{Failure, Outcome};
 use crate::format::id_json::name_of;
 use crate::format::instant::{self, exact};
 use crate::format::{BOLD, DIM};
-use crate::terminal::output;
+use crate::terminal;
 
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     }
     warn_of_sign(lower.as_ref(), upper.as_ref());
     if args.json {
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         let id = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.id.to_string());
         let range = Range {
             layout: &name_of(&layout),
@@ -86,13 +86,13 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
             lower: id(&lower),
             upper: id(&upper),
         };
-        output::json_line(&mut out, &range)?;
+        terminal::json_line(&mut out, &range)?;
         out.flush()?;
-    } else if output::is_terminal() {
-        output::show(&for_people(lower.as_ref(), upper.as_ref()))?;
+    } else if terminal::is_terminal() {
+        terminal::show(&for_people(lower.as_ref(), upper.as_ref()))?;
     } else {
         let id = |bound: Option<Bound>| bound.map_or(String::new(), |bound| bound.id.to_string());
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         writeln!(out, "{}\t{}", id(lower), id(upper))?;
         out.flush()?;
     }
@@ -132,7 +132,7 @@ fn check_order(lower: Option<&Bound>, upper: Option<&Bound>) -> Result<(), Error
 
 fn warn_of_year(bound: &Bound, text: &str) {
     if instant::looks_like_a_year(text) {
-        output::warning(&format!(
+        terminal::warning(&format!(
             "{} {text} was read as Unix milliseconds ({}); if you mean the year, write {text}-01-01",
             bound.option,
             exact(bound.asked)
@@ -147,7 +147,7 @@ fn warn_of_clamping(bound: &Bound, layout: &Layout) {
     } else {
         ("not before the layout's end", layout.horizon(), "last")
     };
-    output::warning(&format!(
+    terminal::warning(&format!(
         "{} {} is {outside}, {}; the {tick} tick is used instead",
         bound.option,
         exact(bound.asked),
@@ -157,7 +157,7 @@ fn warn_of_clamping(bound: &Bound, layout: &Layout) {
 
 fn warn_of_sign(lower: Option<&Bound>, upper: Option<&Bound>) {
     let Some(bound) = upper.or(lower).filter(|bound| bound.id.to_i64() < 0) else { return };
-    output::warning(&format!(
+    terminal::warning(&format!(
         "{} is above 2^63 - 1: a signed 64-bit column stores it as {} and sorts such IDs before \
          all others",
         bound.id,

@@ -13,7 +13,7 @@ use crate::format::diagram;
 use crate::format::id_json::{IdJson, name_of};
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
-use crate::terminal::output;
+use crate::terminal;
 
 /// Decodes IDs and draws their bits
 ///
@@ -57,7 +57,7 @@ const LONGEST_LINE: u64 = 4096;
 pub(crate) fn run(args: &InspectArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let form = args.format.text_form();
-    let draws = args.pretty || (!args.json && output::is_terminal());
+    let draws = args.pretty || (!args.json && terminal::is_terminal());
     let mut view = View { layout, name: name_of(&layout), draws, drawn: false };
     if args.ids.is_empty() {
         return view.standard_input(form);
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
         .iter()
         .map(|text| id::parse(text, form, &layout))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut out = output::stream();
+    let mut out = terminal::stream();
     for id in ids {
         view.show(&mut out, id)?;
     }
@@ -106,7 +106,7 @@ impl View {
             return Err(error.into());
         }
         let mut input = BufReader::new(input.lock());
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         let mut line = Vec::new();
         for number in 1_u64.. {
             // Before a read that may wait, so that the reader of a slow pipe gets every answer.
@@ -134,14 +134,14 @@ impl View {
         Ok(())
     }
 
-    fn show(&mut self, out: &mut output::Stream, id: Id) -> Outcome {
+    fn show(&mut self, out: &mut terminal::Stream, id: Id) -> Outcome {
         if !self.draws {
-            return Ok(output::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);
+            return Ok(terminal::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);
         }
         let gap = if self.drawn { "\n" } else { "" };
         self.drawn = true;
         let text = self.draw(id)?;
-        Ok(output::show(&format!("{gap}{text}"))?)
+        Ok(terminal::show(&format!("{gap}{text}"))?)
     }
 
     fn draw(&self, id: Id) -> Result<String, Error> {
@@ -152,7 +152,7 @@ impl View {
             let _ = write!(text, "  {DIM}{layout}{DIM:#}");
         }
         text += "\n\n";
-        text += &diagram::draw(layout, Some(id), output::columns());
+        text += &diagram::draw(layout, Some(id), terminal::columns());
         text += "\n";
         let spans: Vec<_> = layout.fields().collect();
         let values: Vec<String> =

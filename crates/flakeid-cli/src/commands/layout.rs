@@ -16,7 +16,7 @@ use crate::format::instant::{date, exact};
 use crate::format::number::{grouped, nodes, range, rate};
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM};
-use crate::terminal::output;
+use crate::terminal;
 
 /// The arguments of `flakeid layout` without a subcommand.
 #[derive(Args)]
@@ -37,9 +37,9 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
         None => Layout::presets().iter().map(|(_, layout)| *layout).collect(),
     };
     if args.json {
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         for layout in &layouts {
-            output::json_line(&mut out, &Description::new(layout, now))?;
+            terminal::json_line(&mut out, &Description::new(layout, now))?;
         }
         out.flush()?;
         return Ok(());
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
         (Some(_), [layout]) => describe(layout, now),
         _ => list(&layouts, now),
     };
-    Ok(output::show(&text)?)
+    Ok(terminal::show(&text)?)
 }
 
 /// Why IDs of this layout cannot be made now, if they cannot.
@@ -121,7 +121,7 @@ impl Description {
 /// One line for each layout, or two where the terminal is too narrow to show the descriptor as well.
 fn list(layouts: &[Layout], now: i64) -> String {
     let wide = table(layouts, now, true);
-    if output::is_terminal() && wide.width() > output::columns() {
+    if terminal::is_terminal() && wide.width() > terminal::columns() {
         table(layouts, now, false).render()
     } else {
         wide.render()
@@ -166,7 +166,7 @@ fn describe(layout: &Layout, now: i64) -> String {
         Some(name) => format!("{BOLD}{name}{BOLD:#}  {layout}\n\n"),
         None => format!("{BOLD}{layout}{BOLD:#}\n\n"),
     };
-    text += &diagram::draw(layout, None, output::columns());
+    text += &diagram::draw(layout, None, terminal::columns());
     text += "\n";
     if let Some(legend) = diagram::legend_of_unused(layout) {
         let _ = writeln!(text, "{legend}  always 0");

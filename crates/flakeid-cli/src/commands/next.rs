@@ -9,8 +9,7 @@ use super::next_source::{NextSource, SourceArgs};
 use crate::failure::Outcome;
 use crate::format::id_json::{IdJson, name_of};
 use crate::format::number;
-use crate::terminal::output;
-use crate::terminal::progress::Progress;
+use crate::terminal::{self, Progress};
 
 /// Generates IDs, one per line
 ///
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &NextArgs) -> Outcome {
     let source = NextSource::open(&args.source, layout)?;
     let writer = Writer::new(args.format, layout);
     let mut progress = Progress::new(left);
-    let mut out = output::stream();
+    let mut out = terminal::stream();
     let mut ids = vec![Id::default(); CHUNK];
     while left > 0 {
         let wanted = usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK));
@@ -117,12 +116,12 @@ impl Writer {
         Self { form, layout, name: name_of(&layout) }
     }
 
-    fn write(&self, out: &mut output::Stream, id: Id) -> Outcome {
+    fn write(&self, out: &mut terminal::Stream, id: Id) -> Outcome {
         let form = match self.form {
             OutputForm::Bytes => return Ok(out.write_all(&id.to_be_bytes())?),
             OutputForm::Json => {
                 let json = IdJson::new(id, &self.layout, &self.name)?;
-                return Ok(output::json_line(out, &json)?);
+                return Ok(terminal::json_line(out, &json)?);
             }
             OutputForm::Dec => TextForm::Decimal,
             OutputForm::Hex => TextForm::Hex,

@@ -9,7 +9,7 @@ use flakeid_core::{Error, Generator, Id, Layout, SetByName};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 
-use crate::args::environment;
+use crate::args;
 use crate::args::layout_arg::LayoutArg;
 use crate::args::node::{self, NodeArgs};
 use crate::failure::Failure;
@@ -102,7 +102,7 @@ impl NextSource {
 
 fn identity(args: &SourceArgs, layout: &Layout) -> Result<Identity, Failure> {
     let Some(name) = &args.name else {
-        let node = args.node.resolve(layout, environment::variable)?;
+        let node = args.node.resolve(layout, args::variable)?;
         return Ok(node.map_or(Identity::Any, Identity::Node));
     };
     if args.node.is_empty() {

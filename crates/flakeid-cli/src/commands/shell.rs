@@ -8,7 +8,7 @@ use clap::{Args, Command, ValueHint};
 use clap_complete::Shell;
 
 use crate::failure::{Failure, Outcome};
-use crate::terminal::output;
+use crate::terminal;
 
 /// Writes a completion script for a shell
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> Outcome {
 }
 
 fn write(text: &[u8]) -> Outcome {
-    let mut out = output::stream();
+    let mut out = terminal::stream();
     out.write_all(text)?;
     out.flush()?;
     Ok(())

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::format::duration;
 use crate::format::{BOLD, DIM, sanitize};
 use crate::store::{Connection, StoreArgs};
-use crate::terminal::output;
+use crate::terminal;
 
 /// Finds the process that generated an ID
 ///
@@ -57,13 +57,13 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
     let answers = ids.into_iter().map(|id| Answer::find(&mut connection, &listing, id));
     let answers = answers.collect::<Result<Vec<_>, _>>()?;
-    if output::is_terminal() && !args.json {
+    if terminal::is_terminal() && !args.json {
         let texts: Vec<String> = answers.iter().map(|answer| answer.draw(&listing)).collect();
-        return Ok(output::show(&texts.join("\n"))?);
+        return Ok(terminal::show(&texts.join("\n"))?);
     }
-    let mut out = output::stream();
+    let mut out = terminal::stream();
     for answer in &answers {
-        output::json_line(&mut out, &answer.report(&listing))?;
+        terminal::json_line(&mut out, &answer.report(&listing))?;
     }
     out.flush()?;
     Ok(())

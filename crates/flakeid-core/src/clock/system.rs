@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::interface::{Clock, sleep};
+use super::{Clock, sleep};
 
 /// The operating system's clock, exact to the millisecond. The default.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,6 @@
 //! The one error type of all languages.
 
-mod layout_fault;
-mod text_fault;
+mod reasons;
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -9,8 +8,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::calendar::Rfc3339;
-pub(crate) use layout_fault::LayoutFault;
-pub(crate) use text_fault::TextFault;
+pub(crate) use reasons::{LayoutFault, TextFault};
 
 use crate::quoted::Quoted;
 

@@ -1,10 +1,13 @@
-//! The limit of one generator.
+//! The limit of one generator; and by the same memory, telling a process from its forked children.
+
+#[cfg(feature = "std")]
+use core::fmt;
 
 #[cfg(not(loom))]
 use super::page::PAGES;
 #[cfg(loom)]
 use super::page::Pages;
-use super::slot::{OWNED, Slot};
+use super::page::{OWNED, Slot};
 use crate::sync::Ordering;
 
 /// One generator's slot, given back when dropped.
@@ -73,6 +76,40 @@ impl Drop for Limit {
             self.slot.limit.store(0, Ordering::Release);
             self.slot.owned.store(0, Ordering::Release);
         }
+    }
+}
+
+/// Knows whether the process that made it is the one that asks: for whatever a forked child must
+/// not use of its parent's (connections, threads, locks).
+#[cfg(feature = "std")]
+pub struct ProcessMark(Limit);
+
+#[cfg(feature = "std")]
+impl ProcessMark {
+    /// The mark of this process.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Limit::new(1))
+    }
+
+    /// False in a forked child of the process that made it, and in the child's children.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.0.is_ours()
+    }
+}
+
+#[cfg(feature = "std")]
+impl Default for ProcessMark {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(feature = "std")]
+impl fmt::Debug for ProcessMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessMark").field("is_ours", &self.is_ours()).finish()
     }
 }
 

@@ -12,10 +12,7 @@
 
 mod limit;
 mod page;
-#[cfg(feature = "std")]
-mod process_mark;
-mod slot;
 
 pub(crate) use limit::Limit;
 #[cfg(feature = "std")]
-pub use process_mark::ProcessMark;
+pub use limit::ProcessMark;

@@ -1,45 +1,40 @@
+//! The options of generators: by method, by name, and what becomes of them.
+
 use alloc::format;
 use alloc::sync::Arc;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::cell::Cell;
+use super::node_choice::NodeChoice;
 use super::shape::Shape;
+use super::start::SequenceStart;
 use super::{Generator, Overflow, Policy, Rollback, Window, limit_of};
 use crate::clock::{Clock, ClockSource};
 use crate::fork::Limit;
 use crate::layout::LayoutFault;
+use crate::options::{NamedOption, SetByName};
 use crate::{Error, ErrorKind, Layout};
 
 /// The options of a [`Generator`]. Only the node has no default.
 #[must_use = "a builder does nothing until it is built"]
 pub struct GeneratorBuilder {
-    pub(super) layout: Layout,
-    pub(super) node: Option<u64>,
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-    pub(super) nodes: Option<Vec<u64>>,
-    pub(super) datacenter: Option<u64>,
-    pub(super) worker: Option<u64>,
-    pub(super) policy: Policy,
-    pub(super) sequence_mask: Option<u64>,
-    pub(super) sequence_start: u64,
-    pub(super) max_ahead: Duration,
-    pub(super) max_wait: Option<Duration>,
-    pub(super) clock: Option<ClockSource>,
-    pub(super) window_start: Option<u64>,
-    pub(super) window_fence: Option<u64>,
+    layout: Layout,
+    node: NodeChoice,
+    policy: Policy,
+    sequence_mask: Option<u64>,
+    sequence_start: u64,
+    max_ahead: Duration,
+    max_wait: Option<Duration>,
+    clock: Option<ClockSource>,
+    window_start: Option<u64>,
+    window_fence: Option<u64>,
 }
 
 impl GeneratorBuilder {
-    pub(super) fn new(layout: Layout) -> Self {
+    fn new(layout: Layout) -> Self {
         Self {
             layout,
-            node: None,
-            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-            nodes: None,
-            datacenter: None,
-            worker: None,
+            node: NodeChoice::default(),
             policy: Policy::default(),
             sequence_mask: None,
             sequence_start: 0,
@@ -55,7 +50,7 @@ impl GeneratorBuilder {
     /// generators that got the same one silently would repeat each other's IDs. So would a process
     /// that uses the node of an earlier one while its clock reads earlier than that one's latest ID.
     pub const fn node(mut self, node: u64) -> Self {
-        self.node = Some(node);
+        self.node.node = Some(node);
         self
     }
 
@@ -70,21 +65,21 @@ impl GeneratorBuilder {
     /// Not on `wasm32-unknown-unknown`, where every kilobyte is downloaded.
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub fn nodes(mut self, nodes: &[u64]) -> Self {
-        self.nodes = Some(nodes.into());
+        self.node.several = Some(nodes.into());
         self
     }
 
     /// The high part of the node, in layouts that split it, together with
     /// [`worker`](Self::worker) and instead of [`node`](Self::node).
     pub const fn datacenter(mut self, datacenter: u64) -> Self {
-        self.datacenter = Some(datacenter);
+        self.node.datacenter = Some(datacenter);
         self
     }
 
     /// The low part of the node, in layouts that split it, together with
     /// [`datacenter`](Self::datacenter) and instead of [`node`](Self::node).
     pub const fn worker(mut self, worker: u64) -> Self {
-        self.worker = Some(worker);
+        self.node.worker = Some(worker);
         self
     }
 
@@ -169,12 +164,20 @@ impl GeneratorBuilder {
             };
             return Err(Error::layout(Some(&format!("{layout}")), fault));
         }
-        let nodes = self.resolve_nodes()?;
+        let nodes = self.node.resolve(&layout)?;
+        if nodes.len() > 1 && self.sequence_mask.is_some() {
+            return Err(Error::invalid_option(
+                "sequence_mask",
+                "cannot be combined with several nodes, which are for more IDs per tick; \
+                 leave one of the two out",
+            ));
+        }
         let shape = Shape::new(&layout, &nodes)?;
         let sequence_mask = self.resolve_sequence_mask(&shape)?;
-        let start_mask = self.resolve_start_mask(sequence_mask)?;
+        let start = SequenceStart::new(self.sequence_start, sequence_mask)?;
         let window = self.resolve_window()?;
-        self.check_policy(window)?;
+        self.policy.check(&layout, window)?;
+        window.map_or(Ok(()), |window| window.check(&layout))?;
         let clock = self.resolve_clock()?;
         let now = match layout.tick_at(clock.exact_unix_ms()) {
             Ok(tick) => Some(tick),
@@ -202,8 +205,7 @@ impl GeneratorBuilder {
             unit: layout.unit_ms(),
             span: (layout.horizon() - layout.epoch()).cast_unsigned(),
             sequence_mask,
-            start_mask,
-            start_seed: if start_mask == 0 { 0 } else { random_seed() },
+            start,
             shared,
             policy: self.policy,
             max_ahead: ticks_in(self.max_ahead, &layout),
@@ -214,81 +216,6 @@ impl GeneratorBuilder {
             layout,
             nodes: nodes.into(),
         })
-    }
-
-    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-    fn resolve_nodes(&self) -> Result<Vec<u64>, Error> {
-        Ok(vec![self.resolve_node()?])
-    }
-
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-    fn resolve_nodes(&self) -> Result<Vec<u64>, Error> {
-        let Some(nodes) = &self.nodes else { return Ok(vec![self.resolve_node()?]) };
-        let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));
-        if self.node.is_some() || self.datacenter.is_some() || self.worker.is_some() {
-            return refused("give either nodes or one node, not both");
-        }
-        if !nodes.len().is_power_of_two() {
-            return refused(&format!("{} nodes: their number must be a power of two", nodes.len()));
-        }
-        let mut nodes = nodes.clone();
-        nodes.sort_unstable();
-        if let Some((twice, _)) = nodes.iter().zip(&nodes[1..]).find(|(a, b)| a == b) {
-            return refused(&format!("node {twice} is there twice"));
-        }
-        if nodes.len() > 1 {
-            let (time, _, clock_sequence, sequence) = self.layout.spans();
-            let more = nodes.len().trailing_zeros();
-            if clock_sequence.width > 0 {
-                return refused(
-                    "several nodes cannot be combined with a layout that has a clock sequence (c)",
-                );
-            }
-            if u32::from(time.width + sequence.width) + more > 63 {
-                return refused(&format!(
-                    "{} nodes need {more} bits besides the {} of time and the {} of sequence, and \
-                     together these may be 63; give fewer nodes",
-                    nodes.len(),
-                    time.width,
-                    sequence.width
-                ));
-            }
-            if self.sequence_mask.is_some() {
-                return Err(Error::invalid_option(
-                    "sequence_mask",
-                    "cannot be combined with several nodes, which are for more IDs per tick; \
-                     leave one of the two out",
-                ));
-            }
-        }
-        Ok(nodes)
-    }
-
-    fn resolve_node(&self) -> Result<u64, Error> {
-        match (self.node, self.datacenter, self.worker) {
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Error::invalid_option(
-                "node",
-                "give either a node, or a datacenter with a worker, not both",
-            )),
-            (Some(node), None, None) => Ok(node),
-            (None, Some(datacenter), Some(worker)) => self.layout.join_node(datacenter, worker),
-            (None, Some(_), None) => {
-                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
-            }
-            (None, None, Some(_)) => Err(Error::invalid_option(
-                "datacenter",
-                "missing: datacenter and worker go together",
-            )),
-            (None, None, None) if self.layout.max_node() == 0 => Ok(0),
-            (None, None, None) => Err(Error::invalid_option(
-                "node",
-                &format!(
-                    "missing: give a node from 0 to {} that no other generator of this layout \
-                     uses at the same time",
-                    self.layout.max_node()
-                ),
-            )),
-        }
     }
 
     fn resolve_sequence_mask(&self, shape: &Shape) -> Result<u64, Error> {
@@ -303,49 +230,12 @@ impl GeneratorBuilder {
         }
     }
 
-    fn resolve_start_mask(&self, sequence_mask: u64) -> Result<u64, Error> {
-        let most = sequence_mask.count_ones().into();
-        if self.sequence_start > most {
-            let bits = &self.sequence_start;
-            return Err(Error::field_out_of_range("sequence_start", bits, 0, most));
-        }
-        Ok((1 << self.sequence_start) - 1)
-    }
-
     fn resolve_window(&self) -> Result<Option<Window>, Error> {
         match (self.window_start, self.window_fence) {
             (None, None) => Ok(None),
             (Some(start), Some(fence)) => Window::new(start, fence).map(Some),
             _ => Err(Error::invalid_option("window", "give both window_start and window_fence")),
         }
-    }
-
-    fn check_policy(&self, window: Option<Window>) -> Result<(), Error> {
-        if self.policy.overflow == Overflow::Borrow && window.is_none() {
-            return Err(Error::invalid_option(
-                "overflow",
-                "borrow requires a leased window, because after a restart a fixed node would \
-                 repeat the IDs that it had borrowed; use wait or error, or lease the node",
-            ));
-        }
-        if self.policy.rollback == Rollback::ClockSequence {
-            let bits = self.layout.spans().2.width;
-            if bits == 0 || bits > 8 {
-                return Err(Error::invalid_option(
-                    "rollback",
-                    &format!(
-                        "clock-sequence needs a layout with 1 to 8 clock-sequence bits (c), not {bits}"
-                    ),
-                ));
-            }
-            if window.is_some() {
-                return Err(Error::invalid_option(
-                    "rollback",
-                    "clock-sequence needs a fixed node; on a lease use continue, wait or error",
-                ));
-            }
-        }
-        window.map_or(Ok(()), |window| window.check(&self.layout))
     }
 
     #[cfg_attr(feature = "std", expect(clippy::unnecessary_wraps, reason = "it can fail without"))]
@@ -362,6 +252,54 @@ impl GeneratorBuilder {
              off and there is no system clock without it",
         ))
     }
+}
+
+/// Each option is checked against the others when the generator is built. The clock can be named
+/// where there is more than one.
+impl SetByName for GeneratorBuilder {
+    const OPTIONS: &'static [NamedOption<Self>] = &[
+        NamedOption::number("node", |b| b.layout.max_node(), |b, node| b.node.node = Some(node)),
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        NamedOption::numbers(
+            "nodes",
+            |b| b.layout.max_node(),
+            |b, nodes| b.node.several = Some(nodes),
+        ),
+        NamedOption::number(
+            "datacenter",
+            |b| b.layout.max_datacenter_and_worker().unwrap_or_default().0,
+            |b, datacenter| b.node.datacenter = Some(datacenter),
+        ),
+        NamedOption::number(
+            "worker",
+            |b| b.layout.max_datacenter_and_worker().unwrap_or_default().1,
+            |b, worker| b.node.worker = Some(worker),
+        ),
+        NamedOption::number(
+            "sequence_mask",
+            |b| b.layout.max_sequence(),
+            |b, mask| b.sequence_mask = Some(mask),
+        ),
+        NamedOption::number(
+            "sequence_start",
+            |b| b.layout.max_sequence().count_ones().into(),
+            |b, bits| b.sequence_start = bits,
+        ),
+        NamedOption::text("overflow", |b, text| text.parse().map(|it| b.policy.overflow = it)),
+        NamedOption::text("rollback", |b, text| text.parse().map(|it| b.policy.rollback = it)),
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        NamedOption::text("clock", |b, text| {
+            text.parse::<crate::NamedClock>().map(|it| b.clock = Some(ClockSource::of(it)))
+        }),
+        NamedOption::duration("max_ahead_ms", |b, max_ahead| b.max_ahead = max_ahead),
+        NamedOption::duration("max_wait_ms", |b, max_wait| b.max_wait = Some(max_wait)),
+        NamedOption::number(
+            "window_start",
+            |b| b.layout.max_tick(),
+            |b, tick| b.window_start = Some(tick),
+        ),
+        NamedOption::number("window_fence", |_| u64::MAX, |b, tick| b.window_fence = Some(tick)),
+    ];
 }
 
 #[cfg(not(loom))]
@@ -390,20 +328,6 @@ fn ticks_in(duration: Duration, layout: &Layout) -> u64 {
     u64::try_from(ticks).unwrap_or(u64::MAX).min(layout.max_tick())
 }
 
-/// Differs from process to process; nothing about it is secret.
-#[cfg(feature = "std")]
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(())
-}
-
-/// Without an operating system, what differs is where things are in memory.
-#[cfg(not(feature = "std"))]
-fn random_seed() -> u64 {
-    let here = 0u8;
-    core::ptr::from_ref(&here).addr() as u64
-}
-
 impl Generator {
     /// A generator for a fixed node on the system clock, with the default policies.
     ///
@@ -417,5 +341,86 @@ impl Generator {
     /// Starts a generator with options.
     pub fn builder(layout: Layout) -> GeneratorBuilder {
         GeneratorBuilder::new(layout)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use alloc::string::ToString;
+    use core::time::Duration;
+
+    use super::*;
+    use crate::{ErrorKind, Generator, Layout, ManualClock, Overflow, Policy, Rollback};
+
+    fn set(options: &[(&str, &str)]) -> Result<GeneratorBuilder, crate::Error> {
+        let mut builder = Generator::builder(Layout::TWITTER);
+        for (name, text) in options {
+            builder = builder.set(name, text)?;
+        }
+        Ok(builder)
+    }
+
+    #[test]
+    fn texts_do_what_the_methods_do() {
+        let builder = set(&[
+            ("datacenter", "3"),
+            ("worker", "4"),
+            ("sequence_mask", "255"),
+            ("sequence_start", "2"),
+            ("overflow", "borrow"),
+            ("rollback", "wait"),
+            ("max_ahead_ms", "1000"),
+            ("max_wait_ms", "0"),
+            ("window_start", "10"),
+            ("window_fence", "20"),
+        ]);
+        let clock = ManualClock::new(Layout::TWITTER.epoch());
+        let generator = builder.unwrap().clock(clock).build().unwrap();
+        assert_eq!(generator.node(), 3 * 32 + 4);
+        assert_eq!((generator.sequence_mask, generator.start.mask), (255, 3));
+        let policy = Policy { overflow: Overflow::Borrow, rollback: Rollback::Wait };
+        assert_eq!(generator.policy, policy);
+        assert_eq!((generator.max_ahead, generator.max_wait), (1_000, Duration::ZERO));
+        let id = generator.next_id().unwrap();
+        assert_eq!(Layout::TWITTER.unpack(id).unwrap().tick, 10);
+        let limit = generator.shape.position(20);
+        assert_eq!(generator.limit.get(), limit, "the end of the window");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (options, kind, said) in [
+            (
+                &[("nod", "7")][..],
+                ErrorKind::InvalidOption,
+                "no option \"nod\"; there are node: number, ",
+            ),
+            (
+                &[("node", "-1")],
+                ErrorKind::FieldOutOfRange,
+                "node -1 is out of range: must be from 0 to 1023",
+            ),
+            (
+                &[("node", "7"), ("sequence_start", "4294967296")],
+                ErrorKind::FieldOutOfRange,
+                "from 0 to 12",
+            ),
+            (&[("rollback", "never")], ErrorKind::InvalidOption, "not \"never\""),
+            (&[("max_wait_ms", "1.5")], ErrorKind::FieldOutOfRange, "max_wait_ms 1.5"),
+        ] {
+            let error = set(options).and_then(GeneratorBuilder::build).map(drop).unwrap_err();
+            assert_eq!(error.kind(), kind);
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn half_a_window_is_refused() {
+        for given in ["window_start", "window_fence"] {
+            let error = set(&[("node", "7"), (given, "10")]).unwrap().build().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidOption);
+            assert!(error.to_string().contains("give both"), "{error}");
+        }
     }
 }

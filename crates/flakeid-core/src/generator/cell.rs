@@ -1,4 +1,5 @@
-//! The state of the ID space of one node, or of several that count as one: one atomic word, and notes that only the slow path reads.
+//! The state of the ID space of one node, or of several that count as one: one atomic word, and
+//! notes that only the slow path reads, some of which users see as [`Stats`].
 
 use alloc::boxed::Box;
 
@@ -166,11 +167,26 @@ impl Cell {
         }
     }
 
-    pub(super) fn stats(&self) -> super::Stats {
-        super::Stats {
+    pub(super) fn stats(&self) -> Stats {
+        Stats {
             waits: self.waits.load(Ordering::Relaxed),
             rollbacks: self.rollbacks.load(Ordering::Relaxed),
             largest_ahead: self.largest_ahead.load(Ordering::Relaxed),
         }
     }
+}
+
+/// What happened to a generator besides issuing IDs. Events only: nothing is counted for an ID
+/// that meets no obstacle.
+///
+/// Generators that share a node in one process share these counts too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Calls, or stalls within a `fill`, that had to wait.
+    pub waits: u64,
+    /// Times the clock was seen to go back.
+    pub rollbacks: u64,
+    /// The furthest that an ID's tick was ahead of the clock, in ticks.
+    pub largest_ahead: u64,
 }

@@ -10,21 +10,20 @@ mod local;
 mod loom_models;
 #[cfg(all(test, loom))]
 mod loom_twin;
-mod option_table;
+mod node_choice;
 mod policy;
 #[cfg(any(not(loom), test))]
 mod registry;
 mod several;
 mod shape;
-mod split_mix;
-mod stats;
+mod start;
 mod steps;
 mod window;
 
 pub use builder::GeneratorBuilder;
+pub use cell::Stats;
 pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
-pub use stats::Stats;
 pub use window::Window;
 
 use alloc::boxed::Box;
@@ -39,7 +38,7 @@ use crate::sync::back_off;
 use crate::{Error, Id, Layout};
 use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
-use split_mix::split_mix;
+use start::SequenceStart;
 
 /// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
 ///
@@ -83,8 +82,7 @@ pub struct Generator {
     /// Milliseconds from the epoch to the horizon.
     span: u64,
     sequence_mask: u64,
-    start_mask: u64,
-    start_seed: u64,
+    start: SequenceStart,
     has_clock_sequences: bool,
     shared: bool,
     pub(crate) policy: Policy,
@@ -373,16 +371,10 @@ impl Generator {
         Some(Run { first, count, clock_sequence: 0 })
     }
 
-    /// The first position used in a tick of which nothing was used: sequence 0, or a random one
-    /// below 2^start bits. The random number is a hash of the tick, so that it needs no state and
-    /// threads agree on it.
+    /// The first position used in a tick of which nothing was used.
     #[inline]
     fn start_of(&self, tick: u64) -> u64 {
-        let floor = self.shape.position(tick);
-        if self.start_mask == 0 {
-            return floor;
-        }
-        floor | (split_mix(tick ^ self.start_seed) & self.start_mask)
+        self.shape.position(tick) | self.start.of_tick(tick)
     }
 }
 

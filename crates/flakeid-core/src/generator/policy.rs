@@ -1,8 +1,12 @@
+//! What a generator does when its tick is full, and when its clock goes back.
+
+use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::Error;
+use super::window::Window;
 use crate::quoted::Quoted;
+use crate::{Error, Layout};
 
 /// What to do when every sequence number of the current tick is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -110,7 +114,7 @@ impl FromStr for Rollback {
 }
 
 fn unknown(option: &'static str, text: &str, known: &str) -> Error {
-    Error::invalid_option(option, &alloc::format!("must be {known}, not {}", Quoted(text)))
+    Error::invalid_option(option, &format!("must be {known}, not {}", Quoted(text)))
 }
 
 /// An overflow and a rollback behaviour together, by name for those who port.
@@ -126,4 +130,33 @@ impl Policy {
     /// What Twitter's Snowflake and `FlakeId` do: wait when the tick is full, refuse at once when
     /// the clock goes back.
     pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
+
+    /// Whether a generator of this layout can behave like this, with this window or without one.
+    pub(super) fn check(self, layout: &Layout, window: Option<Window>) -> Result<(), Error> {
+        if self.overflow == Overflow::Borrow && window.is_none() {
+            return Err(Error::invalid_option(
+                "overflow",
+                "borrow requires a leased window, because after a restart a fixed node would \
+                 repeat the IDs that it had borrowed; use wait or error, or lease the node",
+            ));
+        }
+        if self.rollback == Rollback::ClockSequence {
+            let bits = layout.spans().2.width;
+            if bits == 0 || bits > 8 {
+                return Err(Error::invalid_option(
+                    "rollback",
+                    &format!(
+                        "clock-sequence needs a layout with 1 to 8 clock-sequence bits (c), not {bits}"
+                    ),
+                ));
+            }
+            if window.is_some() {
+                return Err(Error::invalid_option(
+                    "rollback",
+                    "clock-sequence needs a fixed node; on a lease use continue, wait or error",
+                ));
+            }
+        }
+        Ok(())
+    }
 }

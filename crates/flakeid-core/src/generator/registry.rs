@@ -153,6 +153,6 @@ fn reclaim(entry: *mut Entry) -> Box<Entry> {
 }
 
 fn bucket_of(layout: &Layout, node: u64, buckets: usize) -> usize {
-    let hash = super::split_mix::split_mix(node ^ layout.epoch().cast_unsigned().rotate_left(32));
+    let hash = super::start::split_mix(node ^ layout.epoch().cast_unsigned().rotate_left(32));
     (hash % buckets as u64) as usize
 }

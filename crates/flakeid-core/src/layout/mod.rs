@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use crate::calendar::{Rfc3339, digits_needed};
 use crate::field::{Field, FieldList, FieldSpan, Span};
-use crate::{Error, Id, Parts};
+use crate::{Error, GivenParts, Id, Parts};
 
 /// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
 ///
@@ -230,6 +230,36 @@ impl Layout {
                 | self.clock_sequence.place(parts.clock_sequence)
                 | self.sequence.place(parts.sequence),
         ))
+    }
+
+    /// All parts, for [`pack`](Self::pack), from those that are given: a tick or an instant in it,
+    /// and a node or its two parts, unless the layout has none. What is given twice is not compared
+    /// here; `pack` does that.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the tick or the node is missing, and as
+    /// [`tick_at`](Self::tick_at) and [`join_node`](Self::join_node).
+    pub fn complete(&self, given: &GivenParts) -> Result<Parts, Error> {
+        let (tick, unix_ms) = match (given.tick, given.unix_ms) {
+            (Some(tick), unix_ms) => (tick, unix_ms.unwrap_or_else(|| self.unix_ms_at(tick))),
+            (None, Some(unix_ms)) => (self.tick_at(unix_ms)?, unix_ms),
+            (None, None) => {
+                return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
+            }
+        };
+        let GivenParts { datacenter, worker, .. } = *given;
+        let node = match (given.node, datacenter, worker) {
+            (Some(node), _, _) => node,
+            (None, Some(datacenter), Some(worker)) => self.join_node(datacenter, worker)?,
+            (None, None, None) if self.max_node() == 0 => 0,
+            _ => {
+                let reason = "missing: give a node, or datacenter and worker";
+                return Err(Error::invalid_option("node", reason));
+            }
+        };
+        let clock_sequence = given.clock_sequence.unwrap_or_default();
+        let sequence = given.sequence.unwrap_or_default();
+        Ok(Parts { tick, unix_ms, node, datacenter, worker, clock_sequence, sequence })
     }
 
     /// Parts to start from for [`pack`](Self::pack): the tick of an instant, everything else zero

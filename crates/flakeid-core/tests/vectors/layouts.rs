@@ -1,4 +1,4 @@
-use flakeid_core::{Generator, Id, Layout, ManualClock, Parts};
+use flakeid_core::{ErrorKind, Generator, GivenParts, Id, Layout, ManualClock, Parts, Rfc3339};
 use serde_json::Value;
 
 use crate::{load, number, optional, rows, text};
@@ -121,4 +121,52 @@ fn bounds() {
         assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
         assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
     }
+}
+
+/// The project's README tells the presets as they are.
+#[test]
+fn the_table_of_presets() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let date = |unix_ms| Rfc3339::new(unix_ms, 0).to_string()[..10].to_owned();
+    for (name, layout) in Layout::presets() {
+        let row = format!("| `{name}` | `{layout}` | {}", date(layout.horizon()));
+        let line = readme.lines().find(|line| line.starts_with(&row));
+        let line = line.unwrap_or_else(|| panic!("README.md lacks the row: {row}"));
+        if layout.width() == 64 {
+            let from = format!("top bit set from {}", date(layout.fits_i64_until()));
+            assert!(line.contains(&from), "README.md, {name}: must say {from:?}");
+        }
+    }
+}
+
+/// What people leave out follows from the rest, and what is missing is named.
+#[test]
+fn parts_are_completed() {
+    let layout = Layout::TWITTER;
+    let id = Id::from_u64(910_499_571_847_892_992);
+    let parts = layout.unpack(id).unwrap();
+    let by_tick = GivenParts { tick: Some(parts.tick), ..GivenParts::default() };
+    let by_time = GivenParts { unix_ms: Some(parts.unix_ms), ..GivenParts::default() };
+    for given in [by_tick, by_time] {
+        let whole = GivenParts { node: Some(parts.node), ..given };
+        let split = GivenParts { datacenter: parts.datacenter, worker: parts.worker, ..given };
+        for given in [whole, split] {
+            let sequence = Some(parts.sequence);
+            let complete = layout.complete(&GivenParts { sequence, ..given }).unwrap();
+            assert_eq!(layout.pack(&complete).unwrap(), id, "{given:?}");
+        }
+        let half = GivenParts { datacenter: parts.datacenter, ..given };
+        for (given, option) in [(given, "node"), (half, "node"), (GivenParts::default(), "tick")] {
+            let refused = layout.complete(&given).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::InvalidOption);
+            assert!(refused.to_string().contains(&format!("{option}: missing")), "{refused}");
+        }
+    }
+    // What is given twice is compared when it is packed.
+    let other = GivenParts { node: Some(0), datacenter: parts.datacenter, ..by_tick };
+    let contradiction = layout.pack(&layout.complete(&other).unwrap()).unwrap_err();
+    assert_eq!(contradiction.kind(), ErrorKind::InvalidOption);
+    let without_a_node: Layout = "t41.s22@0/1ms".parse().unwrap();
+    assert_eq!(without_a_node.complete(&by_time).unwrap().node, 0);
 }

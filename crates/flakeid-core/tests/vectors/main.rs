@@ -2,11 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
-mod errors;
 mod layouts;
 mod schedules;
-mod text;
 
+use flakeid_core::{ErrorKind, Id, TextForm};
 use serde_json::Value;
 
 /// One of the shared files.
@@ -36,4 +35,44 @@ fn number<T: std::str::FromStr>(row: &Value, key: &str) -> T {
 /// The same, or `None` where the row has null or nothing.
 fn optional<T: std::str::FromStr>(row: &Value, key: &str) -> Option<T> {
     (!row[key].is_null()).then(|| number(row, key))
+}
+
+#[test]
+fn the_error_table() {
+    let file = load("errors");
+    let rows = rows(&file, "errors");
+    let names: Vec<_> = rows.iter().map(|row| text(row, "kind").to_owned()).collect();
+    let known: Vec<_> = ErrorKind::ALL.iter().map(|kind| format!("{kind:?}")).collect();
+    assert_eq!(names, known);
+    for (row, kind) in rows.iter().zip(ErrorKind::ALL) {
+        assert_eq!(text(row, "code"), kind.code());
+        assert_eq!(row["c"].as_i64().unwrap(), i64::from(kind.status()), "{kind:?}");
+        assert_eq!(row["retry"].as_bool().unwrap(), kind.is_retryable(), "{kind:?}");
+    }
+}
+
+#[test]
+fn every_form() {
+    let file = load("text");
+    let forms = rows(&file, "forms");
+    assert_eq!(forms.len(), TextForm::ALL.len());
+    for group in forms {
+        let form: TextForm = text(group, "form").parse().unwrap();
+        for row in rows(group, "valid") {
+            let id = Id::from_u64(number(row, "id"));
+            assert_eq!(id.to_text(form).as_str(), text(row, "text"), "{form} of {id}");
+            assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");
+        }
+        // Forms with one text for each ID accept nothing else, so this list may be empty.
+        for row in group["accepted"].as_array().unwrap() {
+            let id = Id::from_u64(number(row, "id"));
+            assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");
+        }
+        for row in rows(group, "rejected") {
+            match form.decode(text(row, "text")) {
+                Ok(id) => panic!("{form} {row} was read as {id}"),
+                Err(error) => assert_eq!(error.code(), text(row, "code"), "{form} {row}"),
+            }
+        }
+    }
 }

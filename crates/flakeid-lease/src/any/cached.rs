@@ -9,7 +9,6 @@ use super::AnyGenerator;
 use crate::LeasedCachedGenerator;
 
 /// A ring over an [`AnyGenerator`], which it keeps alive.
-// The usual kind comes first here and in every match.
 #[derive(Debug)]
 pub enum AnyCachedGenerator {
     /// Over a generator of a fixed node.
@@ -41,20 +40,14 @@ impl AnyCachedGenerator {
     /// As [`CachedGenerator::take`] or [`LeasedCachedGenerator::take`].
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.take(),
-            Self::Leased(leased) => leased.take(),
-        }
+        either!(self, it => it.take())
     }
 
     /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        match self {
-            Self::Fixed(fixed) => fixed.poll(),
-            Self::Leased(leased) => leased.poll(),
-        }
+        either!(self, it => it.poll())
     }
 
     /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
@@ -63,10 +56,7 @@ impl AnyCachedGenerator {
     /// As [`CachedGenerator::next_id`] or [`LeasedCachedGenerator::next_id`].
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id(),
-            Self::Leased(leased) => leased.next_id(),
-        }
+        either!(self, it => it.next_id())
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
@@ -75,35 +65,26 @@ impl AnyCachedGenerator {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id_within(max_wait),
-            Self::Leased(leased) => leased.next_id_within(max_wait),
-        }
+        either!(self, it => it.next_id_within(max_wait))
     }
 
     /// How many IDs the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        match self {
-            Self::Fixed(fixed) => fixed.capacity(),
-            Self::Leased(leased) => leased.capacity(),
-        }
+        either!(self, it => it.capacity())
     }
 
     /// What happened so far; over a leased node, in all rings since the first.
     #[must_use]
     pub fn stats(&self) -> RingStats {
-        match self {
-            Self::Fixed(fixed) => fixed.stats(),
-            Self::Leased(leased) => leased.stats(),
-        }
+        either!(self, it => it.stats())
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::generator::tests::both;
+    use super::super::tests::both;
     use super::*;
     use flakeid_core::ErrorKind;
 

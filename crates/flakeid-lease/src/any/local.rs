@@ -11,7 +11,6 @@ use super::AnyGenerator;
 use crate::{LeasedGenerator, LeasedLocalGenerator};
 
 /// One thread's share of an [`AnyGenerator`], which it keeps alive.
-// The usual kind comes first here and in every match.
 #[derive(Debug)]
 pub enum AnyLocalGenerator {
     /// Of a generator of a fixed node.
@@ -38,10 +37,7 @@ impl AnyLocalGenerator {
     /// As [`AnyGenerator::next_id`].
     #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id(),
-            Self::Leased(leased) => leased.next_id(),
-        }
+        either!(self, it => it.next_id())
     }
 
     /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
@@ -50,10 +46,7 @@ impl AnyLocalGenerator {
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.next_id_within(max_wait),
-            Self::Leased(leased) => leased.next_id_within(max_wait),
-        }
+        either!(self, it => it.next_id_within(max_wait))
     }
 
     /// The next ID, without ever waiting.
@@ -62,26 +55,20 @@ impl AnyLocalGenerator {
     /// As [`AnyGenerator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
-        match self {
-            Self::Fixed(fixed) => fixed.try_next_id(),
-            Self::Leased(leased) => leased.try_next_id(),
-        }
+        either!(self, it => it.try_next_id())
     }
 
     /// The next ID of the block that was reserved last, as [`LocalGenerator::poll`].
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
-        match self {
-            Self::Fixed(fixed) => fixed.poll(),
-            Self::Leased(leased) => leased.poll(),
-        }
+        either!(self, it => it.poll())
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::generator::tests::both;
+    use super::super::tests::both;
     use super::*;
     use flakeid_core::ErrorKind;
 

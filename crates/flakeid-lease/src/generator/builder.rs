@@ -1,12 +1,16 @@
+//! The options of leases: by method, by name, and how a lease is opened with them.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, Error, Layout, Overflow, Policy, Rollback};
+use flakeid_core::{
+    Clock, Error, Layout, NamedClock, NamedOption, OptionKind, Overflow, Policy, Rollback,
+    SetByName,
+};
 
 use super::leased::LeasedGenerator;
-use super::registry;
-use super::users::LeaseUsers;
+use super::users::{LeaseUsers, find_or_add};
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;
@@ -16,14 +20,14 @@ use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
 /// The options of a [`LeasedGenerator`]. All have defaults.
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
-    pub(super) options: LeaseOptions,
+    options: LeaseOptions,
     /// What options by name say about the node, until it becomes the identity.
-    pub(super) node: Option<u64>,
-    pub(super) datacenter: Option<u64>,
-    pub(super) worker: Option<u64>,
-    pub(super) name: Option<String>,
+    node: Option<u64>,
+    datacenter: Option<u64>,
+    worker: Option<u64>,
+    name: Option<String>,
     source: StoreSource,
-    pub(super) clock: LeaseClock,
+    clock: LeaseClock,
     observer: Option<Arc<Observer>>,
 }
 
@@ -168,12 +172,8 @@ impl LeaseBuilder {
     /// The clock: the system's exact one unless set. One of your own is also the clock of stores
     /// that have none (`SQLite`), and such a lease is shared with no other generator.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.set_clock(clock);
-        self
-    }
-
-    pub(super) fn set_clock(&mut self, clock: impl Clock) {
         self.clock = LeaseClock::new(clock);
+        self
     }
 
     /// Is told what happens to the lease, on the keeper's thread; should be quick.
@@ -207,7 +207,7 @@ impl LeaseBuilder {
             LeaseUsers::new(Arc::new(lease))
         };
         let users = if self.is_shareable() {
-            registry::find_or_add(|users| self.is_same(users.lease()), make)
+            find_or_add(|users| self.is_same(users.lease()), make)
         } else {
             Arc::new(make())
         };
@@ -260,6 +260,68 @@ impl LeaseBuilder {
     }
 }
 
+/// What identifies the node is resolved when the lease is opened, as [`Identity::resolve`] does.
+impl SetByName for LeaseBuilder {
+    const OPTIONS: &'static [NamedOption<Self>] = &[
+        NamedOption::text("namespace", |b, name| {
+            b.options.namespace = name.into();
+            Ok(())
+        }),
+        NamedOption::text("name", |b, name| {
+            b.name = Some(name.into());
+            Ok(())
+        }),
+        NamedOption::number("node", max_node, |b, node| b.node = Some(node)),
+        NamedOption::number(
+            "datacenter",
+            |b| b.options.layout.max_datacenter_and_worker().unwrap_or_default().0,
+            |b, datacenter| b.datacenter = Some(datacenter),
+        ),
+        NamedOption::number(
+            "worker",
+            |b| b.options.layout.max_datacenter_and_worker().unwrap_or_default().1,
+            |b, worker| b.worker = Some(worker),
+        ),
+        NamedOption::number("nodes_from", max_node, |b, from| b.options.from = from),
+        NamedOption::number("nodes_to", max_node, |b, to| b.options.to = to),
+        NamedOption {
+            name: "node_count",
+            kind: OptionKind::Number {
+                min: 1,
+                max: |b| max_node(b).saturating_add(1),
+                set: |b, count| b.options.node_count = count,
+            },
+        },
+        NamedOption::duration("ttl_ms", |b, ttl| b.options.set_ttl(ttl)),
+        NamedOption::duration("window_ms", |b, window| b.options.set_window(window)),
+        NamedOption::duration("max_wait_ms", |b, max_wait| b.options.max_wait = max_wait),
+        NamedOption::text("overflow", |b, text| {
+            text.parse().map(|overflow| b.options.policy.overflow = overflow)
+        }),
+        NamedOption::text("rollback", |b, text| {
+            text.parse().map(|rollback| b.options.policy.rollback = rollback)
+        }),
+        NamedOption::number(
+            "sequence_mask",
+            |b| b.options.layout.max_sequence(),
+            |b, mask| b.options.sequence_mask = Some(mask),
+        ),
+        NamedOption::number(
+            "sequence_start",
+            |b| b.options.layout.max_sequence().count_ones().into(),
+            |b, bits| b.options.sequence_start = bits,
+        ),
+        NamedOption { name: "reuse", kind: OptionKind::Flag(|b, reuse| b.options.reuse = reuse) },
+        NamedOption::text("clock", |b, text| {
+            text.parse().map(|clock: NamedClock| b.clock = LeaseClock::new(clock))
+        }),
+    ];
+}
+
+fn max_node(builder: &LeaseBuilder) -> u64 {
+    builder.options.layout.max_node()
+}
+
 impl LeasedGenerator {
     /// Starts a lease from the store at a URL, with options.
     ///
@@ -276,5 +338,89 @@ impl fmt::Debug for LeaseBuilder {
             .field("store", &format_args!("{}", self.source))
             .field("options", &self.options)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+    use flakeid_core::{Error, ErrorKind, Layout, Overflow, Rollback};
+    use std::time::Duration;
+
+    fn set(options: &[(&str, &str)]) -> Result<LeaseBuilder, Error> {
+        let store = MemoryStore::new();
+        let open = move || Ok(Box::new(store.clone()) as _);
+        let mut builder = LeaseBuilder::from_store(Layout::TWITTER, open);
+        for (name, text) in options {
+            builder = builder.set(name, text)?;
+        }
+        Ok(builder)
+    }
+
+    #[test]
+    fn texts_do_what_the_methods_do() {
+        let by_name = set(&[
+            ("namespace", "orders"),
+            ("nodes_from", "8"),
+            ("nodes_to", "15"),
+            ("node_count", "4"),
+            ("ttl_ms", "30000"),
+            ("window_ms", "8000"),
+            ("max_wait_ms", "500"),
+            ("overflow", "borrow"),
+            ("rollback", "wait"),
+            ("sequence_mask", "255"),
+            ("sequence_start", "3"),
+            ("reuse", "false"),
+            ("clock", "coarse"),
+        ]);
+        let by_name = by_name.unwrap();
+        let by_method = set(&[])
+            .unwrap()
+            .namespace("orders")
+            .nodes(8, 15)
+            .node_count(4)
+            .ttl(Duration::from_secs(30))
+            .window(Duration::from_secs(8))
+            .max_wait(Duration::from_millis(500))
+            .overflow(Overflow::Borrow)
+            .rollback(Rollback::Wait)
+            .sequence_mask(255)
+            .sequence_start(3)
+            .reuse(false)
+            .clock(NamedClock::Coarse);
+        assert_eq!(by_name.options, by_method.options);
+        assert_eq!(by_name.clock.system, by_method.clock.system);
+        assert_ne!(by_name.options, set(&[]).unwrap().options);
+    }
+
+    #[test]
+    fn a_node_may_be_given_in_parts() {
+        let leased = set(&[("datacenter", "3"), ("worker", "4")]).unwrap().open().unwrap();
+        assert_eq!(leased.node(), 3 * 32 + 4);
+        let refused = set(&[("datacenter", "3"), ("name", "a")]).unwrap().open().unwrap_err();
+        assert!(refused.to_string().contains("give only one of these"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (option, kind, said) in [
+            (("node", "1024"), ErrorKind::FieldOutOfRange, "node 1024"),
+            (("nodes_to", "1024"), ErrorKind::FieldOutOfRange, "nodes_to 1024"),
+            (("node_count", "-1"), ErrorKind::FieldOutOfRange, "must be from 1 to 1024"),
+            (("reuse", "maybe"), ErrorKind::InvalidOption, "true or false"),
+            (("clock", "sun"), ErrorKind::InvalidOption, "system, coarse or gated"),
+            (
+                ("url", "x"),
+                ErrorKind::InvalidOption,
+                "no option \"url\"; there are namespace: text, ",
+            ),
+        ] {
+            let error = set(&[option]).and_then(LeaseBuilder::open).map(drop).unwrap_err();
+            assert_eq!(error.kind(), kind);
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
 }

@@ -6,8 +6,6 @@ mod leased;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
-mod option_table;
-mod registry;
 mod users;
 
 pub use builder::LeaseBuilder;

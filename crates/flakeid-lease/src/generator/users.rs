@@ -1,9 +1,10 @@
-//! How many generators of a process use a lease.
+//! The leases that generators of this process share, and how many use each.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use crate::fork_gate;
 use crate::keeper::Lease;
 
 /// How long giving a node back may take when the last generator of a lease is closed.
@@ -26,7 +27,7 @@ impl LeaseUsers {
     }
 
     /// Counts one more user; false if the last one has left, because then the lease has ended.
-    pub(super) fn join(&self) -> bool {
+    fn join(&self) -> bool {
         self.users
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
                 (users > 0).then_some(users + 1)
@@ -43,4 +44,30 @@ impl LeaseUsers {
             session.close(RELEASE_PATIENCE);
         }
     }
+}
+
+/// The leases of this process that can be shared.
+static LEASES: Mutex<Vec<Weak<LeaseUsers>>> = Mutex::new(Vec::new());
+
+/// The lease that `is_it`, with one more user, or a new one.
+pub(super) fn find_or_add(
+    is_it: impl Fn(&LeaseUsers) -> bool,
+    make: impl FnOnce() -> LeaseUsers,
+) -> Arc<LeaseUsers> {
+    // Dropped after all else here: dropping a lease drops its store, which may need the gate.
+    let mut passed = Vec::new();
+    // A fork waits, or its child would find the list locked for ever. Where it is, nothing is
+    // shared.
+    let Some(_gate) = fork_gate::hold() else { return Arc::new(make()) };
+    let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
+    leases.retain(|lease| lease.strong_count() > 0);
+    for lease in leases.iter().filter_map(Weak::upgrade) {
+        if is_it(&lease) && lease.join() {
+            return lease;
+        }
+        passed.push(lease);
+    }
+    let lease = Arc::new(make());
+    leases.push(Arc::downgrade(&lease));
+    lease
 }

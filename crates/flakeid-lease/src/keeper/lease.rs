@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flakeid_core::{Error, Generator, Window};
 
-use super::event::LeaseEvent;
+use super::LeaseEvent;
 use super::options::LeaseOptions;
 use super::session::Sessions;
 use super::source::{LeaseClock, SharedClock, StoreSource};

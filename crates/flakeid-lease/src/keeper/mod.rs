@@ -1,17 +1,91 @@
-//! Keeping a lease: a plain thread that acquires, renews and releases, and tells how it goes.
+//! Keeping a lease: a plain thread that acquires, renews and releases, and tells how it goes:
+//! what happens to the lease, for observers, and how it stands.
 
-mod event;
 mod lease;
 mod options;
 mod schedule;
 mod session;
 mod source;
-mod status;
 mod thread;
 
-pub use event::LeaseEvent;
 pub(crate) use lease::{Lease, Observer};
 pub(crate) use options::LeaseOptions;
 pub(crate) use session::LeaseSession;
 pub(crate) use source::{LeaseClock, RETRY, StoreSource};
-pub use status::LeaseStatus;
+
+use flakeid_core::Error;
+
+/// What happens to a lease, for logs and metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeaseEvent {
+    /// A node was granted.
+    Acquired {
+        /// The node.
+        node: u64,
+        /// The first tick that may be used.
+        start: u64,
+        /// The first tick that may not.
+        fence: u64,
+    },
+    /// The fence was moved up.
+    Renewed {
+        /// The node.
+        node: u64,
+        /// The first tick that may not be used.
+        fence: u64,
+    },
+    /// Another process has the node from the fence on; this one takes another node.
+    FencedOff {
+        /// The node that was lost.
+        node: u64,
+        /// Why.
+        error: Error,
+    },
+    /// The store was asked and said no.
+    Refused {
+        /// Why.
+        error: Error,
+    },
+    /// The store does not answer. IDs go on until the fence.
+    StoreLost {
+        /// What happened.
+        error: Error,
+    },
+    /// The store answers again.
+    StoreFound,
+    /// This host's clock and the store's are too far apart.
+    ClockSkew {
+        /// By how much.
+        error: Error,
+    },
+    /// The node was given back.
+    Released {
+        /// The node.
+        node: u64,
+    },
+}
+
+/// How a lease stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeaseStatus {
+    /// The first tick of the present grant.
+    pub start: u64,
+    /// The first tick that may not be used.
+    pub fence: u64,
+    /// When that tick begins, in Unix milliseconds.
+    pub fence_unix_ms: i64,
+    /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+    pub expires_unix_ms: i64,
+    /// How many nodes were granted to this generator.
+    pub grants: u64,
+    /// How many renewals were confirmed.
+    pub renewals: u64,
+    /// How many attempts to acquire or renew had no success.
+    pub failures: u64,
+    /// Whether the node is another's from the fence on.
+    pub fenced_off: bool,
+    /// Why the latest attempt had no success; `None` once one has.
+    pub last_error: Option<Error>,
+}

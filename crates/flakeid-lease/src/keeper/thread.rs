@@ -13,7 +13,7 @@ use super::schedule::RenewalSchedule;
 use super::session::{LeaseSession, Phase};
 use super::source::{is_skew, panic_text};
 use super::{LeaseEvent, LeaseStatus, RETRY};
-use crate::host;
+use crate::machine;
 use crate::protocol::{
     Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
 };
@@ -246,7 +246,7 @@ impl Keeper {
                 Some(tick) => tick + 1,
                 None => self.lease.used_until(),
             }),
-            owner: Owner { name, host: host::name(), pid: std::process::id() },
+            owner: Owner { name, host: machine::host_name(), pid: std::process::id() },
         })
     }
 

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 use super::Fault;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+use crate::random;
 
 /// How long connecting to a store may take.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -42,20 +44,6 @@ pub(super) fn retry_conflicts(
         }
         // Up to 2 ms after the first conflict, twice as long after each further one.
         let longest_ms = f64::from(1_u32 << conflicts.min(6)).min(50.0);
-        std::thread::sleep(Duration::from_secs_f64(longest_ms * random_fraction() / 1_000.0));
+        std::thread::sleep(Duration::from_secs_f64(longest_ms * random::fraction() / 1_000.0));
     }
-}
-
-/// From 0 to 1: keeps clients apart that would otherwise do the same again and again. Nothing secret
-/// or safe rests on it.
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
-pub(super) fn random_fraction() -> f64 {
-    // Jitter goes from 0.8 to 1.2.
-    ((crate::random::jitter() - 0.8) / 0.4).clamp(0.0, 1.0)
-}
-
-/// A random number below `end`, which is at least 1.
-#[cfg(any(feature = "mysql", feature = "redis", feature = "etcd"))]
-pub(super) fn random_below(end: u64) -> u64 {
-    ((random_fraction() * end as f64) as u64).min(end.saturating_sub(1))
 }

@@ -1,7 +1,5 @@
 //! A client of a store as the tests of every server have it, and the authority behind TLS.
 
-mod authority;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +7,7 @@ use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::protocol::{Acquire, Grant, Identity, Namespace, Owner, Renew, Token};
 use flakeid_lease::store::{Fault, Location, Store, operations};
 
-pub(crate) use authority::Authority;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -95,5 +93,28 @@ pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
         for secret in secrets {
             assert!(!text.contains(secret), "{text}");
         }
+    }
+}
+
+/// An authority's certificate, and a certificate and key that it made for a host. PEM.
+pub(crate) struct Authority {
+    pub(crate) own: String,
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+impl Authority {
+    pub(crate) fn for_host(host: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // Under the name of what it signs, OpenSSL would take that for self-signed.
+        params.distinguished_name.push(DnType::CommonName, "the authority");
+        let own = params.self_signed(&key).unwrap().pem();
+        let issuer = Issuer::new(params, key);
+        let host_key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![host.into()]).unwrap();
+        let certificate = params.signed_by(&host_key, &issuer).unwrap().pem();
+        Self { own, certificate, key: host_key.serialize_pem() }
     }
 }

@@ -12,10 +12,14 @@ mod lag;
 mod optimistic;
 mod runs;
 mod store_under_test;
-mod tls;
+
+use std::fs;
 
 use flakeid_lease::conformance;
+use flakeid_lease::store::Fault;
 use flakeid_test_servers::{EtcdServer, Server};
+
+use client::{Authority, connect, leases};
 use store_under_test::Etcd;
 
 #[test]
@@ -27,8 +31,8 @@ fn passes_the_suite() {
 #[test]
 fn leases_on_a_given_server() {
     match std::env::var("FLAKEID_TEST_ETCD_URL") {
-        Ok(url) => client::leases(&url),
-        Err(_) => client::leases(&EtcdServer::new().url()),
+        Ok(url) => leases(&url),
+        Err(_) => leases(&EtcdServer::new().url()),
     }
 }
 
@@ -45,4 +49,35 @@ fn deleted_rows_cannot_be_quarantined() {
 #[test]
 fn many_rows_are_handled() {
     optimistic::many_rows_are_handled(&Etcd(EtcdServer::new()));
+}
+
+#[test]
+fn certificates_are_verified() {
+    let authority = Authority::for_host("127.0.0.1");
+    let server = EtcdServer::with_certificate(&authority.certificate, &authority.key);
+    let files = tempfile::tempdir().unwrap();
+    let file_of = |name: &str, text: &str| {
+        let file = files.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let right = file_of("right.pem", &authority.own);
+    let wrong = file_of("wrong.pem", &Authority::for_host("127.0.0.1").own);
+    let empty = file_of("empty.pem", "");
+    let port = server.tls_port();
+    let url = |host: &str, options: &str| format!("etcds://{host}:{port}/?{options}");
+    leases(&url("127.0.0.1", &format!("tls-ca={right}")));
+    for (url, reason) in [
+        (url("localhost", &format!("tls-ca={right}")), "not valid for name"),
+        (url("127.0.0.1", &format!("tls-ca={wrong}")), "invalid peer certificate"),
+        (url("127.0.0.1", ""), "certificate"),
+        (url("127.0.0.1", &format!("tls-ca={empty}")), "no certificate"),
+        (url("127.0.0.1", "tls-ca=/nowhere.pem"), "/nowhere.pem"),
+        (url("127.0.0.1", &format!("tls-ca={right}&tls-cert={right}")), "together"),
+    ] {
+        match connect(&url).map(drop) {
+            Err(Fault::Rejected(text)) => assert!(text.contains(reason), "{text}"),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
 }

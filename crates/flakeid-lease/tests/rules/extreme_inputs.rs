@@ -6,9 +6,8 @@ use flakeid_lease::protocol::{
 };
 use proptest::prelude::*;
 
-use crate::errors::check_error;
 use crate::history::units;
-use crate::{EPOCH, SPACE};
+use crate::{EPOCH, SPACE, check_error};
 
 /// Every number that is likely to be at an edge, and any other.
 fn number() -> impl Strategy<Value = u64> {

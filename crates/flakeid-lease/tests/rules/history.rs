@@ -10,8 +10,7 @@ use flakeid_lease::store::{Continuity, Fault, MemoryStore, operations};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::errors::check_error;
-use crate::{EPOCH, SPACE};
+use crate::{EPOCH, SPACE, check_error};
 
 const NODES: u64 = 3;
 

@@ -1,44 +1,10 @@
-//! The arguments of `flakeid leases`.
+//! The arguments of the commands of `flakeid leases`.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
-use crate::args::confirm::Confirm;
+use crate::args::Confirm;
 use crate::args::layout_arg::LayoutArg;
 use crate::store::StoreArgs;
-
-/// Shows and repairs the leases of nodes in a store
-///
-/// A lease is a window of ticks for one node. The store never grants windows of one node that
-/// overlap, and no process generates IDs outside its window: that is why no ID is generated twice.
-/// The fence of a node is the tick at which its latest window ends. Expiry only says when another
-/// process may lease the node.
-///
-/// No command here can lead to an ID that is generated twice, with three exceptions: `adopt`, if the
-/// original of the store is still in use; `init`, if what --fresh or --lost says is not true; and
-/// `release --now`, if the store is put back to a state from before it.
-///
-/// After a restart, a failover or a restoration the store grants no nodes until all earlier windows
-/// are over; who holds a node goes on where that is safe. The store cannot notice two primaries that
-/// grant at once, a virtual machine that is put back with its memory, or older data that are put back
-/// while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB, etcdctl put). After the last of these
-/// restart the server, or run fast-forward, before any process leases.
-#[derive(Args)]
-#[command(after_long_help = LEASES_EXAMPLES)]
-pub(crate) struct LeasesArgs {
-    #[command(subcommand)]
-    pub(super) command: LeasesCommand,
-}
-
-#[derive(Subcommand)]
-pub(super) enum LeasesCommand {
-    Init(InitArgs),
-    Ls(LsArgs),
-    Watch(WatchArgs),
-    Release(ReleaseArgs),
-    Quarantine(QuarantineArgs),
-    FastForward(FastForwardArgs),
-    Adopt(AdoptArgs),
-}
 
 /// Creates a namespace, and what the store needs for it
 ///
@@ -238,24 +204,6 @@ pub(super) struct AdoptArgs {
 }
 
 // Every line of these that begins with `flakeid` is run by the tests, one after the other.
-
-const LEASES_EXAMPLES: &str = "\
-Examples:
-  flakeid leases init --store sqlite://flakeid.db
-  flakeid leases ls --store sqlite://flakeid.db --all
-  FLAKEID_STORE=sqlite://flakeid.db FLAKEID_NAMESPACE=default flakeid leases ls --all
-
-Stores:
-  sqlite:///var/lib/flakeid/flakeid.db            the processes of one host
-  postgresql://user:password@host,host/database   the first host that may be written to
-  mysql://user:password@host,host/database
-  redis://user:password@host,host/0
-  redis+sentinel://user:password@sentinel,sentinel/service/0
-  etcd://user:password@host:2379,host:2379
-
-Environment (flags win):
-  FLAKEID_STORE      URL of the store, if --store is not given
-  FLAKEID_NAMESPACE  namespace in the store, if --namespace is not given";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

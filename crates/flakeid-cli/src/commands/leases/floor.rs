@@ -9,7 +9,7 @@ use super::args::{AdoptArgs, FastForwardArgs};
 use crate::failure::Outcome;
 use crate::format::duration;
 use crate::format::instant;
-use crate::terminal::output;
+use crate::terminal;
 
 pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
     let mut connection = args.store.connect()?;
@@ -20,12 +20,12 @@ pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
     if tick <= floor {
         let floor = time_of(&listing.namespace, floor);
         let text = format!("the floor of {name} is at {floor} already: nothing to do\n");
-        return Ok(output::show(&text)?);
+        return Ok(terminal::show(&text)?);
     }
     confirm(args, &name, &listing, tick)?;
     let kept = connection.fast_forward(tick)?;
     let floor = time_of(&kept, kept.floor);
-    Ok(output::show(&format!("{name}: no window starts before {floor} now\n"))?)
+    Ok(terminal::show(&format!("{name}: no window starts before {floor} now\n"))?)
 }
 
 pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
@@ -47,7 +47,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     ))?;
     let kept = connection.adopt()?;
     let floor = time_of(&kept, kept.floor);
-    Ok(output::show(&format!("{name}: adopted; no window starts before {floor}\n"))?)
+    Ok(terminal::show(&format!("{name}: adopted; no window starts before {floor}\n"))?)
 }
 
 fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {

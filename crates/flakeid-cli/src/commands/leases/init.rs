@@ -10,7 +10,7 @@ use super::args::InitArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
 use crate::format::id_json::name_of;
-use crate::terminal::output;
+use crate::terminal;
 
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     wanted.bounds = bounds(args, wanted.bounds, &layout)?;
     wanted.bounds.check(&layout)?;
     if wanted.bounds.continuation_ms() < wanted.bounds.max_window_ms {
-        output::warning(
+        terminal::warning(
             "--quiet less four times --max-skew is shorter than --max-window: after a restart of the \
              store some processes will have to wait for another node",
         );
@@ -35,18 +35,18 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     let kept = connection.init(&wanted, lost_then.as_ref())?;
     let existed = found.is_some();
     if existed && (kept.bounds != wanted.bounds || kept.keeps_history != wanted.keeps_history) {
-        output::warning("the namespace exists already, and its options stay as they are");
+        terminal::warning("the namespace exists already, and its options stay as they are");
     }
     if existed && lost.is_some() {
-        output::warning(
+        terminal::warning(
             "the namespace exists already, so --lost changes nothing: to wait for leases that it \
              does not know of, use `flakeid leases fast-forward`",
         );
     }
     let wait_ms = rules::wait_to_grant(&kept, SystemClock.unix_ms());
-    if args.json || !output::is_terminal() {
-        let mut out = output::stream();
-        output::json_line(&mut out, &Description::new(&kept, !existed, wait_ms))?;
+    if args.json || !terminal::is_terminal() {
+        let mut out = terminal::stream();
+        terminal::json_line(&mut out, &Description::new(&kept, !existed, wait_ms))?;
         out.flush()?;
         return Ok(());
     }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         duration::exact(bounds.quiet_ms),
         if kept.keeps_history { "with a" } else { "without a" },
     );
-    Ok(output::show(&text)?)
+    Ok(terminal::show(&text)?)
 }
 
 fn bounds(args: &InitArgs, usual: Bounds, layout: &Layout) -> Result<Bounds, Error> {

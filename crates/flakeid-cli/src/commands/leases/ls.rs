@@ -16,7 +16,7 @@ use crate::format::duration;
 use crate::format::id_json::name_of;
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM, sanitize};
-use crate::terminal::output;
+use crate::terminal;
 
 const COLUMNS: [(&str, Align); 8] = [
     ("node", Align::Right),
@@ -36,12 +36,12 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(super) fn run(args: &LsArgs) -> Outcome {
     let mut connection = args.store.connect()?;
     let listing = connection.list()?;
-    if output::is_terminal() && !args.json {
-        return Ok(output::show(&draw(&connection.name(), &listing, args.all))?);
+    if terminal::is_terminal() && !args.json {
+        return Ok(terminal::show(&draw(&connection.name(), &listing, args.all))?);
     }
-    let mut out = output::stream();
+    let mut out = terminal::stream();
     for row in shown(&listing, args.all) {
-        output::json_line(&mut out, &NodeJson::new(&listing, row, None))?;
+        terminal::json_line(&mut out, &NodeJson::new(&listing, row, None))?;
     }
     out.flush()?;
     Ok(())

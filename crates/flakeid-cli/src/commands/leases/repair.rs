@@ -5,13 +5,13 @@ use flakeid_lease::store::operations::{Listing, Repair};
 
 use super::args::{QuarantineArgs, ReleaseArgs};
 use super::json::LeaseStatus;
-use crate::args::confirm::Confirm;
+use crate::args::Confirm;
 use crate::failure::Outcome;
 use crate::format::duration;
 use crate::format::number;
 use crate::format::sanitize;
 use crate::store::StoreArgs;
-use crate::terminal::output;
+use crate::terminal;
 
 pub(super) fn release(args: &ReleaseArgs) -> Outcome {
     let kind = if args.now { Repair::ReleaseNow } else { Repair::Release };
@@ -48,7 +48,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
                 Some(status) => format!("is {}", status.name()),
                 None => "was never used".to_owned(),
             };
-            return Ok(output::show(&format!("{subject} {status}: nothing to do\n"))?);
+            return Ok(terminal::show(&format!("{subject} {status}: nothing to do\n"))?);
         }
     };
     let holder = holder(&listing, row);
@@ -73,11 +73,11 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     confirm.ask(&format!("this {verb} {subject}. {holder}{effect}"))?;
     // Another process may have changed it first; then the store has nothing left to change.
     if connection.repair(node, kind)?.is_none() {
-        return Ok(output::show(&format!(
+        return Ok(terminal::show(&format!(
             "{subject} has changed in the meantime: nothing was done\n"
         ))?);
     }
-    Ok(output::show(&format!("{subject}: {done}\n"))?)
+    Ok(terminal::show(&format!("{subject}: {done}\n"))?)
 }
 
 /// Who holds the node, and what happens to that process.

@@ -14,7 +14,7 @@ use super::json::{LeaseStatus, NodeJson};
 use super::ls;
 use crate::failure::{Failure, Outcome};
 use crate::store::Connection;
-use crate::terminal::output;
+use crate::terminal;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -23,7 +23,7 @@ const CLEAR: &str = "\x1b[H\x1b[J";
 
 pub(super) fn run(args: &WatchArgs) -> Outcome {
     let mut connection = args.store.connect()?;
-    if output::is_terminal() && !args.json {
+    if terminal::is_terminal() && !args.json {
         redraw(args, &mut connection)
     } else {
         report(args, &mut connection)
@@ -37,7 +37,7 @@ fn redraw(args: &WatchArgs, connection: &mut Connection) -> Outcome {
     loop {
         // Not through the stream that removes colours, which would remove this too.
         io::stdout().write_all(CLEAR.as_bytes())?;
-        output::show(&format!("{table}{problem}"))?;
+        terminal::show(&format!("{table}{problem}"))?;
         thread::sleep(INTERVAL);
         problem.clear();
         match next(args, connection) {
@@ -62,14 +62,14 @@ fn report(args: &WatchArgs, connection: &mut Connection) -> Outcome {
             }
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
                 if !is_lost {
-                    output::warning(&format!("{}: {error}", error.code()));
+                    terminal::warning(&format!("{}: {error}", error.code()));
                 }
                 is_lost = true;
             }
             Err(failure) => return Err(failure),
         }
         thread::sleep(INTERVAL);
-        if output::reader_is_gone() {
+        if terminal::reader_is_gone() {
             return Err(Failure::NoReader);
         }
         listed = next(args, connection);
@@ -100,7 +100,7 @@ struct Reported {
 
 impl Reported {
     fn report(&mut self, listing: &Listing) -> Outcome {
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         for row in &listing.rows {
             let status = LeaseStatus::new(row, listing.now);
             let event = match self.rows.get(&row.node) {
@@ -114,7 +114,7 @@ impl Reported {
                 }),
             };
             if event.is_some() {
-                output::json_line(&mut out, &NodeJson::new(listing, row, event))?;
+                terminal::json_line(&mut out, &NodeJson::new(listing, row, event))?;
             }
             self.rows.insert(row.node, (row.clone(), status));
         }

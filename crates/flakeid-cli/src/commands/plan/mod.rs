@@ -24,7 +24,7 @@ use crate::format::instant::{self, date, exact};
 use crate::format::number::{grouped, nodes, rate};
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM};
-use crate::terminal::output;
+use crate::terminal;
 
 pub(crate) use self::args::PlanArgs;
 
@@ -37,12 +37,12 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     }
     let growth = fleet.map(|fleet| Growth::steps(&required, fleet)).unwrap_or_default();
     if args.json {
-        let mut out = output::stream();
+        let mut out = terminal::stream();
         for proposal in &proposals {
-            output::json_line(&mut out, &Row::new(&required, fleet.as_ref(), proposal))?;
+            terminal::json_line(&mut out, &Row::new(&required, fleet.as_ref(), proposal))?;
         }
         for step in &growth {
-            output::json_line(&mut out, step)?;
+            terminal::json_line(&mut out, step)?;
         }
         out.flush()?;
         return Ok(());
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
         let legend = growth::legend(fleet);
         let _ = write!(text, "\n{}\n{DIM}{legend}{DIM:#}\n", growth::table(&growth));
     }
-    Ok(output::show(&text)?)
+    Ok(terminal::show(&text)?)
 }
 
 #[derive(Serialize)]

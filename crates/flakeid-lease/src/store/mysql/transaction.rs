@@ -5,9 +5,9 @@ use mysql_async::{Conn, Params, Row, Value as Cell};
 
 use super::fault::fault;
 use crate::protocol::Namespace;
+use crate::random;
 use crate::store::Fault;
 use crate::store::gaps;
-use crate::store::retry::random_below;
 use crate::store::sql::{BlockingRuntime, Dialect, RetryHints, SqlLedger, SqlTransaction};
 use crate::store::values::Value;
 
@@ -65,7 +65,7 @@ impl SqlTransaction for MysqlTransaction<'_> {
     ) -> Result<Option<u64>, Fault> {
         // Clients that were in conflict search from different places.
         let is_spread = ledger.transaction.hints.spread;
-        let first = if is_spread { from + random_below(to - from + 1) } else { first };
+        let first = if is_spread { from + random::below(to - from + 1) } else { first };
         gaps::unused(ledger, (from, to), first, 0)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{Candidates, Fault, Ledger, Store};
-use super::namespace::{create_namespace, open_namespace, record_run, run};
+use super::{create_namespace, open_namespace, record_run, run};
 use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
     rules,

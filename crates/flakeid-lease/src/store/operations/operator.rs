@@ -1,7 +1,7 @@
 //! What operators do.
 
 use super::super::{Continuity, Fault, Store};
-use super::namespace::{create_namespace, read_namespace, run};
+use super::{create_namespace, read_namespace, run};
 use crate::protocol::{Bounds, Namespace, Owner, Record, Refusal, Row, State, rules};
 
 /// Creates a namespace of which it is known that it never existed before: nothing is waited for,

@@ -16,9 +16,10 @@ pub(super) use versioned_store::{Head, ReadRow, VersionedStore, WriteSet};
 
 use std::time::Duration;
 
-use super::retry::{random_below, retry_conflicts};
+use super::retry::retry_conflicts;
 use super::{Fault, Ledger};
 use crate::protocol::Namespace;
+use crate::random;
 use transaction::Transaction;
 
 /// How long all attempts together may take; one more may begin just before. The client's reading of
@@ -40,7 +41,7 @@ pub(super) fn transact<S: VersionedStore>(
         // Clients that lost to each other must choose different nodes: 200 that all want the coldest
         // one would otherwise need 200 rounds.
         let among = 4_u64.saturating_pow(conflicts).min(WIDEST);
-        let mut transaction = Transaction::new(store, namespace, random_below(among));
+        let mut transaction = Transaction::new(store, namespace, random::below(among));
         work(&mut transaction)?;
         transaction.commit()
     })

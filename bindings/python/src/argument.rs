@@ -1,9 +1,9 @@
-//! Python's integers have no size; the core's have.
+//! Integers and texts from Python. Its integers have no size; the core's have.
 
 use flakeid_core::{Error, ErrorKind, Id};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyString};
 
 use crate::error::raise;
 
@@ -78,4 +78,12 @@ pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> 
         Ok(kind) => PyTypeError::new_err(format!("{name} must be {wanted}, not {kind}")),
         Err(error) => error,
     }
+}
+
+/// A `str` argument. Lone surrogates, which UTF-8 cannot express, become U+FFFD: the core then
+/// refuses them as it refuses every foreign character, where Python would raise an error of its
+/// own.
+pub(crate) fn string(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = value.cast::<PyString>().map_err(|_| wrong_type(name, "a str", value))?;
+    Ok(text.to_string_lossy().into_owned())
 }

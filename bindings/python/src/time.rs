@@ -1,13 +1,16 @@
-//! Unix milliseconds and `datetime`. Python does the arithmetic, exactly.
+//! Instants and lengths of time: `datetime`, for which Python does the arithmetic, exactly, and
+//! `timedelta`.
+
+use std::time::Duration;
 
 use flakeid_core::Error;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDateTime, PyDelta, PyDict, PyType, PyTzInfo};
+use pyo3::types::{PyBool, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyType, PyTzInfo};
 
+use crate::argument::{unix_ms, wrong_type};
 use crate::error::raise;
-use crate::integer::{unix_ms, wrong_type};
 
 static EPOCH: PyOnceLock<Py<PyDateTime>> = PyOnceLock::new();
 static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -50,4 +53,23 @@ pub(crate) fn from_python(name: &'static str, value: &Bound<'_, PyAny>) -> PyRes
         return unix_ms(name, value);
     }
     Err(wrong_type(name, "an aware datetime or Unix milliseconds (int)", value))
+}
+
+/// A length of time: seconds, or a `timedelta`.
+pub(crate) fn duration(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let refused = || {
+        let reason = "must be finite, not negative, and below 2^64 seconds";
+        raise(Error::invalid_option(name, reason))
+    };
+    if value.is_instance_of::<PyDelta>() {
+        return value.extract().map_err(|_: PyErr| refused());
+    }
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        return value.extract().map(Duration::from_secs).map_err(|_| refused());
+    }
+    let seconds: f64 = value
+        .cast::<PyFloat>()
+        .map_err(|_| wrong_type(name, "seconds (int or float) or a timedelta", value))?
+        .value();
+    Duration::try_from_secs_f64(seconds).map_err(|_| refused())
 }

@@ -1,0 +1,178 @@
+//! Standard output and standard error, with colour where it is wanted; and the progress bar of
+//! `flakeid next`.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::time::{Duration, Instant};
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::format::{BOLD, number};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Bytes: large enough that a system call costs little beside the IDs in it.
+const BUFFER: usize = 1 << 16;
+
+pub(crate) type Stream = BufWriter<StdoutLock<'static>>;
+
+/// For lines that programs read: buffered, never coloured.
+pub(crate) fn stream() -> Stream {
+    BufWriter::with_capacity(BUFFER, io::stdout().lock())
+}
+
+/// Writes text for people, whose colours are taken out unless they are wanted.
+pub(crate) fn show(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// One JSON object on a line of its own.
+pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// The width of the terminal in columns, or 80 where there is none.
+pub(crate) fn columns() -> usize {
+    terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width.into())
+}
+
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether the reader of standard output has gone. A command that writes seldom would otherwise go
+/// on for long after that.
+#[cfg(unix)]
+pub(crate) fn reader_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = io::stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // If asking fails, the next write tells.
+    poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
+}
+
+/// Elsewhere the next write tells.
+#[cfg(not(unix))]
+pub(crate) fn reader_is_gone() -> bool {
+    false
+}
+
+pub(crate) fn error(code: &str, message: &str) {
+    write_error(&format!("flakeid: {RED}{code}{RED:#}: {message}\n"));
+}
+
+pub(crate) fn hint(text: &str) {
+    write_error(&format!("{CYAN}hint:{CYAN:#} {text}\n"));
+}
+
+pub(crate) fn warning(text: &str) {
+    write_error(&format!("flakeid: {YELLOW}warning{YELLOW:#}: {text}\n"));
+}
+
+/// Text for people on standard error.
+pub(crate) fn note(text: &str) {
+    write_error(&format!("{text}\n"));
+}
+
+/// Asks on standard error, and leaves the cursor behind the question.
+pub(crate) fn question(text: &str) {
+    write_error(&format!("{BOLD}{text}{BOLD:#} "));
+}
+
+/// If standard error cannot be written, there is nobody left to tell.
+fn write_error(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A run that ends sooner needs no progress bar.
+const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
+
+/// Between two changes of the bar.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
+
+pub(crate) struct Progress {
+    total: u64,
+    done: u64,
+    since: Instant,
+    next_draw: Duration,
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Shown only to somebody who sees standard error but not the IDs themselves.
+    pub(crate) fn new(total: u64) -> Self {
+        let wanted = io::stderr().is_terminal() && !io::stdout().is_terminal();
+        Self {
+            total,
+            done: 0,
+            since: Instant::now(),
+            next_draw: FIRST_SHOWN_AFTER,
+            wanted,
+            bar: None,
+        }
+    }
+
+    pub(crate) fn advance(&mut self, count: u64) {
+        if !self.wanted {
+            return;
+        }
+        self.done += count;
+        let elapsed = self.since.elapsed();
+        if elapsed < self.next_draw {
+            return;
+        }
+        self.next_draw = elapsed + REDRAW_INTERVAL;
+        let bar = self.bar.get_or_insert_with(|| bar(self.total));
+        bar.set_message(rate_and_time_left(self.done, self.total, elapsed));
+        bar.set_position(self.done);
+    }
+}
+
+impl Drop for Progress {
+    /// Errors and the shell's prompt come next, on the same line.
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Measured over the whole run, because the bar appears late and the rate of a generator is even.
+fn rate_and_time_left(done: u64, total: u64, elapsed: Duration) -> String {
+    let per_second = done as f64 / elapsed.as_secs_f64();
+    let left = Duration::try_from_secs_f64((total - done) as f64 / per_second);
+    let left = left
+        .map_or("time left unknown".to_owned(), |left| HumanDuration(left).to_string() + " left");
+    format!("{} IDs/s, {left}", number::rate(per_second))
+}
+
+fn bar(total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:24} {human_pos} of {human_len}, {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(total).with_style(style.progress_chars("=> "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_the_whole_run() {
+        assert_eq!(
+            rate_and_time_left(2000, 5000, Duration::from_secs(2)),
+            "1,000 IDs/s, 3 seconds left"
+        );
+        assert_eq!(
+            rate_and_time_left(0, 5000, Duration::from_secs(2)),
+            "0 IDs/s, time left unknown"
+        );
+    }
+}

@@ -1,4 +1,0 @@
-//! Standard output and standard error.
-
-pub(crate) mod output;
-pub(crate) mod progress;

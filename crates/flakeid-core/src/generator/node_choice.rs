@@ -1,0 +1,89 @@
+//! Which node a generator is given: as one number, in two parts, or several nodes.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::{Error, Layout};
+
+/// What the options of a generator say about its node. Exactly one way of giving it may be used.
+#[derive(Default)]
+pub(super) struct NodeChoice {
+    pub(super) node: Option<u64>,
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    pub(super) several: Option<Vec<u64>>,
+    pub(super) datacenter: Option<u64>,
+    pub(super) worker: Option<u64>,
+}
+
+impl NodeChoice {
+    /// The nodes in rising order.
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
+        Ok(vec![self.one(layout)?])
+    }
+
+    /// The nodes in rising order; their number is a power of two.
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
+        let Some(nodes) = &self.several else { return Ok(vec![self.one(layout)?]) };
+        let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));
+        if self.node.is_some() || self.datacenter.is_some() || self.worker.is_some() {
+            return refused("give either nodes or one node, not both");
+        }
+        if !nodes.len().is_power_of_two() {
+            return refused(&format!("{} nodes: their number must be a power of two", nodes.len()));
+        }
+        let mut nodes = nodes.clone();
+        nodes.sort_unstable();
+        if let Some((twice, _)) = nodes.iter().zip(&nodes[1..]).find(|(a, b)| a == b) {
+            return refused(&format!("node {twice} is there twice"));
+        }
+        if nodes.len() > 1 {
+            let (time, _, clock_sequence, sequence) = layout.spans();
+            let more = nodes.len().trailing_zeros();
+            if clock_sequence.width > 0 {
+                return refused(
+                    "several nodes cannot be combined with a layout that has a clock sequence (c)",
+                );
+            }
+            if u32::from(time.width + sequence.width) + more > 63 {
+                return refused(&format!(
+                    "{} nodes need {more} bits besides the {} of time and the {} of sequence, and \
+                     together these may be 63; give fewer nodes",
+                    nodes.len(),
+                    time.width,
+                    sequence.width
+                ));
+            }
+        }
+        Ok(nodes)
+    }
+
+    fn one(&self, layout: &Layout) -> Result<u64, Error> {
+        match (self.node, self.datacenter, self.worker) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Error::invalid_option(
+                "node",
+                "give either a node, or a datacenter with a worker, not both",
+            )),
+            (Some(node), None, None) => Ok(node),
+            (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker),
+            (None, Some(_), None) => {
+                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
+            }
+            (None, None, Some(_)) => Err(Error::invalid_option(
+                "datacenter",
+                "missing: datacenter and worker go together",
+            )),
+            (None, None, None) if layout.max_node() == 0 => Ok(0),
+            (None, None, None) => Err(Error::invalid_option(
+                "node",
+                &format!(
+                    "missing: give a node from 0 to {} that no other generator of this layout \
+                     uses at the same time",
+                    layout.max_node()
+                ),
+            )),
+        }
+    }
+}

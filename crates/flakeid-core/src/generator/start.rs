@@ -1,0 +1,52 @@
+//! The sequence number at which a tick begins.
+
+use crate::Error;
+
+/// Sequence 0, or a random one below a power of two, so that the IDs of a generator that makes few
+/// do not all end alike. The random number is a hash of the tick, so that it needs no state and
+/// threads agree on it.
+pub(super) struct SequenceStart {
+    pub(super) mask: u64,
+    seed: u64,
+}
+
+impl SequenceStart {
+    /// A random one below 2^`bits`, which are at most those of `sequence_mask`.
+    pub(super) fn new(bits: u64, sequence_mask: u64) -> Result<Self, Error> {
+        let most = sequence_mask.count_ones().into();
+        if bits > most {
+            return Err(Error::field_out_of_range("sequence_start", &bits, 0, most));
+        }
+        let mask = (1 << bits) - 1;
+        Ok(Self { mask, seed: if mask == 0 { 0 } else { random_seed() } })
+    }
+
+    #[inline]
+    pub(super) fn of_tick(&self, tick: u64) -> u64 {
+        if self.mask == 0 { 0 } else { split_mix(tick ^ self.seed) & self.mask }
+    }
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014): every output bit depends on every input bit.
+#[inline]
+pub(super) fn split_mix(seed: u64) -> u64 {
+    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Differs from process to process; nothing about it is secret.
+#[cfg(feature = "std")]
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(())
+}
+
+/// Without an operating system, what differs is where things are in memory.
+#[cfg(not(feature = "std"))]
+fn random_seed() -> u64 {
+    let here = 0u8;
+    core::ptr::from_ref(&here).addr() as u64
+}
