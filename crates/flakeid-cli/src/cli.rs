@@ -9,6 +9,7 @@ use crate::commands::layout::ShowArgs;
 use crate::commands::leases::LeasesArgs;
 use crate::commands::next::NextArgs;
 use crate::commands::plan::PlanArgs;
+use crate::commands::serve::ServeArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::whois::WhoisArgs;
 
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Layout(LayoutArgs),
     Leases(LeasesArgs),
     Whois(WhoisArgs),
+    Serve(ServeArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -100,6 +102,7 @@ Examples:
   flakeid bounds --from 2026-01-01 --to 2026-01-31T23:59:59.999Z
   flakeid layout
   flakeid layout plan --nodes 64 --rate 5000 --until 2095
+  flakeid serve --help
 
 Environment:
   FLAKEID_STORE       URL of the store, if --store is not given

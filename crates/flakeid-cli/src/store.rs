@@ -26,17 +26,23 @@ Everybody on this host who lists processes sees what is written here: give a pas
 in FLAKEID_STORE instead.";
 
 #[derive(Args)]
-pub(crate) struct StoreArgs {
+pub(crate) struct StoreUrl {
     /// Store of the leases, by URL [default: the embedded one of this host]
     #[arg(long, value_name = "URL", long_help = STORE_HELP)]
     store: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct StoreArgs {
+    #[command(flatten)]
+    url: StoreUrl,
 
     /// Namespace in the store: one ID space, with one layout [default: default]
     #[arg(long, value_name = "NS")]
     namespace: Option<String>,
 }
 
-impl StoreArgs {
+impl StoreUrl {
     /// The store that was named, by the flag, else by the environment.
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         if let Some(url) = &self.store {
@@ -56,6 +62,13 @@ impl StoreArgs {
         })?;
         Ok(Location::parse(&url)?)
     }
+}
+
+impl StoreArgs {
+    /// As [`StoreUrl::named`].
+    pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
+        self.url.named()
+    }
 
     pub(crate) fn has_namespace(&self) -> bool {
         self.namespace.is_some()
@@ -63,15 +76,10 @@ impl StoreArgs {
 
     /// From the flag, else from the environment, else the default.
     pub(crate) fn namespace(&self) -> Result<String, Failure> {
-        if let Some(name) = &self.namespace {
-            Namespace::check_name(name)?;
-            return Ok(name.clone());
+        match &self.namespace {
+            Some(name) => Ok(checked(name)?),
+            None => default_namespace(),
         }
-        let Some(name) = args::variable(NAMESPACE) else {
-            return Ok(DEFAULT_NAMESPACE.to_owned());
-        };
-        Namespace::check_name(&name).map_err(|error| from_environment(error, NAMESPACE))?;
-        Ok(name)
     }
 
     /// To the store that is there: a mistyped path does not become one.
@@ -86,12 +94,24 @@ impl StoreArgs {
 
     fn open(&self, connect: Connect) -> Result<Connection, Failure> {
         let namespace = self.namespace()?;
-        let location = self.location()?;
+        let location = self.url.location()?;
         match connect(&location, &(Arc::new(SystemClock) as _)) {
             Ok(store) => Ok(Connection { location, namespace, store }),
             Err(fault) => Err(refused(&fault, &location, &namespace).into()),
         }
     }
+}
+
+/// What to use where no flag names a namespace.
+pub(crate) fn default_namespace() -> Result<String, Failure> {
+    let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
+    checked(&name).map_err(|error| from_environment(error, NAMESPACE))
+}
+
+/// A namespace's name that can be one.
+pub(crate) fn checked(name: &str) -> Result<String, Error> {
+    Namespace::check_name(name)?;
+    Ok(name.to_owned())
 }
 
 fn from_environment(error: Error, name: &str) -> Failure {

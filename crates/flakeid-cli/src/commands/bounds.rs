@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
-use crate::format::id_json::name_of;
 use crate::format::instant::{self, exact};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
+use flakeid_server::{layout_name, parse_instant};
 
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
         let mut out = terminal::stream();
         let id = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.id.to_string());
         let range = Range {
-            layout: &name_of(&layout),
+            layout: &layout_name(&layout),
             from: lower.as_ref().map(|bound| bound.tick.as_str()),
             to: upper.as_ref().map(|bound| bound.tick.as_str()),
             lower: id(&lower),
@@ -106,7 +106,7 @@ fn bound(
     id_at: fn(&Layout, i64) -> Id,
 ) -> Result<Option<Bound>, Failure> {
     let Some(text) = text else { return Ok(None) };
-    let asked = instant::parse(option, text)?;
+    let asked = parse_instant(option, text)?;
     let id = id_at(layout, asked);
     let tick = layout.timestamp(layout.unpack(id)?.unix_ms).to_string();
     Ok(Some(Bound { option, asked, id, tick }))

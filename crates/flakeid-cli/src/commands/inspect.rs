@@ -10,10 +10,10 @@ use crate::args::id::{self, InputForm};
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::diagram;
-use crate::format::id_json::{IdJson, name_of};
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
 use crate::terminal;
+use flakeid_server::{IdJson, layout_name};
 
 /// Decodes IDs and draws their bits
 ///
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let form = args.format.text_form();
     let draws = args.pretty || (!args.json && terminal::is_terminal());
-    let mut view = View { layout, name: name_of(&layout), draws, drawn: false };
+    let mut view = View { layout, name: layout_name(&layout), draws, drawn: false };
     if args.ids.is_empty() {
         return view.standard_input(form);
     }

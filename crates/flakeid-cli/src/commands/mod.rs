@@ -8,5 +8,6 @@ pub(crate) mod leases;
 pub(crate) mod next;
 mod next_source;
 pub(crate) mod plan;
+pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod whois;

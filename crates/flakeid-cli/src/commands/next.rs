@@ -7,9 +7,9 @@ use flakeid_core::{Id, Layout, TextForm};
 
 use super::next_source::{NextSource, SourceArgs};
 use crate::failure::Outcome;
-use crate::format::id_json::{IdJson, name_of};
 use crate::format::number;
 use crate::terminal::{self, Progress};
+use flakeid_server::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///
@@ -113,7 +113,7 @@ struct Writer {
 
 impl Writer {
     fn new(form: OutputForm, layout: Layout) -> Self {
-        Self { form, layout, name: name_of(&layout) }
+        Self { form, layout, name: layout_name(&layout) }
     }
 
     fn write(&self, out: &mut terminal::Stream, id: Id) -> Outcome {

@@ -4,7 +4,6 @@ use anstyle::Style;
 
 pub(crate) mod diagram;
 pub(crate) mod duration;
-pub(crate) mod id_json;
 pub(crate) mod instant;
 pub(crate) mod number;
 pub(crate) mod table;

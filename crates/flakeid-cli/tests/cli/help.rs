@@ -5,13 +5,14 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["next"],
     &["inspect"],
     &["bounds"],
     &["layout"],
     &["layout", "plan"],
+    &["serve"],
     // Before the store that the examples share is made to wait.
     &["whois"],
     &["leases"],
@@ -61,7 +62,13 @@ fn every_example_works() {
                 || (line.starts_with("  FLAKEID_") && line.contains(" flakeid "))
         };
         for example in examples.lines().filter(is_example) {
-            let example = &example.replace("postgresql://db/app", &url);
+            let mut example = example.replace("postgresql://db/app", &url);
+            if command == ["serve"] {
+                // It ends in order when it is asked to; the tests have no port of their own.
+                let port = if example.contains("--unix") { "" } else { " --listen 127.0.0.1:0" };
+                example = format!("timeout --preserve-status 2 {}{port}", example.trim());
+            }
+            let example = &example;
             let mut bash = Command::new("bash");
             for name in CLEARED {
                 bash.env_remove(name);

@@ -29,6 +29,7 @@ mod shells;
 mod operator;
 // Where the servers are installed for the tests of the stores.
 #[cfg(target_os = "linux")]
+mod serve;
 mod servers;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -4,11 +4,11 @@
 use flakeid_core::{Error, Rfc3339};
 use flakeid_lease::protocol::{Namespace, State};
 use flakeid_lease::store::operations::Listing;
+use flakeid_server::parse_instant;
 
 use super::args::{AdoptArgs, FastForwardArgs};
 use crate::failure::Outcome;
 use crate::format::duration;
-use crate::format::instant;
 use crate::terminal;
 
 pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
@@ -52,7 +52,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
 
 fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
     if let Some(text) = &args.to {
-        return instant::parse("--to", text);
+        return parse_instant("--to", text);
     }
     // clap makes sure that one of the two is given.
     let ms = duration::parse("--by", args.by.as_deref().unwrap_or_default())?;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::args::InitArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
-use crate::format::id_json::name_of;
 use crate::terminal;
+use flakeid_server::layout_name;
 
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         "{}: {verb}\nlayout {}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
          after a restart, {} history\n{wait}",
         connection.name(),
-        name_of(&kept.layout),
+        layout_name(&kept.layout),
         duration::exact(bounds.max_window_ms),
         duration::exact(bounds.max_ahead_ms),
         duration::exact(bounds.max_skew_ms),
@@ -170,7 +170,7 @@ impl<'a> Description<'a> {
         Self {
             namespace: &kept.name,
             created,
-            layout: name_of(&kept.layout),
+            layout: layout_name(&kept.layout),
             max_window_ms: kept.bounds.max_window_ms,
             max_ahead_ms: kept.bounds.max_ahead_ms,
             max_skew_ms: kept.bounds.max_skew_ms,

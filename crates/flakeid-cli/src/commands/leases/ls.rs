@@ -13,10 +13,10 @@ use super::json::{LeaseStatus, NodeJson};
 use super::summary::Summary;
 use crate::failure::Outcome;
 use crate::format::duration;
-use crate::format::id_json::name_of;
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM, sanitize};
 use crate::terminal;
+use flakeid_server::layout_name;
 
 const COLUMNS: [(&str, Align); 8] = [
     ("node", Align::Right),
@@ -56,7 +56,7 @@ fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
 /// A namespace for people to read. `name` says which one, and in which store.
 pub(super) fn draw(name: &str, listing: &Listing, all: bool) -> String {
     let layout = &listing.namespace.layout;
-    let mut text = format!("{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}\n\n", name_of(layout));
+    let mut text = format!("{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}\n\n", layout_name(layout));
     let mut table = Table::new(&COLUMNS);
     let mut is_empty = true;
     for row in shown(listing, all) {

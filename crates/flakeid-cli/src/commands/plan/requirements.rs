@@ -1,6 +1,7 @@
 //! What a planned layout must be able to do.
 
 use flakeid_core::{Error, Layout};
+use flakeid_server::parse_instant;
 
 use super::args::PlanArgs;
 use super::fleet::Fleet;
@@ -44,7 +45,7 @@ impl Requirements {
         let bits = number::parse("bits", &args.bits, 1, 64)? as u32;
         let until = instant::parse_end("--until", &args.until)?;
         let epoch = match &args.epoch {
-            Some(text) => instant::parse("--epoch", text)?,
+            Some(text) => parse_instant("--epoch", text)?,
             None => instant::start_of_day(now),
         };
         // The core checks the range of the epoch.

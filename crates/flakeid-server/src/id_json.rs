@@ -5,10 +5,10 @@ use std::fmt::Display;
 use flakeid_core::{Error, Field, Id, Layout, TextForm};
 use serde::{Serialize, Serializer};
 
-/// The keys stand in this order. IDs are strings: a JSON number of 64 bits loses digits in
+/// An ID in every form, with the fields of its layout. The keys stand in this order. IDs are strings: a JSON number of 64 bits loses digits in
 /// JavaScript.
 #[derive(Serialize)]
-pub(crate) struct IdJson<'a> {
+pub struct IdJson<'a> {
     id: AsString<Id>,
     layout: &'a str,
     timestamp: AsString<flakeid_core::Rfc3339>,
@@ -36,8 +36,11 @@ impl<T: Display> Serialize for AsString<T> {
 }
 
 impl<'a> IdJson<'a> {
-    /// `name` is [`name_of`] the layout, made once for many IDs.
-    pub(crate) fn new(id: Id, layout: &Layout, name: &'a str) -> Result<Self, Error> {
+    /// `name` is the [`layout_name`], made once for many IDs.
+    ///
+    /// # Errors
+    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the layout has no such ID.
+    pub fn new(id: Id, layout: &Layout, name: &'a str) -> Result<Self, Error> {
         let parts = layout.unpack(id)?;
         let text = |form: TextForm| AsString(form.encode(id));
         Ok(Self {
@@ -61,7 +64,8 @@ impl<'a> IdJson<'a> {
 }
 
 /// The preset's name if the layout is one, else its descriptor. Every option that takes a layout reads both.
-pub(crate) fn name_of(layout: &Layout) -> String {
+#[must_use]
+pub fn layout_name(layout: &Layout) -> String {
     layout.preset_name().map_or_else(|| layout.to_string(), str::to_owned)
 }
 

@@ -1,0 +1,212 @@
+//! `flakeid serve`: IDs over HTTP.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use flakeid_core::Error;
+use flakeid_lease::LeaseBuilder;
+use flakeid_server::{
+    Listener, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
+};
+
+use crate::args::layout_arg::LayoutArg;
+use crate::failure::{Failure, Outcome};
+use crate::format::{DIM, duration, number};
+use crate::store::{self, StoreUrl};
+use crate::terminal;
+
+/// Hands out IDs over HTTP, to everything that has no generator of its own
+///
+/// It leases a node of each namespace from the store, as `next` does, and answers
+///
+///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept asks, one per line
+///                                      (text/plain) or 8 bytes each (application/octet-stream)
+///   GET  /v1/NAMESPACE/ids/ID          what an ID says
+///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
+///   GET  /v1/NAMESPACE/layout          the layout of the IDs
+///   GET  /livez /readyz /metrics /openapi.json
+///
+/// It ends in order on Ctrl-C and SIGTERM: requests are finished and the nodes given back.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    #[command(flatten)]
+    store: StoreUrl,
+
+    /// Namespace to serve; may be given several times [default: default]
+    #[arg(long = "namespace", value_name = "NS")]
+    namespaces: Vec<String>,
+
+    /// Address to listen on; port 0 is any free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7117")]
+    listen: String,
+
+    /// Listen on a Unix socket instead
+    #[arg(long, value_name = "PATH", conflicts_with = "listen")]
+    unix: Option<PathBuf>,
+
+    /// The server's certificate in PEM, followed by those in between
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Its private key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Authorities in PEM of which clients must show a certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+
+    /// File of the tokens, one per line, of which clients must send one (Authorization: Bearer)
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Listen beyond this host without TLS, or without tokens or client certificates
+    #[arg(long)]
+    insecure: bool,
+
+    /// The most IDs that one request gets; more are refused
+    #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
+    max_count: String,
+
+    /// How long a request waits for each 4,096 of its IDs
+    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
+    max_wait: String,
+
+    /// How many connections are served at a time
+    #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true)]
+    max_connections: String,
+
+    /// How long requests may go on once the server is to end
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    shutdown_timeout: String,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid serve --store sqlite://flakeid.db
+  flakeid serve --store sqlite://flakeid.db --namespace orders --namespace invoices
+  flakeid serve --store sqlite://flakeid.db --unix flakeid.sock
+
+  curl -X POST localhost:7117/v1/default/ids?count=3
+  curl -X POST -H 'Accept: text/plain' localhost:7117/v1/default/ids";
+
+const MOST_COUNT: u64 = 1 << 32;
+const MOST_CONNECTIONS: u64 = 1 << 20;
+
+pub(crate) fn run(args: &ServeArgs) -> Outcome {
+    let layout = args.layout.resolve()?;
+    let listener = listener(args)?;
+    let tokens = args.token_file.as_deref().map(tokens).transpose()?;
+    let tls = tls(args)?;
+    let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
+    check_exposure(args, &listener, tls.is_some() && verifies)?;
+    let mut service = Service::new()
+        .max_count(number::parse("max-count", &args.max_count, 1, MOST_COUNT)?)
+        .max_wait(Duration::from_millis(duration::parse("max-wait", &args.max_wait)?))
+        .tokens(tokens.unwrap_or_default());
+    let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
+    let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
+    let options = ServeOptions {
+        tls,
+        max_connections: most as usize,
+        shutdown_timeout: Duration::from_millis(timeout),
+        ..ServeOptions::default()
+    };
+    let names = match args.namespaces.as_slice() {
+        [] => vec![store::default_namespace()?],
+        names => names.iter().map(|name| store::checked(name)).collect::<Result<_, _>>()?,
+    };
+    let location = args.store.location()?;
+    let mut nodes = Vec::new();
+    for name in &names {
+        let builder = LeaseBuilder::from_location(location.clone(), layout);
+        let generator = builder.namespace(name).open()?;
+        nodes.push(format!("{name} ({}, node {})", layout_name(&layout), generator.node()));
+        service = service.namespace(name, generator);
+    }
+    let scheme = if options.tls.is_some() { "https" } else { "http" };
+    let server = Server::bind(service, &listener, options)
+        .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
+    announce(&server, scheme, &names, &nodes)?;
+    server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
+}
+
+/// Where it listens: one line in a pipe, so that a script can wait for it.
+fn announce(server: &Server, scheme: &str, names: &[String], nodes: &[String]) -> Outcome {
+    let address =
+        server.address().map_err(|error| Failure::io("cannot tell the address", error))?;
+    let url = match &address {
+        Listener::Tcp(address) => format!("{scheme}://{address}"),
+        Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
+    };
+    let mut out = terminal::stream();
+    if terminal::is_terminal() {
+        writeln!(out, "{url} serves {}", nodes.join(", "))?;
+        let first = names.first().map_or("default", String::as_str);
+        match &address {
+            Listener::Tcp(_) => {
+                writeln!(out, "{DIM}try: curl -X POST {url}/v1/{first}/ids?count=3{DIM:#}")?;
+            }
+            Listener::Unix(path) => {
+                let path = path.display();
+                let ids = format!("{scheme}://localhost/v1/{first}/ids?count=3");
+                writeln!(out, "{DIM}try: curl --unix-socket {path} -X POST {ids}{DIM:#}")?;
+            }
+        }
+    } else {
+        writeln!(out, "{url}")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn listener(args: &ServeArgs) -> Result<Listener, Failure> {
+    if let Some(path) = &args.unix {
+        return Ok(Listener::Unix(path.clone()));
+    }
+    let unknown = |error: io::Error| {
+        let reason = format!("{:?} is not HOST:PORT, such as 127.0.0.1:7117: {error}", args.listen);
+        Failure::from(Error::invalid_option("listen", &reason))
+    };
+    let mut addresses = args.listen.to_socket_addrs().map_err(unknown)?;
+    let address: Option<SocketAddr> = addresses.next();
+    address.map(Listener::Tcp).ok_or_else(|| unknown(io::ErrorKind::NotFound.into()))
+}
+
+/// Beyond this host, nobody gets IDs who has not shown something, and nobody listens in.
+fn check_exposure(args: &ServeArgs, listener: &Listener, is_guarded: bool) -> Result<(), Failure> {
+    let is_local = match listener {
+        Listener::Tcp(address) => address.ip().is_loopback(),
+        Listener::Unix(_) => true,
+    };
+    if is_local || is_guarded || args.insecure {
+        return Ok(());
+    }
+    let reason = format!(
+        "{listener} can be reached from other hosts: give --tls-cert and --tls-key, and --token-file \
+         or --client-ca, or say --insecure"
+    );
+    Err(Error::invalid_option("listen", &reason).into())
+}
+
+fn tokens(path: &Path) -> Result<Tokens, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::io(format!("cannot read --token-file {}", path.display()), error)
+    })?;
+    Ok(Tokens::parse(&text)?)
+}
+
+fn tls(args: &ServeArgs) -> Result<Option<TlsSettings>, Failure> {
+    let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    let client_authorities = args.client_ca.clone();
+    let files = TlsFiles { certificate: certificate.clone(), key: key.clone(), client_authorities };
+    Ok(Some(TlsSettings::load(&files)?))
+}

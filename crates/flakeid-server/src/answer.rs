@@ -1,0 +1,116 @@
+//! Answers, and errors as answers.
+
+use bytes::Bytes;
+use flakeid_core::{Error, ErrorKind};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::{HeaderMap, Response, StatusCode};
+use serde::Serialize;
+
+use crate::body::Body;
+
+/// An answer, with what it is called in metrics.
+pub(crate) struct Answer {
+    pub(crate) response: Response<Body>,
+    pub(crate) code: &'static str,
+}
+
+/// The shape of every error: the code is one that every language shares, or of HTTP alone.
+#[derive(Serialize)]
+struct Refusal<'a> {
+    error: Detail<'a>,
+}
+
+#[derive(Serialize)]
+struct Detail<'a> {
+    code: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl Answer {
+    pub(crate) fn new(status: StatusCode, media_type: &'static str, body: Body) -> Self {
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        // Whoever keeps an answer with IDs and gives it to somebody else repeats them.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Self { response, code: "OK" }
+    }
+
+    pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Self {
+        match serde_json::to_vec(value) {
+            Ok(mut text) => {
+                text.push(b'\n');
+                Self::new(status, "application/json", Body::whole(text))
+            }
+            Err(error) => Self::http(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "HTTP_INTERNAL",
+                &format!("the answer cannot be written: {error}"),
+            ),
+        }
+    }
+
+    pub(crate) fn text(text: impl Into<Bytes>, media_type: &'static str) -> Self {
+        Self::new(StatusCode::OK, media_type, Body::whole(text))
+    }
+
+    /// What only HTTP knows: a path, a method, a token.
+    pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
+        let error = Detail { code, message, field: None, retry_after_ms: None };
+        let mut answer = Self::json(status, &Refusal { error });
+        answer.code = code;
+        answer
+    }
+
+    pub(crate) fn with(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.response.headers_mut().insert(name, HeaderValue::from_static(value));
+        self
+    }
+
+    pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.response.headers_mut()
+    }
+}
+
+impl From<Error> for Answer {
+    fn from(error: Error) -> Self {
+        Self::from_error(&error, status_of(error.kind()))
+    }
+}
+
+impl Answer {
+    pub(crate) fn from_error(error: &Error, status: StatusCode) -> Self {
+        let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
+        let detail = Detail {
+            code: error.code(),
+            message: &error.to_string(),
+            field: error.field(),
+            retry_after_ms: retry_after
+                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        };
+        let mut answer = Self::json(status, &Refusal { error: detail });
+        answer.code = error.code();
+        if let Some(wait) = retry_after {
+            // Whole seconds, and never too few.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        answer
+    }
+}
+
+/// What the client got wrong is 400; everything else is for now this server's to mend.
+const fn status_of(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::InvalidLayout
+        | ErrorKind::FieldOutOfRange
+        | ErrorKind::InvalidId
+        | ErrorKind::InvalidOption => StatusCode::BAD_REQUEST,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}

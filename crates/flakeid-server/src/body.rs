@@ -1,0 +1,180 @@
+//! Bodies of answers: all at once, or IDs in pieces, each generated when the client has taken the last
+//! one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use flakeid_core::{Error, Id};
+use flakeid_lease::AnyGenerator;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
+
+use crate::forms::Form;
+
+/// How many IDs are generated at a time: a long answer holds up neither others nor memory.
+pub(crate) const PIECE: u64 = 4_096;
+
+/// The body of an answer.
+#[derive(Debug)]
+pub struct Body(Content);
+
+#[derive(Debug)]
+enum Content {
+    Whole(Option<Bytes>),
+    Pieces(Box<Pieces>),
+}
+
+impl Body {
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self(Content::Whole((!bytes.is_empty()).then_some(bytes)))
+    }
+
+    pub(crate) fn pieces(pieces: Pieces) -> Self {
+        Self(Content::Pieces(Box::new(pieces)))
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        match &mut self.0 {
+            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Content::Pieces(pieces) => {
+                let piece = ready!(pieces.poll_next(context));
+                Poll::Ready(piece.map(|piece| piece.map(|bytes| Frame::data(bytes.into()))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Content::Whole(bytes) => bytes.is_none(),
+            Content::Pieces(pieces) => pieces.left == 0 && pieces.generated.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Content::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Content::Pieces(pieces) => pieces.size(),
+        }
+    }
+}
+
+/// IDs that are still to be generated, and how.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    generator: AnyGenerator,
+    form: Form,
+    left: u64,
+    is_first: bool,
+    /// The next piece, and how much of it there is.
+    ids: Vec<Id>,
+    filled: usize,
+    /// How long one piece may wait for the generator.
+    max_wait: Duration,
+    waiting_since: Option<Instant>,
+    wait: Option<Pin<Box<Sleep>>>,
+    /// A piece that was generated before it was asked for.
+    generated: Option<Vec<u8>>,
+}
+
+impl Pieces {
+    pub(crate) fn new(generator: AnyGenerator, form: Form, count: u64, max_wait: Duration) -> Self {
+        Self {
+            generator,
+            form,
+            left: count,
+            is_first: true,
+            ids: Vec::new(),
+            filled: 0,
+            max_wait,
+            waiting_since: None,
+            wait: None,
+            generated: None,
+        }
+    }
+
+    /// Generates the first piece, so that a generator that cannot is an answer of its own. Returns
+    /// the whole text if that was all.
+    pub(crate) async fn begin(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let first = std::future::poll_fn(|context| self.poll_next(context)).await;
+        let first = first.transpose()?.unwrap_or_default();
+        if self.left == 0 {
+            return Ok(Some(first));
+        }
+        self.generated = Some(first);
+        Ok(None)
+    }
+
+    fn size(&self) -> SizeHint {
+        match self.form {
+            Form::Octets => {
+                let generated = self.generated.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                SizeHint::with_exact(self.left.saturating_mul(8).saturating_add(generated))
+            }
+            _ => SizeHint::default(),
+        }
+    }
+
+    /// The next piece; `None` after the last. Never waits on the thread.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, Error>>> {
+        if let Some(bytes) = self.generated.take() {
+            return Poll::Ready(Some(Ok(bytes)));
+        }
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        // A piece is whole before it is shown: what fits one is an answer or an error.
+        let wanted = self.left.min(PIECE) as usize;
+        self.ids.resize(wanted, Id::default());
+        while self.filled < wanted {
+            if let Some(wait) = &mut self.wait {
+                ready!(wait.as_mut().poll(context));
+                self.wait = None;
+            }
+            match self.generator.try_fill(&mut self.ids[self.filled..]) {
+                Ok(filled) => self.filled += filled,
+                Err(error) => {
+                    let Some(wait) = self.wait_for(&error) else {
+                        self.left = 0;
+                        return Poll::Ready(Some(Err(error)));
+                    };
+                    self.wait = Some(Box::pin(sleep(wait)));
+                }
+            }
+        }
+        let filled = std::mem::take(&mut self.filled);
+        self.waiting_since = None;
+        self.left -= filled as u64;
+        let mut out = Vec::with_capacity(filled * self.form.longest() + 16);
+        if self.is_first {
+            out.extend_from_slice(self.form.before().as_bytes());
+        }
+        self.form.write(&self.ids, self.is_first, &mut out);
+        self.is_first = false;
+        if self.left == 0 {
+            out.extend_from_slice(self.form.after().as_bytes());
+        }
+        Poll::Ready(Some(Ok(out)))
+    }
+
+    /// For how long to wait before the next attempt; `None` if there is none.
+    fn wait_for(&mut self, error: &Error) -> Option<Duration> {
+        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let left = self.max_wait.checked_sub(since.elapsed()).filter(|left| !left.is_zero())?;
+        let wait = error.retry_after().filter(|_| error.kind().is_retryable())?;
+        Some(wait.clamp(Duration::from_millis(1), Duration::from_millis(50)).min(left))
+    }
+}

@@ -1,0 +1,50 @@
+//! Points in time as they are typed.
+
+use flakeid_core::{Error, Rfc3339};
+
+/// Unix milliseconds of an instant in RFC 3339, of a date (midnight UTC), or as they are.
+///
+/// # Errors
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) that names `option`.
+pub fn parse_instant(option: &'static str, text: &str) -> Result<i64, Error> {
+    let midnight = || Rfc3339::parse(&format!("{text}T00:00:00Z"));
+    Rfc3339::parse(text).or_else(midnight).or_else(|| unix_ms(text)).ok_or_else(|| {
+        Error::invalid_option(
+            option,
+            &format!(
+                "{text:?} is not a time; write a date (2026-01-31, midnight UTC), RFC 3339 with \
+                 its offset (2026-01-31T12:00:00Z) or Unix milliseconds (1769860800000)"
+            ),
+        )
+    })
+}
+
+fn unix_ms(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::parse_instant;
+
+    #[test]
+    fn every_way_to_write_a_time() {
+        for (text, ms) in [
+            ("2017-09-20", 1_505_865_600_000),
+            ("2017-09-20T13:43:08.849Z", 1_505_914_988_849),
+            ("2017-09-20T15:43:08.849+02:00", 1_505_914_988_849),
+            ("1505914988849", 1_505_914_988_849),
+            ("-1", -1),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_instant("from", text), Ok(ms), "{text}");
+        }
+        let long = "9".repeat(30);
+        for text in ["", "-", "yesterday", "2017-13-01", "2017-09-20T13:43", "+1", "1e3", &long] {
+            assert!(parse_instant("from", text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! IDs over HTTP, for everything that has no generator of its own: functions, PHP workers, shell
+//! scripts, other languages. `flakeid serve` is its face; other servers can mount a [`Service`].
+//!
+//! ```no_run
+//! use flakeid_core::Layout;
+//! use flakeid_lease::LeasedGenerator;
+//! use flakeid_server::{Listener, ServeOptions, Server, Service};
+//!
+//! let orders = LeasedGenerator::builder("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
+//!     .namespace("orders")
+//!     .open()?;
+//! let service = Service::new().namespace("orders", orders);
+//! let listener = Listener::Tcp("127.0.0.1:7117".parse()?);
+//! Server::bind(service, &listener, ServeOptions::default())?.run_until_signal()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Every ID comes from a generator of this process, so what holds for it holds here: an ID is never
+//! issued twice. IDs are handed out to `POST` only, and no answer may be kept by a cache: one that
+//! gave the same answer to two clients would repeat IDs.
+
+mod answer;
+mod body;
+mod connection;
+mod forms;
+mod id_json;
+mod instant;
+mod listener;
+mod metrics;
+mod query;
+mod reads;
+mod route;
+mod server;
+mod service;
+mod tls;
+mod tokens;
+
+pub use body::Body;
+pub use id_json::{IdJson, layout_name};
+pub use instant::parse_instant;
+pub use listener::Listener;
+pub use server::{ServeOptions, Server};
+pub use service::Service;
+pub use tls::{TlsFiles, TlsSettings};
+pub use tokens::Tokens;

@@ -1,0 +1,105 @@
+//! Where connections come from.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+#[cfg(unix)]
+use tokio::net::UnixListener;
+
+/// An address to listen on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listener {
+    /// TCP; port 0 is any free one.
+    Tcp(SocketAddr),
+    /// A Unix socket. One that nobody listens on any more is replaced.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Listener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(formatter, "{address}"),
+            Self::Unix(path) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
+
+/// A connection, of whatever kind.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A listener that has its address.
+pub(crate) enum Bound {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix {
+        listener: UnixListener,
+        path: PathBuf,
+    },
+}
+
+impl Bound {
+    /// In the context of a runtime.
+    pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
+        match listener {
+            Listener::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            #[cfg(unix)]
+            Listener::Unix(path) => {
+                let listener = match UnixListener::bind(path) {
+                    Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                        use std::os::unix::fs::FileTypeExt;
+                        let is_socket = std::fs::symlink_metadata(path)?.file_type().is_socket();
+                        if !is_socket || tokio::net::UnixStream::connect(path).await.is_ok() {
+                            return Err(error);
+                        }
+                        std::fs::remove_file(path)?;
+                        UnixListener::bind(path)?
+                    }
+                    listener => listener?,
+                };
+                Ok(Self::Unix { listener, path: path.clone() })
+            }
+            #[cfg(not(unix))]
+            Listener::Unix(_) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "Unix sockets are for Unix only; listen on a TCP address",
+            )),
+        }
+    }
+
+    pub(crate) fn address(&self) -> io::Result<Listener> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().map(Listener::Tcp),
+            #[cfg(unix)]
+            Self::Unix { path, .. } => Ok(Listener::Unix(path.clone())),
+        }
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // An answer is one small packet, which nothing is to hold back.
+                stream.set_nodelay(true)?;
+                Ok(Box::new(stream))
+            }
+            #[cfg(unix)]
+            Self::Unix { listener, .. } => Ok(Box::new(listener.accept().await?.0)),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Self::Unix { path, .. } = self {
+            // Somebody may have removed it, and then there is nothing to do.
+            drop(std::fs::remove_file(path));
+        }
+    }
+}

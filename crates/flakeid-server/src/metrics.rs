@@ -1,0 +1,149 @@
+//! What Prometheus reads.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_lease::AnyGenerator;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text::encode};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::reads::readiness;
+
+/// From 50 µs, which a request over loopback takes, to 3 s, which is longer than any may wait.
+const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfNamespace {
+    namespace: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfRequest {
+    operation: &'static str,
+    code: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfOperation {
+    operation: &'static str,
+}
+
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    ids: Family<OfNamespace, Counter>,
+    requests: Family<OfRequest, Counter>,
+    seconds: Family<OfOperation, Histogram, fn() -> Histogram>,
+}
+
+impl Metrics {
+    pub(crate) fn new(generators: &Arc<BTreeMap<String, AnyGenerator>>) -> Self {
+        let mut registry = Registry::with_prefix("flakeid");
+        let ids = Family::<OfNamespace, Counter>::default();
+        let requests = Family::<OfRequest, Counter>::default();
+        let new: fn() -> Histogram = || Histogram::new(BUCKETS);
+        let seconds = Family::<OfOperation, Histogram, _>::new_with_constructor(new);
+        registry.register("ids", "IDs asked for in requests that were answered", ids.clone());
+        registry.register("requests", "Requests, by what came of them", requests.clone());
+        registry.register(
+            "request_seconds",
+            "Time until an answer began, in seconds",
+            seconds.clone(),
+        );
+        registry.register_collector(Box::new(Generators(Arc::clone(generators))));
+        Self { registry, ids, requests, seconds }
+    }
+
+    pub(crate) fn count_ids(&self, namespace: &str, count: u64) {
+        self.ids.get_or_create(&OfNamespace { namespace: namespace.to_owned() }).inc_by(count);
+    }
+
+    pub(crate) fn count_request(
+        &self,
+        operation: &'static str,
+        code: &'static str,
+        took: Duration,
+    ) {
+        self.requests.get_or_create(&OfRequest { operation, code }).inc();
+        self.seconds.get_or_create(&OfOperation { operation }).observe(took.as_secs_f64());
+    }
+
+    /// Everything, in the text format of `OpenMetrics`.
+    pub(crate) fn to_text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// Reads generators when they are asked about.
+#[derive(Debug)]
+struct Generators(Arc<BTreeMap<String, AnyGenerator>>);
+
+impl Generators {
+    fn counter(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        (name, help): (&str, &str),
+        count: impl Fn(&AnyGenerator) -> u64,
+    ) -> fmt::Result {
+        self.each(encoder, (name, help), |generator| ConstCounter::new(count(generator)))
+    }
+
+    fn gauge(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        (name, help): (&str, &str),
+        value: impl Fn(&AnyGenerator) -> f64,
+    ) -> fmt::Result {
+        self.each(encoder, (name, help), |generator| ConstGauge::new(value(generator)))
+    }
+
+    fn each<M: EncodeMetric>(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        (name, help): (&str, &str),
+        metric: impl Fn(&AnyGenerator) -> M,
+    ) -> fmt::Result {
+        let metrics: Vec<_> = self.0.iter().map(|(name, of)| (name, metric(of))).collect();
+        let Some((_, first)) = metrics.first() else { return Ok(()) };
+        let mut family = encoder.encode_descriptor(name, help, None, first.metric_type())?;
+        for (namespace, metric) in &metrics {
+            let labels = OfNamespace { namespace: (*namespace).clone() };
+            metric.encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Collector for Generators {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let encoder = &mut encoder;
+        let lease = |of: &AnyGenerator| of.lease().unwrap_or_default();
+        let of = ("waits", "Waits for a tick whose sequence numbers were used up");
+        self.counter(encoder, of, |generator| generator.stats().waits)?;
+        let of = ("rollbacks", "Times that the clock went back");
+        self.counter(encoder, of, |generator| generator.stats().rollbacks)?;
+        let of = ("lease_grants", "Nodes granted to this server");
+        self.counter(encoder, of, |generator| lease(generator).grants)?;
+        let of = ("lease_renewals", "Renewals of leases that were confirmed");
+        self.counter(encoder, of, |generator| lease(generator).renewals)?;
+        let of = ("lease_failures", "Attempts to acquire or renew a lease that had no success");
+        self.counter(encoder, of, |generator| lease(generator).failures)?;
+        let of = ("window_seconds", "Seconds for which IDs can be issued without the store");
+        self.gauge(encoder, of, |generator| {
+            readiness(generator).seconds_left.unwrap_or(f64::INFINITY)
+        })?;
+        let of = ("ready", "Whether IDs can be issued now: 1, or 0");
+        self.gauge(encoder, of, |generator| f64::from(u8::from(readiness(generator).ready)))?;
+        let of = ("layout_end_timestamp_seconds", "When the layout ends, in Unix seconds");
+        self.gauge(encoder, of, |generator| generator.layout().horizon() as f64 / 1_000.0)
+    }
+}

@@ -1,0 +1,116 @@
+//! What clients send that mean no good, or know no better: an error or a closed connection, and
+//! everybody else is served.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use flakeid_server::ServeOptions;
+
+use crate::client::{Running, service};
+
+#[test]
+fn shapes_that_no_request_has() {
+    let server = Running::new(service(), ServeOptions::default());
+    let long = format!("GET /livez HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(100_000));
+    let many = format!("GET /livez HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(5_000));
+    let path = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(60_000));
+    for sent in [
+        &b"\0\0\0\0\0\0\0\0\r\n\r\n"[..],
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"GET /livez\r\n\r\n",
+        b"GET /liv\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nBad\x00Name: x\r\n\r\n",
+        // Two lengths, of which two servers would believe one each.
+        b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nabcde",
+        b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, x\r\n\r\n",
+        long.as_bytes(),
+        many.as_bytes(),
+        path.as_bytes(),
+    ] {
+        let mut client = server.connect();
+        // The server may close before it has read all of it.
+        drop(client.stream.write_all(sent));
+        let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
+        if let Some(reply) = client.reply() {
+            assert!((400..500).contains(&reply.status), "{shown}: {reply:?}");
+        }
+        assert_eq!(server.ask("GET", "/livez", "").status, 200, "after {shown}");
+    }
+}
+
+/// A request hidden in the body of another one is never answered as one of its own.
+#[test]
+fn bodies_are_no_requests() {
+    let server = Running::new(service(), ServeOptions::default());
+    let hidden = "POST /v1/default/ids?count=7 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let length = hidden.len();
+    for sent in [
+        format!(
+            "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{hidden}"
+        ),
+        format!(
+            "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
+             {length:x}\r\n{hidden}\r\n0\r\n\r\n"
+        ),
+        // Both: what was a way to smuggle. The length does not count (RFC 9112, 6.3).
+        format!(
+            "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\
+             Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{hidden}\r\n0\r\n\r\n"
+        ),
+    ] {
+        let mut client = server.connect();
+        client.stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        client.stream.write_all(sent.as_bytes()).unwrap();
+        if let Some(first) = client.reply()
+            && first.status == 200
+        {
+            assert_eq!(first.ids().len(), 1, "{sent}");
+        }
+        let seven = client.reply().is_some_and(|second| second.text().matches('"').count() > 4);
+        assert!(!seven, "the hidden request was answered: {sent}");
+    }
+}
+
+/// Heads that never end and connections that ask nothing are closed, and meanwhile others are served.
+#[test]
+fn those_who_take_their_time_are_shown_out() {
+    let options = ServeOptions { idle_timeout: Duration::from_millis(700), ..Default::default() };
+    let server = Running::new(service(), options);
+    let mut waiting: Vec<_> = (0..400).map(|_| server.connect()).collect();
+    for client in waiting.iter_mut().step_by(2) {
+        client.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\nX: ").unwrap();
+    }
+    let began = Instant::now();
+    let mut served = 0;
+    while began.elapsed() < Duration::from_millis(500) {
+        assert_eq!(server.ask("POST", "/v1/default/ids", "").status, 200);
+        served += 1;
+    }
+    assert!(served > 5, "{served}");
+    for client in &mut waiting {
+        // Closed, with or without a word about it.
+        let mut word = Vec::new();
+        drop(client.stream.read_to_end(&mut word));
+        assert!(word.is_empty() || word.starts_with(b"HTTP/1.1 408"), "{word:?}");
+    }
+}
+
+/// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
+#[test]
+fn the_greedy_are_served_last() {
+    let server = Running::new(service(), ServeOptions::default());
+    let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();
+    let request = "POST /v1/default/ids?count=100000 HTTP/1.1\r\nHost: x\r\n\r\n";
+    for client in &mut greedy {
+        client.stream.write_all(request.repeat(20).as_bytes()).unwrap();
+    }
+    let mut client = server.connect();
+    for _ in 0..200 {
+        assert_eq!(client.ask("POST", "/v1/default/ids", "").ids().len(), 1);
+    }
+    assert_eq!(greedy[0].reply().unwrap().ids().len(), 100_000);
+}

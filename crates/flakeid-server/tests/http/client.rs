@@ -1,0 +1,158 @@
+//! A server for one test, and a client that sends exactly what it is told.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use flakeid_core::{Generator, Layout};
+use flakeid_server::{Listener, ServeOptions, Server, Service};
+use tokio::sync::oneshot;
+
+/// A service with the namespace `default`, of a fixed node.
+pub fn service() -> Service {
+    Service::new().namespace("default", Generator::new(Layout::TWITTER, 7).unwrap())
+}
+
+/// A server that runs until it is dropped.
+pub struct Running {
+    pub address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    pub fn new(service: Service, options: ServeOptions) -> Self {
+        let listener = Listener::Tcp("127.0.0.1:0".parse().unwrap());
+        let server = Server::bind(service, &listener, options).unwrap();
+        let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
+        Self { address, stop: Some(stop), thread: Some(thread) }
+    }
+
+    pub fn connect(&self) -> Client<TcpStream> {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Client::new(stream)
+    }
+
+    /// One request on a connection of its own.
+    pub fn ask(&self, method: &str, target: &str, headers: &str) -> Reply {
+        self.connect().ask(method, target, headers)
+    }
+
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    pub fn wait(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+        self.wait();
+    }
+}
+
+pub struct Client<S> {
+    pub stream: S,
+    /// What was read beyond the last reply.
+    rest: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// The IDs of an answer in JSON, as the text has them.
+    pub fn ids(&self) -> Vec<u64> {
+        let list = self.text().strip_prefix("{\"ids\":[").unwrap().strip_suffix("]}\n").unwrap();
+        let id = |text: &str| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok();
+        list.split(',').map(|text| id(text).unwrap()).collect()
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub fn new(stream: S) -> Self {
+        Self { stream, rest: Vec::new() }
+    }
+
+    pub fn ask(&mut self, method: &str, target: &str, headers: &str) -> Reply {
+        let request = format!("{method} {target} HTTP/1.1\r\nHost: flakeid\r\n{headers}\r\n");
+        self.stream.write_all(request.as_bytes()).unwrap();
+        self.reply().expect("a reply")
+    }
+
+    /// `None` if the server closes the connection without one.
+    pub fn reply(&mut self) -> Option<Reply> {
+        let end = self.read_until(b"\r\n\r\n")?;
+        let head = String::from_utf8(self.rest.drain(..end).collect()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut reply = Reply { status, head, body: Vec::new() };
+        if let Some(length) = reply.header("content-length") {
+            let length = length.parse().unwrap();
+            while self.rest.len() < length {
+                self.read_more()?;
+            }
+            reply.body = self.rest.drain(..length).collect();
+        } else if reply.header("transfer-encoding") == Some("chunked") {
+            loop {
+                let end = self.read_until(b"\r\n")?;
+                let line: Vec<u8> = self.rest.drain(..end).collect();
+                let size = std::str::from_utf8(&line[..end - 2]).unwrap();
+                let size = usize::from_str_radix(size, 16).unwrap();
+                while self.rest.len() < size + 2 {
+                    self.read_more()?;
+                }
+                reply.body.extend(self.rest.drain(..size));
+                self.rest.drain(..2);
+                if size == 0 {
+                    break;
+                }
+            }
+        }
+        Some(reply)
+    }
+
+    fn read_until(&mut self, end: &[u8]) -> Option<usize> {
+        loop {
+            let found = self.rest.windows(end.len()).position(|window| window == end);
+            if let Some(place) = found {
+                return Some(place + end.len());
+            }
+            self.read_more()?;
+        }
+    }
+
+    fn read_more(&mut self) -> Option<()> {
+        let mut buffer = [0; 65_536];
+        match self.stream.read(&mut buffer) {
+            Ok(0) | Err(_) => None,
+            Ok(count) => {
+                self.rest.extend_from_slice(&buffer[..count]);
+                Some(())
+            }
+        }
+    }
+}

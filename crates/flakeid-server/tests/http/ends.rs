@@ -1,0 +1,70 @@
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use flakeid_server::ServeOptions;
+
+use crate::client::{Client, Running, service};
+
+/// What has begun is finished; nothing new is.
+#[test]
+fn an_answer_that_has_begun_is_finished() {
+    let mut server = Running::new(service().max_count(1 << 20), ServeOptions::default());
+    let mut idle = server.connect();
+    assert_eq!(idle.ask("GET", "/livez", "").status, 200);
+    let mut long = server.connect();
+    // Longer than what buffers take without a reader.
+    let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
+    long.stream.write_all(request.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    server.stop();
+    assert!(idle.reply().is_none(), "an idle connection is closed");
+    let address = server.address;
+    assert_eq!(long.reply().expect("the whole answer").ids().len(), 1 << 20);
+    server.wait();
+    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+#[test]
+fn nobody_can_hold_up_the_end() {
+    let options =
+        ServeOptions { shutdown_timeout: Duration::from_millis(300), ..ServeOptions::default() };
+    let mut server = Running::new(service().max_count(1 << 20), options);
+    let mut stalled = server.connect();
+    let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
+    stalled.stream.write_all(request.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    server.stop();
+    // It is never read from, and this comes to an end all the same.
+    server.wait();
+}
+
+#[cfg(unix)]
+#[test]
+fn unix_sockets_are_replaced_and_removed() {
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use flakeid_server::{Listener, Server};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flakeid.sock");
+    // Left behind by a server that was killed.
+    drop(UnixListener::bind(&path).unwrap());
+    let listener = Listener::Unix(path.clone());
+    let bind = || Server::bind(service(), &listener, ServeOptions::default());
+    let server = bind().unwrap();
+    assert!(bind().is_err(), "one that is listened on is not replaced");
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
+    let mut client = Client::new(UnixStream::connect(&path).unwrap());
+    assert_eq!(client.ask("POST", "/v1/default/ids?count=2", "").ids().len(), 2);
+    drop(stop);
+    thread.join().unwrap();
+    assert!(!path.exists());
+
+    let file = folder.path().join("a file");
+    std::fs::write(&file, "dear").unwrap();
+    let refused = Server::bind(service(), &Listener::Unix(file.clone()), ServeOptions::default());
+    assert!(refused.is_err());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "dear");
+}

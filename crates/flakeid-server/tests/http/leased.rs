@@ -1,0 +1,91 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use flakeid_core::Layout;
+use flakeid_lease::LeaseBuilder;
+use flakeid_lease::store::operations;
+use flakeid_lease::store::{Fault, MemoryStore};
+use flakeid_server::{ServeOptions, Service};
+
+use crate::client::Running;
+
+/// Without its store a server goes on to the end of its window, says how long that is, and then
+/// what is wrong; it goes on when the store is back, and gives its node back in the end.
+#[test]
+fn a_store_may_go_and_come_back() {
+    let store = MemoryStore::new();
+    let is_away = Arc::new(AtomicBool::new(false));
+    let (inner, away) = (store.clone(), Arc::clone(&is_away));
+    let generator = LeaseBuilder::from_store(Layout::TWITTER, move || {
+        if away.load(Ordering::SeqCst) {
+            return Err(Fault::Unavailable("nobody answers".into()));
+        }
+        Ok(Box::new(Flaky { store: inner.clone(), is_away: Arc::clone(&away) }))
+    })
+    .window(Duration::from_millis(600))
+    .open()
+    .unwrap();
+    let node = generator.node();
+    let service =
+        Service::new().namespace("default", generator).max_wait(Duration::from_millis(50));
+    let mut server = Running::new(service, ServeOptions::default());
+    let ready = server.ask("GET", "/readyz", "");
+    assert_eq!(ready.status, 200);
+    assert!(ready.text().contains("\"seconds_left\":0."), "{}", ready.text());
+
+    is_away.store(true, Ordering::SeqCst);
+    let until = |what: &str, done: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !done() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until("not ready without a store", &|| server.ask("GET", "/readyz", "").status == 503);
+    let refused = server.ask("POST", "/v1/default/ids", "");
+    assert_eq!(refused.status, 503);
+    assert!(refused.text().contains("FLAKEID_"), "{}", refused.text());
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    assert_eq!(server.ask("GET", "/livez", "").status, 200);
+
+    is_away.store(false, Ordering::SeqCst);
+    until("ready again", &|| server.ask("GET", "/readyz", "").status == 200);
+    assert_eq!(server.ask("POST", "/v1/default/ids?count=3", "").ids().len(), 3);
+
+    server.stop();
+    server.wait();
+    let listing = operations::list(&mut store.clone(), "default").unwrap();
+    let row = listing.rows.iter().find(|row| row.node == node).unwrap();
+    assert!(row.token.is_none(), "given back: {row:?}");
+}
+
+struct Flaky {
+    store: MemoryStore,
+    is_away: Arc<AtomicBool>,
+}
+
+impl flakeid_lease::store::Store for Flaky {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn flakeid_lease::store::Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(Fault::Unavailable("nobody answers".into()));
+        }
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.store.prepare()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        true
+    }
+}

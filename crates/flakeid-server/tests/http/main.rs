@@ -1,0 +1,12 @@
+//! The server over real connections.
+
+// A test may panic; that is how it fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+mod abuse;
+mod client;
+mod ends;
+mod ids;
+mod leased;
+mod reads;
+mod secured;

@@ -1,0 +1,70 @@
+use flakeid_core::Layout;
+use flakeid_server::ServeOptions;
+use serde_json::Value;
+
+use crate::client::{Running, service};
+
+#[test]
+fn ids_bounds_and_layouts_are_told() {
+    let server = Running::new(service(), ServeOptions::default());
+    let ask = |target: &str| -> Value {
+        let reply = server.ask("GET", target, "");
+        assert_eq!(reply.status, 200, "{target}: {}", reply.text());
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        serde_json::from_str(reply.text()).unwrap()
+    };
+    let id = ask("/v1/default/ids/910499571847892992");
+    assert_eq!(id["timestamp"], "2017-09-20T13:43:08.849Z");
+    assert_eq!((&id["datacenter"], &id["worker"]), (&17.into(), &25.into()));
+    let bounds = ask("/v1/default/bounds?from=2026-01-01&to=2026-01-31T23%3A59%3A59.999Z");
+    let lower = Layout::TWITTER.lower_bound(1_767_225_600_000).to_string();
+    assert_eq!(bounds["lower"], lower);
+    let upper = Layout::TWITTER.upper_bound(1_769_903_999_999).to_string();
+    assert_eq!(bounds["upper"], upper);
+    let layout = ask("/v1/default/layout");
+    assert_eq!((&layout["layout"], &layout["max_node"]), (&"twitter".into(), &1023.into()));
+    assert_eq!(ask("/openapi.json")["openapi"], "3.1.0");
+    let ready = ask("/readyz");
+    assert_eq!(ready["namespaces"]["default"]["ready"], true);
+    assert_eq!(ready["namespaces"]["default"]["seconds_left"], Value::Null);
+}
+
+/// Every path of the description is one of the server's, with the methods that it has.
+#[test]
+fn the_description_is_of_this_server() {
+    let server = Running::new(service(), ServeOptions::default());
+    let text = server.ask("GET", "/openapi.json", "");
+    let description: Value = serde_json::from_str(text.text()).unwrap();
+    let paths = description["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 8);
+    for (path, methods) in paths {
+        let target = path
+            .replace("{namespace}", "default")
+            .replace("{id}", "1")
+            .replace("bounds", "bounds?from=0");
+        for method in methods.as_object().unwrap().keys() {
+            let reply = server.ask(&method.to_uppercase(), &target, "");
+            assert_eq!(reply.status, 200, "{method} {path}: {}", reply.text());
+        }
+    }
+}
+
+#[test]
+fn metrics_count_what_was_done() {
+    let server = Running::new(service(), ServeOptions::default());
+    server.ask("POST", "/v1/default/ids?count=5", "");
+    server.ask("POST", "/v1/default/ids?count=0", "");
+    server.ask("GET", "/nothing", "");
+    let metrics = server.ask("GET", "/metrics", "");
+    for line in [
+        "flakeid_ids_total{namespace=\"default\"} 5",
+        "flakeid_requests_total{operation=\"ids\",code=\"OK\"} 1",
+        "flakeid_requests_total{operation=\"ids\",code=\"FLAKEID_FIELD_OUT_OF_RANGE\"} 1",
+        "flakeid_requests_total{operation=\"none\",code=\"HTTP_NOT_FOUND\"} 1",
+        "flakeid_request_seconds_count{operation=\"ids\"} 2",
+        "flakeid_ready{namespace=\"default\"} 1.0",
+        "# EOF",
+    ] {
+        assert!(metrics.text().lines().any(|found| found == line), "{line}: {}", metrics.text());
+    }
+}
