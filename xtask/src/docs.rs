@@ -17,6 +17,7 @@ const NEEDED: [(&str, &str); 10] = [
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
     ("go", "golang-go"),
+    ("curl", "curl"),
     ("java", "openjdk-17-jdk-headless"),
     ("mvn", "maven"),
 ];
