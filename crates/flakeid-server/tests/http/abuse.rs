@@ -85,12 +85,12 @@ fn those_who_take_their_time_are_shown_out() {
         client.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\nX: ").unwrap();
     }
     let began = Instant::now();
-    let mut served = 0;
+    let mut answers = 0;
     while began.elapsed() < Duration::from_millis(500) {
         assert_eq!(server.ask("POST", "/v1/default/ids", "").status, 200);
-        served += 1;
+        answers += 1;
     }
-    assert!(served > 5, "{served}");
+    assert!(answers > 5, "{answers}");
     for client in &mut waiting {
         // Closed, with or without a word about it.
         let mut word = Vec::new();

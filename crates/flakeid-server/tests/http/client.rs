@@ -146,7 +146,7 @@ impl<S: Read + Write> Client<S> {
     }
 
     fn read_more(&mut self) -> Option<()> {
-        let mut buffer = [0; 65_536];
+        let mut buffer = [0; 8_192];
         match self.stream.read(&mut buffer) {
             Ok(0) | Err(_) => None,
             Ok(count) => {
