@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
+use crate::lease_options::ClockBounds;
 use crate::schedule::FURTHEST_STEP_MS;
 
 /// Enough for everything that a long campaign writes, and quickly filled up.
@@ -74,11 +75,17 @@ impl SqliteDeployment {
     }
 
     /// Restores an older copy, and takes another one for the next time. The file beside the database
-    /// that detects older copies is not part of them.
-    fn restore(&self, by_rename: bool) -> io::Result<()> {
+    /// that detects older copies is not part of them. The copy is from the last time, or `age` old if
+    /// that is given.
+    fn restore(&self, by_rename: bool, age: Option<Duration>) -> io::Result<()> {
         let mut copies = self.copies.lock().map_err(|_| io::Error::other("a copy failed"))?;
         if *copies == 0 {
             return Err(io::Error::other("there is no older copy to restore"));
+        }
+        if let Some(age) = age {
+            self.back_up(*copies)?;
+            *copies += 1;
+            thread::sleep(age);
         }
         let number = *copies - 1;
         self.alone(|| {
@@ -118,6 +125,10 @@ impl Deployment for SqliteDeployment {
         format!("sqlite://{}", self.file("").display())
     }
 
+    fn direct_url(&self) -> String {
+        self.url(0)
+    }
+
     fn prepare(&self) -> io::Result<()> {
         self.back_up(0)?;
         *self.copies.lock().map_err(|_| io::Error::other("a copy failed"))? = 1;
@@ -126,6 +137,10 @@ impl Deployment for SqliteDeployment {
 
     fn max_ahead_ms(&self) -> u64 {
         FURTHEST_STEP_MS + 10_000
+    }
+
+    fn clock_bounds(&self) -> ClockBounds {
+        ClockBounds::EXACT
     }
 
     fn has_one_clock(&self) -> bool {
@@ -147,7 +162,12 @@ impl Deployment for SqliteDeployment {
                 thread::sleep(duration);
                 Ok(())
             }),
-            StoreFault::Restored => self.restore(duration.as_millis().is_multiple_of(2)),
+            StoreFault::Restored => {
+                let ms = duration.as_millis();
+                // From a copy of just now holders can go on.
+                let age = (!(ms / 2).is_multiple_of(4)).then_some(duration / 4);
+                self.restore(ms.is_multiple_of(2), age)
+            }
             StoreFault::Full => self.fill(duration),
             _ => Err(io::Error::other("SQLite has no server and no network")),
         }
