@@ -56,7 +56,8 @@ pub(crate) const fn has_reliable_clock(group: usize) -> bool {
 pub(crate) fn worker_lease(slot: usize) -> WorkerLease {
     let window = Duration::from_millis(MAX_WINDOW_MS - 200 * (slot as u64 % 3));
     if is_patient(slot) {
-        let ttl = Duration::from_secs(5);
+        // Half of it is the longest time between two renewals, where windows are far ahead of the clock.
+        let ttl = Duration::from_millis(3_200);
         return WorkerLease { window, ttl, lifetime_ms: 3_000..10_000, max_failures: 16 };
     }
     WorkerLease { window, ttl: window / 2, lifetime_ms: 300..2_500, max_failures: 4 }

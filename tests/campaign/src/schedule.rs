@@ -49,11 +49,12 @@ impl Schedule {
         }
         let mut rng = Rng::for_part(seed, 2);
         let mut at = 1000;
-        // Every third one is a restart. Each kind comes once before chance decides, so that a short run
-        // has them all.
+        // Every third one is a restart, or every second where that is possible only in the first half.
+        // Each kind comes once before chance decides, so that a short run has them all.
+        let others = if range.one_clock { 1 } else { 2 };
         let mut turns = [0, 0];
         while at < end {
-            let is_restarts_turn = turns[0] >= 2 * (turns[1] + 1);
+            let is_restarts_turn = turns[0] >= others * (turns[1] + 1);
             let possible = |store_fault: &StoreFault| {
                 // An older copy lacks the fences that a clock far ahead has caused, and no other
                 // clock bounds them there, so no store could detect it.

@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(crate) struct SqliteDeployment {
     home: TempDir,
     /// The number of copies taken.
     copies: Mutex<u64>,
+    /// How often one was put back.
+    restorations: AtomicU64,
 }
 
 /// A mounted file system, which is unmounted when dropped.
@@ -43,7 +46,7 @@ impl SqliteDeployment {
         let disk = Disk::mount(home.path().join("disk"))?;
         fs::set_permissions(home.path().join("disk"), Permissions::from_mode(0o700))?;
         fs::create_dir(home.path().join("copies"))?;
-        Ok(Self { disk, home, copies: Mutex::new(0) })
+        Ok(Self { disk, home, copies: Mutex::new(0), restorations: AtomicU64::new(0) })
     }
 
     fn file(&self, suffix: &str) -> PathBuf {
@@ -163,10 +166,10 @@ impl Deployment for SqliteDeployment {
                 Ok(())
             }),
             StoreFault::Restored => {
-                let ms = duration.as_millis();
-                // From a copy of just now holders can go on.
-                let age = (!(ms / 2).is_multiple_of(4)).then_some(duration / 4);
-                self.restore(ms.is_multiple_of(2), age)
+                // From a copy of just now holders can go on; every third one is older.
+                let number = self.restorations.fetch_add(1, Ordering::Relaxed);
+                let age = (number % 3 != 2).then_some(duration / 4);
+                self.restore(duration.as_millis().is_multiple_of(2), age)
             }
             StoreFault::Full => self.fill(duration),
             _ => Err(io::Error::other("SQLite has no server and no network")),
