@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -204,19 +206,21 @@ impl PostgresServer {
         psql("CREATE DATABASE ids OWNER flakeid");
     }
 
-    /// The server and its children. Those lead process groups of their own, so that signals to the
-    /// server's group miss them.
-    fn signal_all(&self, signal: libc::c_int) {
+    /// The server and its children, which it returns. Those lead process groups of their own, so that
+    /// signals to the server's group miss them.
+    fn signal_all(&self, signal: libc::c_int) -> Vec<libc::pid_t> {
         let guard = self.daemon.process();
         let server = guard.as_ref().expect("it runs");
         // Stopped first, so that it makes no more children; what it has cannot be reaped then, so
         // their process IDs stay theirs.
         server.signal(libc::SIGSTOP);
-        for child in children(server.id()) {
+        let children = children(server.id());
+        for child in &children {
             // SAFETY: the child is not reaped while its parent is stopped.
-            unsafe { libc::kill(child, signal) };
+            unsafe { libc::kill(*child, signal) };
         }
         server.signal(signal);
+        children
     }
 }
 
@@ -253,16 +257,22 @@ impl Server for PostgresServer {
     }
 
     fn kill(&self) {
-        self.signal_all(libc::SIGKILL);
+        let children = self.signal_all(libc::SIGKILL);
         self.daemon.kill();
+        // A server does not start while one of them still has the shared memory.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while children.iter().any(|child| is_alive(*child)) {
+            assert!(Instant::now() < deadline, "processes of {NAME} survive SIGKILL");
+            sleep(Duration::from_millis(5));
+        }
     }
 
     fn pause(&self) {
-        self.signal_all(libc::SIGSTOP);
+        let _ = self.signal_all(libc::SIGSTOP);
     }
 
     fn resume(&self) {
-        self.signal_all(libc::SIGCONT);
+        let _ = self.signal_all(libc::SIGCONT);
     }
 
     fn data(&self) -> PathBuf {
@@ -288,4 +298,9 @@ fn children(of: u32) -> Vec<libc::pid_t> {
     let path = format!("/proc/{of}/task/{of}/children");
     let listed = fs::read_to_string(path).expect("Linux lists a process's children");
     listed.split_whitespace().map(|number| number.parse().expect("a process ID")).collect()
+}
+
+/// Whether a process has memory: one that has ended has not, even if nobody has waited for it.
+fn is_alive(process: libc::pid_t) -> bool {
+    fs::read_to_string(format!("/proc/{process}/statm")).is_ok_and(|sizes| !sizes.starts_with("0 "))
 }
