@@ -133,7 +133,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Measure how long processes are without IDs when their store restarts or fails over: about six
+    /// Measure how long processes are without IDs when their store restarts or fails over: about eight
     /// minutes, on private servers.
     Failover {
         /// For example `--only etcd`; `-- --help` lists them.

@@ -24,13 +24,27 @@ pub struct GaleraCluster {
 }
 
 impl GaleraCluster {
-    /// A running one.
+    /// A running one, whose members give up one that was killed after 2 s.
     ///
     /// # Panics
     /// If `MariaDB` or Galera (Debian's `mariadb-server` and `galera-4`) is not installed, or does not
     /// start.
     #[must_use]
     pub fn new() -> Self {
+        // Instead of 5 s.
+        Self::with(&["evs.suspect_timeout=PT2S", "evs.keepalive_period=PT0.5S"])
+    }
+
+    /// A running one with the options that Galera has by itself.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn with_default_options() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(options: &[&str]) -> Self {
         assert!(
             Path::new(PROVIDER).exists(),
             "no {PROVIDER}: apt-get install galera-4 mariadb-server"
@@ -42,7 +56,7 @@ impl GaleraCluster {
         let mut members = vec![first.stopped_copy(), first.stopped_copy()];
         members.insert(0, first);
         for (at, member) in members.iter_mut().enumerate() {
-            member.set(settings(at, &ports));
+            member.set(settings(at, &ports, options));
         }
         let cluster = Self { members };
         cluster.start();
@@ -198,18 +212,15 @@ fn status(member: &MariadbServer, name: &str) -> Option<String> {
     shown.split_once('\t').map(|(_, value)| value.to_owned())
 }
 
-fn settings(at: usize, ports: &[u16]) -> Vec<String> {
+fn settings(at: usize, ports: &[u16], more: &[&str]) -> Vec<String> {
     let addresses: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     let own = &addresses[at];
-    let options = [
+    let mut options = vec![
         format!("gmcast.listen_addr=tcp://{own}"),
         format!("ist.recv_addr=127.0.0.1:{}", free_port()),
         "gcache.size=32M".into(),
-        // A member that is killed is given up after this instead of 5 s.
-        "evs.suspect_timeout=PT2S".into(),
-        "evs.keepalive_period=PT0.5S".into(),
-        "evs.inactive_check_period=PT0.2S".into(),
     ];
+    options.extend(more.iter().map(ToString::to_string));
     vec![
         "--wsrep-on=ON".into(),
         format!("--wsrep-provider={PROVIDER}"),

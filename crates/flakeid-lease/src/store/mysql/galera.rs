@@ -14,7 +14,7 @@ pub(super) const READ_WHAT_IS_CONFIRMED: &str = "SET SESSION wsrep_sync_wait = 1
 /// What a member says about the cluster.
 pub(super) const STATE: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
      'wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_index', 'wsrep_cluster_size',
-     'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id')";
+     'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id', 'wsrep_incoming_addresses')";
 
 /// Refuses a member that others cannot agree with, or that is not the first by the order that all
 /// members share. Returns which cluster this is, in which composition: it differs after every member
@@ -35,10 +35,13 @@ pub(super) fn check_first(shown: &str, state: Vec<(String, String)>) -> Result<S
         )));
     }
     let (index, size) = (value("wsrep_local_index"), value("wsrep_cluster_size"));
-    if index != "0" {
+    // An arbitrator is a member too, but has no address and no data.
+    let mut addresses = value("wsrep_incoming_addresses").split(',');
+    let first = addresses.position(|address| !address.trim().is_empty()).unwrap_or(0).to_string();
+    if index != first {
         return Err(Fault::Unavailable(format!(
             "{shown} is member {index} of a Galera cluster of {size}, counted from 0, and leases are \
-             written by member 0 only: name all members in the URL, host:port,host:port,…"
+             written by member {first} only: name all members in the URL, host:port,host:port,…"
         )));
     }
     Ok(format!("{}/{}", value("wsrep_cluster_state_uuid"), value("wsrep_cluster_conf_id")))
@@ -49,6 +52,15 @@ mod tests {
     use super::*;
 
     fn check(ready: &str, status: &str, index: &str) -> Result<String, Fault> {
+        check_with("AUTO,AUTO,AUTO", ready, status, index)
+    }
+
+    fn check_with(
+        addresses: &str,
+        ready: &str,
+        status: &str,
+        index: &str,
+    ) -> Result<String, Fault> {
         let state = [
             ("wsrep_ready", ready),
             ("wsrep_cluster_status", status),
@@ -56,6 +68,7 @@ mod tests {
             ("wsrep_cluster_size", "3"),
             ("wsrep_cluster_state_uuid", "u"),
             ("WSREP_CLUSTER_CONF_ID", "7"),
+            ("wsrep_incoming_addresses", addresses),
         ];
         let state = state.map(|(name, value)| (name.to_owned(), value.to_owned()));
         check_first("mysql://one/ids", state.into())
@@ -77,5 +90,17 @@ mod tests {
             );
         }
         assert!(check_first("mysql://one/ids", Vec::new()).is_err());
+    }
+
+    #[test]
+    fn an_arbitrator_is_passed_over() {
+        for (addresses, first) in
+            [("AUTO,AUTO,", "0"), (",AUTO,10.0.0.2:3306", "1"), (",,AUTO", "2"), ("", "0")]
+        {
+            for index in ["0", "1", "2"] {
+                let checked = check_with(addresses, "ON", "Primary", index);
+                assert_eq!(checked.is_ok(), index == first, "{addresses} {index}: {checked:?}");
+            }
+        }
     }
 }

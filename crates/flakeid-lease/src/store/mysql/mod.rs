@@ -38,7 +38,7 @@
 //! # Galera
 //! Every member of a Galera cluster may be written to, and would be another run: its tables in memory
 //! are its own. So leases are written by one member, the first by the order that all members share
-//! (`wsrep_local_index` is 0); the others are refused, and passed over if the URL names several. The
+//! (`wsrep_local_index` is 0, or the lowest behind arbitrators); the others are refused, and passed over if the URL names several. The
 //! incarnation has the cluster's composition in it (`wsrep_cluster_conf_id`): when a member comes or goes
 //! the store counts as restored. Otherwise a member that was cut off, and then made a cluster of its
 //! own by an operator, would not notice that it has lost what the others confirmed.
