@@ -50,9 +50,13 @@ impl GaleraCluster {
             "no {PROVIDER}: apt-get install galera-4 mariadb-server"
         );
         let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
-        let first = MariadbServer::with(&[]);
+        let mut first = MariadbServer::with(&[]);
         first.stop();
-        // Copies of the first, so that nothing has to be transferred when they join.
+        // Once in a cluster of its own, so that its copies know that they have what that cluster has, and
+        // no data have to be transferred when they join.
+        first.set(settings(0, &ports, options));
+        first.start_with(&["--wsrep-new-cluster"]);
+        first.stop();
         let mut members = vec![first.stopped_copy(), first.stopped_copy()];
         members.insert(0, first);
         for (at, member) in members.iter_mut().enumerate() {
