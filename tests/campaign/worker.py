@@ -17,9 +17,9 @@ from pathlib import Path
 import flakeid
 
 # As in src/shared_memory.rs.
-OVER, COUNTS, TALLIES = 0, 11, 16
+OVER, COUNTS, TALLIES = 0, 13, 16
 IDS, OPENED, FAILURES, FORKS, DISORDER, STOP = 0, 1, 7, 8, 9, 10
-NODES = 6
+NODES = 8
 
 
 class Worker:

@@ -1,4 +1,4 @@
-//! The fault campaign and private stores, in tests/campaign.
+//! The fault campaign, the measurement of failovers and private stores, in tests/campaign.
 
 use std::path::Path;
 
@@ -15,6 +15,12 @@ pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
         step = step.args(&["--python", &python::with_wheel("campaign")?]);
     }
     step.run()
+}
+
+/// How long processes are without IDs when their store restarts or fails over.
+pub(crate) fn failover(arguments: &[String]) -> Outcome {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    start(&["failover"]).args(&arguments).run()
 }
 
 /// A private server of every kind, for trying things by hand.

@@ -128,7 +128,15 @@ enum Task {
         /// Two of the processes are Python, with the wheel as it is now.
         #[arg(long)]
         with_python: bool,
-        /// For example `--store sqlite --seconds 600`; `-- --help` lists them.
+        /// For example `--store sqlite --seconds 600`, or `--for 4h --summary FILE`, which can be
+        /// interrupted and started again; `-- --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Measure how long processes are without IDs when their store restarts or fails over: about eight
+    /// minutes, on private servers.
+    Failover {
+        /// For example `--only etcd`; `-- --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -166,6 +174,7 @@ fn run(task: Task) -> Outcome {
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
+        Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs => docs::check(),
         Task::Stores => campaign::stores(),
     }

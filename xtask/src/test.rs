@@ -7,8 +7,10 @@ use crate::python::Wheel;
 use crate::{c, campaign, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 6] = [
+const SERVERS: [(&str, &str); 8] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    ("pgbouncer", "pgbouncer"),
+    ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
     ("mariadbd", "mariadb-server"),
     ("mariadb-dump", "mariadb-client"),
     ("redis-server", "redis-server"),

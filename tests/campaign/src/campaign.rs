@@ -15,16 +15,18 @@ use crate::deployment::{self, Deployment};
 use crate::execution::Execution;
 use crate::lease_options;
 use crate::report::Report;
+use crate::rounds::Rounds;
 use crate::schedule::{FaultRange, Schedule};
 use crate::shared_memory::{GROUPS, SharedMemory};
 use crate::store_kind::StoreKind;
+use crate::summary::Summary;
 use crate::workers::{WorkerCommand, Workers};
 
 /// The options of a campaign.
 #[derive(Args, Clone)]
 pub(crate) struct Campaign {
     /// The kind of store.
-    #[arg(long)]
+    #[arg(long, default_value = "all")]
     store: StoreKind,
     /// How long faults are injected, for each store.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..86400))]
@@ -32,7 +34,7 @@ pub(crate) struct Campaign {
     /// On how many stores campaigns run at a time.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=5))]
     at_once: u64,
-    /// The seed of every random choice; the current time by default.
+    /// The seed of every random choice; the current time by default, or 1 with a summary.
     #[arg(long)]
     seed: Option<u64>,
     /// The number of worker processes.
@@ -53,21 +55,63 @@ pub(crate) struct Campaign {
     /// Never delete the ID logs and events.
     #[arg(long)]
     keep: bool,
+    #[command(flatten)]
+    rounds: Rounds,
 }
+
+/// One campaign to be run.
+struct Job {
+    kind: StoreKind,
+    seed: u64,
+    /// For its ID logs and events.
+    folder: PathBuf,
+}
+
+type Jobs<'a> = Box<dyn Iterator<Item = Job> + Send + 'a>;
 
 impl Campaign {
     /// Runs the campaigns, and returns whether all of them passed.
     pub(crate) fn run(&self) -> io::Result<bool> {
-        let seed = self.seed.unwrap_or_else(|| SystemClock.unix_ms().cast_unsigned());
-        let (kinds, passed) = (Mutex::new(self.store.each()), Mutex::new(true));
+        let Some(file) = &self.rounds.summary else {
+            let seed = self.seed.unwrap_or_else(|| SystemClock.unix_ms().cast_unsigned());
+            let job = |kind: StoreKind| Job { kind, seed, folder: self.folder.join(kind.name()) };
+            return self.run_all(Box::new(self.store.each().map(job)));
+        };
+        let summary = Summary::open(file)?;
+        if self.rounds.table {
+            print!("{}", summary.table());
+            return Ok(true);
+        }
+        if let Some(failure) = summary.failure() {
+            return Err(io::Error::other(format!(
+                "{} has a campaign that failed: {failure}. Find out why, then take another file",
+                file.display()
+            )));
+        }
+        let pending = self.rounds.pending(self.store, self.seed.unwrap_or(1), &summary);
+        let passed = self.run_all(Box::new(pending.map(|(kind, seed)| {
+            // Two campaigns on one kind of store may run at a time.
+            let folder = self.folder.join(format!("{}-{seed}", kind.name()));
+            Job { kind, seed, folder }
+        })))?;
+        print!("\n{}", Summary::open(file)?.table());
+        Ok(passed)
+    }
+
+    /// Runs campaigns, several at a time if asked. With a summary the first that fails is the last.
+    fn run_all(&self, jobs: Jobs<'_>) -> io::Result<bool> {
+        let (jobs, passed) = (Mutex::new(jobs), Mutex::new(true));
         let work = || -> io::Result<()> {
             loop {
-                let next = kinds.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(kind) = next else { return Ok(()) };
-                let report = self.run_on(kind, seed)?;
+                let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(job) = next else { return Ok(()) };
+                let report = self.run_one(&job)?;
                 // The lock also keeps the lines of one report together.
                 let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-                *passed &= self.conclude(kind, &report)?;
+                *passed &= self.conclude(&job, &report)?;
+                if self.rounds.summary.is_some() && !*passed {
+                    return Ok(());
+                }
             }
         };
         thread::scope(|scope| {
@@ -80,26 +124,29 @@ impl Campaign {
     }
 
     /// Prints what a campaign found, and returns whether it passed.
-    fn conclude(&self, kind: StoreKind, report: &Report) -> io::Result<bool> {
+    fn conclude(&self, job: &Job, report: &Report) -> io::Result<bool> {
         report.print();
+        if let Some(file) = &self.rounds.summary {
+            Summary::append(file, &report.json())?;
+        }
         if self.json {
             println!("{}", report.json());
         }
         if report.has_passed() && !self.keep {
-            fs::remove_dir_all(self.folder.join(kind.name()))?;
+            fs::remove_dir_all(&job.folder)?;
         }
         Ok(report.has_passed())
     }
 
-    fn run_on(&self, kind: StoreKind, seed: u64) -> io::Result<Report> {
-        let folder = self.folder.join(kind.name());
+    fn run_one(&self, job: &Job) -> io::Result<Report> {
+        let Job { kind, seed, ref folder } = *job;
         if folder.exists() {
-            fs::remove_dir_all(&folder)?;
+            fs::remove_dir_all(folder)?;
         }
         for part in ["leased", "plain", "heartbeat", "events"] {
             fs::create_dir_all(folder.join(part))?;
         }
-        let shared = Arc::new(SharedMemory::open(&folder)?);
+        let shared = Arc::new(SharedMemory::open(folder)?);
         let deployment = deployment::deploy(kind)?;
         create_namespace(&*deployment)?;
         deployment.prepare()?;
@@ -116,6 +163,7 @@ impl Campaign {
         };
         let range = FaultRange {
             one_clock: deployment.has_one_clock(),
+            max_skew_ms: deployment.clock_bounds().max_skew_ms,
             store_faults: deployment.store_faults(),
             store_fault_every_ms: if deployment.has_one_clock() { 1500 } else { 3000 },
         };
@@ -135,7 +183,7 @@ impl Campaign {
             kind.name(),
             self.seconds
         );
-        execution.report(kind, &folder, took, recovered, seed, command)
+        execution.report(kind, folder, took, recovered, seed, command)
     }
 }
 
@@ -149,6 +197,6 @@ fn create_namespace(deployment: &dyn Deployment) -> io::Result<()> {
     let location = Location::parse(&deployment.url(0)).map_err(io::Error::other)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    let wanted = lease_options::namespace(deployment.max_ahead_ms());
+    let wanted = lease_options::namespace(deployment.max_ahead_ms(), deployment.clock_bounds());
     operations::init(&mut *store, &wanted).map_err(io::Error::other).map(drop)
 }

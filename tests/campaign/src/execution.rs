@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Clock, SystemClock};
 
 use crate::audit::Audit;
+use crate::continuations;
 use crate::deployment::Deployment;
 use crate::fault::{ClockSetting, ProcessFault, StoreFault};
-use crate::report::Report;
+use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
+use crate::report::{self, Report};
 use crate::schedule::Schedule;
 use crate::shared_memory::{GROUPS, SharedMemory, Tally};
 use crate::store_kind::StoreKind;
@@ -22,7 +24,10 @@ use crate::workers::Workers;
 /// How long recovery may take after the last fault: longer than the furthest step of a clock,
 /// because fences may be that far ahead.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
-const PHASES: usize = 6;
+/// The most parts in each of which there must be IDs, and the shortest of them: longer than a restarted
+/// store grants nothing.
+const MAX_PHASES: u32 = 6;
+const SHORTEST_PHASE: Duration = Duration::from_secs(15);
 
 /// One campaign on one store.
 pub(crate) struct Execution<'a> {
@@ -42,12 +47,25 @@ struct FaultLog {
     counts: Mutex<BTreeMap<&'static str, u64>>,
     /// While this is set all clocks are correct.
     clocks_correct: AtomicBool,
+    /// While this is set, and for a second after, patient workers and their clocks are left alone, so
+    /// that they can go on once the store has been restarted.
+    restarts: AtomicBool,
+    restarted: Mutex<Option<Instant>>,
+    /// How many holders went on.
+    continuations: AtomicU64,
     over: AtomicBool,
 }
 
 impl FaultLog {
     fn count(&self, name: &'static str) {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
+    }
+
+    /// Whether the store is down, or was until a second ago.
+    fn is_restarting(&self) -> bool {
+        let restarted = *self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
+        self.restarts.load(Ordering::SeqCst)
+            || restarted.is_some_and(|at| at.elapsed() < Duration::from_secs(1))
     }
 
     /// Injects the store's faults one after the other. Those still pending at the end are skipped.
@@ -71,8 +89,13 @@ impl FaultLog {
                 self.clocks_correct.store(true, Ordering::SeqCst);
                 thread::sleep(Duration::from_millis(50));
             }
+            self.restarts.store(fault.is_restart(), Ordering::SeqCst);
             deployment.inject(fault, Duration::from_millis(ms), group)?;
             self.count(fault.name());
+            if self.restarts.swap(false, Ordering::SeqCst) {
+                *self.restarted.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(Instant::now());
+            }
             if needs_clocks {
                 thread::sleep(Duration::from_secs(1));
                 self.clocks_correct.store(false, Ordering::SeqCst);
@@ -119,12 +142,21 @@ impl<'a> Execution<'a> {
         let (deployment, log) = (self.deployment, std::mem::take(&mut self.log));
         let done = thread::scope(|scope| {
             let store = scope.spawn(|| log.inject_store_faults(deployment, schedule, began));
+            let counting = scope.spawn(|| {
+                let is_over = || log.over.load(Ordering::SeqCst);
+                continuations::count(&deployment.direct_url(), NAMESPACE, is_over)
+            });
             let done = self.inject_process_faults(&log, schedule, began, duration);
             log.over.store(true, Ordering::SeqCst);
+            let panicked =
+                |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
-            done.and(store_done.unwrap_or_else(|_| {
-                Err(io::Error::other("the thread that injects the store's faults panicked"))
-            }))
+            let counted = counting.join();
+            done?;
+            store_done.map_err(|_| panicked("injects the store's faults"))??;
+            let counted = counted.map_err(|_| panicked("reads the store's rows"))??;
+            log.continuations.store(counted, Ordering::SeqCst);
+            Ok(())
         });
         self.log = log;
         done
@@ -138,11 +170,13 @@ impl<'a> Execution<'a> {
         duration: Duration,
     ) -> io::Result<()> {
         let mut faults = schedule.process_faults.iter().peekable();
+        let phases = (duration.as_secs() / SHORTEST_PHASE.as_secs()) as u32;
+        let phases = phases.clamp(1, MAX_PHASES);
         let mut before = self.shared.total(Tally::Ids);
         loop {
             let elapsed = began.elapsed();
-            while self.phases.len() < PHASES
-                && elapsed >= duration * (self.phases.len() as u32 + 1) / PHASES as u32
+            while self.phases.len() < phases as usize
+                && elapsed >= duration * (self.phases.len() as u32 + 1) / phases
             {
                 let ids = self.shared.total(Tally::Ids);
                 self.phases.push(ids - before);
@@ -170,17 +204,26 @@ impl<'a> Execution<'a> {
         match fault {
             ProcessFault::Clock { group, setting, for_ms } => {
                 let group = if self.deployment.has_one_clock() { 0 } else { group };
-                if self.clocks[group].is_some() || log.clocks_correct.load(Ordering::SeqCst) {
+                let is_spared = has_reliable_clock(group) && log.is_restarting();
+                let is_correct = log.clocks_correct.load(Ordering::SeqCst);
+                if self.clocks[group].is_some() || is_correct || is_spared {
                     return Ok(false);
                 }
                 let offset = |year_ms: i64| year_ms - SystemClock.unix_ms();
                 let error = match setting {
-                    ClockSetting::Offset(ms) => ms,
+                    ClockSetting::WithinSkew(ms) | ClockSetting::Offset(ms) => ms,
                     ClockSetting::Year1970 => offset(86_400_000),
                     ClockSetting::Year2080 => offset(3_471_292_800_000),
                 };
                 self.shared.set_clock_error(group, error);
                 self.clocks[group] = Some(later(for_ms));
+            }
+            ProcessFault::Kill { slot, .. }
+            | ProcessFault::Restart { slot, .. }
+            | ProcessFault::Pause { slot, .. }
+                if is_patient(slot) && log.is_restarting() =>
+            {
+                return Ok(false);
             }
             ProcessFault::Kill { slot, children, restart_after_ms } => {
                 return self.workers.kill(slot, children, Duration::from_millis(restart_after_ms));
@@ -263,19 +306,18 @@ impl<'a> Execution<'a> {
         let phase = self.phases.iter().position(|ids| *ids == 0);
         check(phase.is_some(), format!("no IDs in phase {}", phase.unwrap_or_default()));
         violations.extend(leased.traces.iter().cloned());
-        let inconclusive = [("plain", &plain), ("heartbeat", &heartbeat)]
-            .into_iter()
-            .find(|(_, control)| control.duplicates == 0)
-            .map(|(name, _)| {
-                format!("the control {name} repeated no ID, so the faults were too weak")
-            });
+        let continuations = self.log.continuations.into_inner();
+        let faults = self.log.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let inconclusive =
+            report::inconclusive(&plain, &heartbeat, report::restarts(&faults), continuations);
         Ok(Report {
             store: kind.name().into(),
             seed,
             command,
             took,
             workers: self.workers.len(),
-            faults: self.log.counts.into_inner().unwrap_or_else(PoisonError::into_inner),
+            faults,
+            continuations,
             phases: self.phases,
             recovered,
             tallies: Report::tallies(&self.shared),

@@ -16,7 +16,9 @@ pub(crate) enum ProcessFault {
 /// The time that a clock is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockSetting {
-    /// The true time plus this many milliseconds.
+    /// The true time plus this many milliseconds, which the namespace allows (`max_skew`).
+    WithinSkew(i64),
+    /// The same, more than it allows.
     Offset(i64),
     Year1970,
     Year2080,
@@ -51,6 +53,7 @@ impl ProcessFault {
             Self::Kill { children: true, .. } => "killed with children",
             Self::Restart { .. } => "restarted",
             Self::Pause { .. } => "stopped",
+            Self::Clock { setting: ClockSetting::WithinSkew(_), .. } => "clock within skew",
             Self::Clock { setting: ClockSetting::Offset(_), .. } => "clock stepped",
             Self::Clock { setting: ClockSetting::Year1970, .. } => "clock in 1970",
             Self::Clock { setting: ClockSetting::Year2080, .. } => "clock in 2080",
@@ -59,6 +62,11 @@ impl ProcessFault {
 }
 
 impl StoreFault {
+    /// Whether the store begins another run.
+    pub(crate) const fn is_restart(self) -> bool {
+        matches!(self, Self::Killed | Self::Restored)
+    }
+
     /// The name under which the report counts it.
     pub(crate) const fn name(self) -> &'static str {
         match self {

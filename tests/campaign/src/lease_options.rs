@@ -1,5 +1,6 @@
 //! The options of the leases in a campaign: so short that every fault outlasts one of them.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use flakeid_lease::protocol::{Bounds, Namespace};
@@ -11,28 +12,78 @@ pub(crate) const NAMESPACE: &str = "campaign";
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(250);
 /// The longest window.
 pub(crate) const MAX_WINDOW_MS: u64 = 700;
-/// The assumed maximum error of clocks.
-pub(crate) const MAX_SKEW_MS: u64 = 400;
 
-/// For how long a restored store grants nothing. Until 1.4 s after a renewal its holder may go on.
-pub(crate) const QUIET_MS: u64 = 3_000;
+/// How far clocks may differ, and for how long holders may go on after a restart of their store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockBounds {
+    pub(crate) max_skew_ms: u64,
+    /// Counted from a holder's last renewal.
+    pub(crate) continuation_ms: u64,
+}
 
-/// Windows differ between workers. Those with the longest can go on after a restoration; the TTL of
-/// the others is shorter than their window, so that live holders lose their nodes too.
-pub(crate) fn window_and_ttl(slot: usize) -> (Duration, Duration) {
+impl ClockBounds {
+    /// For a store whose clock shows milliseconds: a server is down for up to two seconds.
+    pub(crate) const EXACT: Self = Self { max_skew_ms: 50, continuation_ms: 3_000 };
+    /// For a store whose clock shows whole seconds, and so is wrong by up to half of one. Two seconds
+    /// by it are up to three.
+    pub(crate) const SECONDS: Self = Self { max_skew_ms: 550, continuation_ms: 2_200 };
+}
+
+/// How a worker leases.
+pub(crate) struct WorkerLease {
+    pub(crate) window: Duration,
+    pub(crate) ttl: Duration,
+    /// For how long it issues IDs before it gives the node back, in milliseconds.
+    pub(crate) lifetime_ms: Range<u64>,
+    /// After so many failed calls in a row it gives up the generator.
+    pub(crate) max_failures: u32,
+}
+
+/// Whether the worker's leases are such that it can go on after a restart of the store: it keeps them
+/// for seconds, and fewer faults of processes happen to it.
+pub(crate) const fn is_patient(slot: usize) -> bool {
+    slot.is_multiple_of(3)
+}
+
+/// Whether the clock of a group stays right around a restart of the store: that of all patient workers
+/// but one, because a holder with a wrong clock does not go on.
+pub(crate) const fn has_reliable_clock(group: usize) -> bool {
+    matches!(group, 0 | 3)
+}
+
+/// Windows differ between workers. The TTL of those that are not patient is shorter than their window,
+/// so that live holders lose their nodes too.
+pub(crate) fn worker_lease(slot: usize) -> WorkerLease {
     let window = Duration::from_millis(MAX_WINDOW_MS - 200 * (slot as u64 % 3));
-    let ttl = if slot.is_multiple_of(3) { Duration::from_secs(5) } else { window / 2 };
-    (window, ttl)
+    if is_patient(slot) {
+        // Half of it is the longest time between two renewals, where windows are far ahead of the clock.
+        let ttl = Duration::from_millis(3_200);
+        return WorkerLease { window, ttl, lifetime_ms: 3_000..10_000, max_failures: 16 };
+    }
+    WorkerLease { window, ttl: window / 2, lifetime_ms: 300..2_500, max_failures: 4 }
 }
 
 /// Where the clients' clock is also the store's, `max_ahead_ms` must exceed every clock error, or
 /// one step forward would stop all workers until real time has caught up.
-pub(crate) fn namespace(max_ahead_ms: u64) -> Namespace {
-    let bounds = Bounds {
-        max_window_ms: MAX_WINDOW_MS,
-        max_ahead_ms,
-        max_skew_ms: MAX_SKEW_MS,
-        quiet_ms: QUIET_MS,
-    };
+pub(crate) fn namespace(max_ahead_ms: u64, clocks: ClockBounds) -> Namespace {
+    let ClockBounds { max_skew_ms, continuation_ms } = clocks;
+    let quiet_ms = continuation_ms + 4 * max_skew_ms;
+    let bounds = Bounds { max_window_ms: MAX_WINDOW_MS, max_ahead_ms, max_skew_ms, quiet_ms };
     Namespace { bounds, ..Namespace::new(NAMESPACE, LAYOUT) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holders_may_go_on_for_as_long_as_was_meant() {
+        for clocks in [ClockBounds::EXACT, ClockBounds::SECONDS] {
+            let Namespace { bounds, layout, .. } = namespace(3_000, clocks);
+            assert_eq!(bounds.check(&layout), Ok(()), "{clocks:?}");
+            assert_eq!(bounds.continuation_ms(), clocks.continuation_ms);
+            let patient = worker_lease(0);
+            assert!(patient.ttl.as_millis() > u128::from(clocks.continuation_ms), "{clocks:?}");
+        }
+    }
 }

@@ -4,6 +4,7 @@
 mod audit;
 mod campaign;
 mod clock;
+mod continuations;
 mod controls;
 mod deployment;
 mod execution;
@@ -15,9 +16,11 @@ mod lease_options;
 mod renewals;
 mod report;
 mod rng;
+mod rounds;
 mod schedule;
 mod shared_memory;
 mod store_kind;
+mod summary;
 mod worker;
 mod workers;
 
@@ -40,7 +43,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a campaign on one kind of store, or on all kinds one after the other.
+    /// Run a campaign on one kind of store or on all kinds, once or again and again.
     Run(Campaign),
     /// Measure how many renewals and acquires per second each kind of store handles.
     Renewals(Renewals),

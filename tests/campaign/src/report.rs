@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
+use crate::fault::StoreFault;
 use crate::shared_memory::{SharedMemory, Tally};
 
 /// The counts that are reported without being checked.
@@ -20,6 +21,32 @@ const TALLIES: [(Tally, &str); 8] = [
     (Tally::Forks, "forks"),
 ];
 
+/// How often the store began another run.
+pub(crate) fn restarts(faults: &BTreeMap<&'static str, u64>) -> u64 {
+    let kinds = [StoreFault::Killed, StoreFault::Restored];
+    kinds.iter().filter_map(|kind| faults.get(kind.name())).sum()
+}
+
+/// Why a campaign proves nothing, if it does not.
+pub(crate) fn inconclusive(
+    plain: &Audit,
+    heartbeat: &Audit,
+    restarts: u64,
+    continuations: u64,
+) -> Option<String> {
+    for (name, control) in [("plain", plain), ("heartbeat", heartbeat)] {
+        if control.duplicates == 0 {
+            return Some(format!("the control {name} repeated no ID, so the faults were too weak"));
+        }
+    }
+    (restarts > 0 && continuations == 0).then(|| {
+        format!(
+            "no holder went on although the store was restarted or restored {restarts} times, so \
+             nothing was tried that could go wrong then"
+        )
+    })
+}
+
 /// The result of a campaign on one store.
 pub(crate) struct Report {
     pub(crate) store: String,
@@ -28,7 +55,9 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
     pub(crate) workers: usize,
     pub(crate) faults: BTreeMap<&'static str, u64>,
-    /// The number of IDs in each sixth of the time.
+    /// How often a holder renewed its grant in a later incarnation of the store.
+    pub(crate) continuations: u64,
+    /// The number of IDs in each part of the time.
     pub(crate) phases: Vec<u64>,
     /// The time from the last fault until every worker had issued IDs again; `None` if one did not.
     pub(crate) recovered: Option<Duration>,
@@ -72,10 +101,15 @@ impl Report {
         for (name, value) in &self.tallies {
             println!("  {name:<20} {}", count(*value));
         }
+        println!(
+            "  continuations        {} after {} restarts of the store",
+            count(self.continuations),
+            restarts(&self.faults)
+        );
         let faults = self.faults.iter().map(|(name, times)| format!("{name} {times}"));
         println!("  faults               {}", faults.collect::<Vec<_>>().join(", "));
         let phases = self.phases.iter().map(|ids| count(*ids));
-        println!("  IDs in each sixth    {}", phases.collect::<Vec<_>>().join(", "));
+        println!("  IDs in each part     {}", phases.collect::<Vec<_>>().join(", "));
         match self.recovered {
             Some(recovered) => println!(
                 "  all workers issue    {:.1} s after the last fault",
@@ -101,6 +135,7 @@ impl Report {
         let tallies = self.tallies.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
         json!({
             "store": self.store,
+            "passed": self.has_passed(),
             "seed": self.seed,
             "command": self.command,
             "seconds": self.took.as_secs(),
@@ -109,6 +144,8 @@ impl Report {
             "duplicates": self.leased.duplicates,
             "faults": self.faults(),
             "faults_by_kind": self.faults,
+            "restarts": restarts(&self.faults),
+            "continuations": self.continuations,
             "phases": self.phases,
             "recovered_after_seconds": self.recovered.map(|recovered| recovered.as_secs_f64()),
             "id_logs": self.leased.generators,
@@ -133,4 +170,30 @@ fn count(number: u64) -> String {
         shown.push(digit);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_proves_something_if_the_controls_repeat_and_somebody_goes_on() {
+        let audit = |duplicates| Audit { duplicates, ..Audit::default() };
+        let why = |plain, heartbeat, restarts, continuations| {
+            inconclusive(&audit(plain), &audit(heartbeat), restarts, continuations)
+        };
+        assert_eq!(why(1, 1, 3, 1), None);
+        assert_eq!(why(1, 1, 0, 0), None, "nothing was restarted");
+        assert!(why(0, 1, 3, 1).is_some_and(|why| why.contains("plain")));
+        assert!(why(1, 0, 3, 1).is_some_and(|why| why.contains("heartbeat")));
+        assert!(why(1, 1, 3, 0).is_some_and(|why| why.contains("restored 3 times")));
+    }
+
+    #[test]
+    fn stores_are_restarted_by_kills_and_restorations() {
+        let faults =
+            [("killed", 5), ("store killed", 2), ("store restored", 3), ("store locked", 7)];
+        assert_eq!(restarts(&faults.into()), 5);
+        assert_eq!(restarts(&BTreeMap::new()), 0);
+    }
 }

@@ -1,7 +1,7 @@
 //! The faults of a campaign, all of which are drawn from the seed before it begins.
 
 use crate::fault::{ClockSetting, ProcessFault, StoreFault};
-use crate::lease_options::{MAX_SKEW_MS, MAX_WINDOW_MS};
+use crate::lease_options::{MAX_WINDOW_MS, is_patient};
 use crate::rng::Rng;
 use crate::shared_memory::GROUPS;
 
@@ -13,6 +13,8 @@ pub(crate) const FURTHEST_STEP_MS: u64 = 1 << 15;
 pub(crate) struct FaultRange<'a> {
     /// Whether all workers read the clock of one host, which is also the store's clock.
     pub(crate) one_clock: bool,
+    /// How far clocks may differ, in milliseconds.
+    pub(crate) max_skew_ms: u64,
     /// The possible faults of the store.
     pub(crate) store_faults: &'a [StoreFault],
     /// The mean time between two faults of the store, in milliseconds.
@@ -47,25 +49,28 @@ impl Schedule {
         }
         let mut rng = Rng::for_part(seed, 2);
         let mut at = 1000;
+        // Every third one is a restart, or every second where that is possible only in the first half.
         // Each kind comes once before chance decides, so that a short run has them all.
-        let mut turn = 0;
+        let others = if range.one_clock { 1 } else { 2 };
+        let mut turns = [0, 0];
         while at < end {
-            let choices: Vec<StoreFault> = range
-                .store_faults
-                .iter()
-                .copied()
+            let is_restarts_turn = turns[0] >= others * (turns[1] + 1);
+            let possible = |store_fault: &StoreFault| {
                 // An older copy lacks the fences that a clock far ahead has caused, and no other
                 // clock bounds them there, so no store could detect it.
-                .filter(|store_fault| {
-                    !(range.one_clock && *store_fault == StoreFault::Restored && at >= end / 2)
-                })
-                .collect();
+                !(range.one_clock && *store_fault == StoreFault::Restored && at >= end / 2)
+            };
+            let all = || range.store_faults.iter().copied().filter(possible);
+            let turns_kind: Vec<StoreFault> =
+                all().filter(|store_fault| store_fault.is_restart() == is_restarts_turn).collect();
+            let choices = if turns_kind.is_empty() { all().collect() } else { turns_kind };
             if choices.is_empty() {
                 break;
             }
+            let turn = &mut turns[usize::from(is_restarts_turn)];
             let pick =
-                if turn < choices.len() { turn } else { rng.next() as usize % choices.len() };
-            turn += 1;
+                if *turn < choices.len() { *turn } else { rng.next() as usize % choices.len() };
+            *turn += 1;
             let group = rng.in_range(0..GROUPS as u64) as usize;
             store_faults.push((at, choices[pick], rng.in_range(200..1500), group));
             at += rng.in_range(range.store_fault_every_ms / 2..range.store_fault_every_ms * 3 / 2);
@@ -80,7 +85,10 @@ fn draw_process_fault(
     workers: usize,
     range: FaultRange<'_>,
 ) -> ProcessFault {
-    let slot = rng.in_range(0..workers as u64) as usize;
+    let mut slot = rng.in_range(0..workers as u64) as usize;
+    if is_patient(slot) && rng.percent(90) {
+        slot = (slot + 1) % workers;
+    }
     let clocks = if range.one_clock { 10 } else { 15 };
     let roll = rng.in_range(0..100);
     if roll < clocks {
@@ -88,7 +96,7 @@ fn draw_process_fault(
         let setting = match rng.in_range(0..10) {
             0 => ClockSetting::Year1970,
             1 => ClockSetting::Year2080,
-            _ => ClockSetting::Offset(clock_step(rng, far_ahead, range)),
+            _ => clock_step(rng, far_ahead, range),
         };
         return ProcessFault::Clock { group, setting, for_ms: rng.in_range(50..400) };
     }
@@ -104,18 +112,17 @@ fn draw_process_fault(
     }
 }
 
-/// A clock error in milliseconds: near or far, forward or back.
-fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> i64 {
+/// A clock error: allowed, near or far; forward or back.
+fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSetting {
     let back = rng.percent(50);
     // Where the one clock is also the store's, older copies are restored first and far steps forward
     // come later: see `Schedule::draw`.
-    let furthest = match (range.one_clock, far_ahead, back) {
-        (true, false, false) => MAX_SKEW_MS,
-        _ => FURTHEST_STEP_MS,
-    };
-    let reach = if rng.percent(40) { furthest } else { furthest.min(2000) };
-    let ms = rng.in_range(1..reach + 1).cast_signed();
-    if back { -ms } else { ms }
+    let is_allowed = rng.percent(25) || range.one_clock && !far_ahead && !back;
+    let reach = if rng.percent(40) { FURTHEST_STEP_MS } else { 2000 };
+    let allowed = range.max_skew_ms + 1;
+    let ms = rng.in_range(if is_allowed { 1..allowed } else { allowed..reach + 1 }).cast_signed();
+    let ms = if back { -ms } else { ms };
+    if is_allowed { ClockSetting::WithinSkew(ms) } else { ClockSetting::Offset(ms) }
 }
 
 #[cfg(test)]
@@ -124,6 +131,7 @@ mod tests {
 
     const RANGE: FaultRange<'_> = FaultRange {
         one_clock: false,
+        max_skew_ms: 50,
         store_faults: &[StoreFault::Paused, StoreFault::Killed, StoreFault::Restored],
         store_fault_every_ms: 3000,
     };
@@ -138,7 +146,14 @@ mod tests {
     fn half_a_minute_has_500_faults_of_every_kind() {
         let schedule = Schedule::draw(7, 30, 12, RANGE);
         assert!(schedule.process_faults.len() >= 500, "{}", schedule.process_faults.len());
-        for name in ["killed", "restarted", "stopped", "clock stepped", "clock in 2080"] {
+        for name in [
+            "killed",
+            "restarted",
+            "stopped",
+            "clock within skew",
+            "clock stepped",
+            "clock in 2080",
+        ] {
             assert!(
                 schedule
                     .process_faults
@@ -156,11 +171,35 @@ mod tests {
     }
 
     #[test]
+    fn fewer_faults_happen_to_patient_workers() {
+        let schedule = Schedule::draw(7, 60, 12, RANGE);
+        let (mut patient, mut others) = (0, 0);
+        for (_, process_fault) in &schedule.process_faults {
+            match process_fault {
+                ProcessFault::Kill { slot, .. }
+                | ProcessFault::Restart { slot, .. }
+                | ProcessFault::Pause { slot, .. } => {
+                    *if is_patient(*slot) { &mut patient } else { &mut others } += 1;
+                }
+                ProcessFault::Clock { setting: ClockSetting::WithinSkew(ms), .. } => {
+                    assert!((1..=RANGE.max_skew_ms).contains(&ms.unsigned_abs()), "{ms}");
+                }
+                ProcessFault::Clock { setting: ClockSetting::Offset(ms), .. } => {
+                    assert!(ms.unsigned_abs() > RANGE.max_skew_ms, "{ms}");
+                }
+                ProcessFault::Clock { .. } => {}
+            }
+        }
+        // A third of the workers.
+        assert!(patient * 10 < others, "{patient} and {others}");
+    }
+
+    #[test]
     fn one_clock_goes_far_ahead_only_after_the_last_copy_was_restored() {
         let schedule = Schedule::draw(7, 60, 12, FaultRange { one_clock: true, ..RANGE });
         let far = schedule.process_faults.iter().find(|(_, process_fault)| {
             matches!(process_fault, ProcessFault::Clock { setting: ClockSetting::Offset(ms), .. }
-                if *ms > MAX_SKEW_MS.cast_signed())
+                if *ms > 0)
         });
         let restored = schedule
             .store_faults

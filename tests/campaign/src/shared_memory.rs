@@ -14,7 +14,7 @@ pub(crate) const SLOTS: usize = 32;
 /// The number of groups of workers, each with its own clock and network.
 pub(crate) const GROUPS: usize = 4;
 /// The number of nodes: fewer than there are workers.
-pub(crate) const NODES: usize = 6;
+pub(crate) const NODES: usize = 8;
 
 /// What is counted for each worker, over all its runs and forked children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,8 +27,20 @@ impl StoreKind {
         }
     }
 
+    /// Its name for people.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+            Self::Mysql => "MariaDB",
+            Self::Redis => "Redis",
+            Self::Etcd => "etcd",
+        }
+    }
+
     /// Every kind for `All`, and otherwise only this one.
-    pub(crate) fn each(self) -> impl Iterator<Item = Self> {
+    pub(crate) fn each(self) -> impl Iterator<Item = Self> + Send {
         Self::EACH.into_iter().filter(move |kind| self == Self::All || self == *kind)
     }
 }

@@ -20,6 +20,7 @@ use flakeid_lease::{LeaseEvent, LeasedGenerator};
 use crate::clock::GroupClock;
 use crate::id_bits::LAYOUT;
 use crate::id_log::IdLog;
+use crate::lease_options::WorkerLease;
 use crate::rng::Rng;
 use crate::shared_memory::{NODES, SharedMemory, Tally};
 use crate::{controls, lease_options};
@@ -47,8 +48,6 @@ pub(crate) struct Worker {
 
 /// The maximum number of IDs per call.
 const MAX_IDS: u64 = 8192;
-/// After this many failed calls in a row the generator is closed and another one opened.
-const MAX_FAILURES: u32 = 4;
 /// The maximum number of forks between a process and its worker.
 const MAX_DEPTH: u32 = 2;
 
@@ -137,7 +136,7 @@ impl Process {
     }
 
     fn open(&self) -> Result<LeasedGenerator, Error> {
-        let (window, ttl) = lease_options::window_and_ttl(self.worker.slot);
+        let WorkerLease { window, ttl, .. } = lease_options::worker_lease(self.worker.slot);
         let (shared, slot) = (Arc::clone(&self.shared), self.worker.slot);
         let log = self.log().ok();
         let log = move |event: &LeaseEvent| {
@@ -182,15 +181,16 @@ impl Process {
         Ok(())
     }
 
-    /// Issues IDs above `last` for up to 2.5 seconds.
+    /// Issues IDs above `last`, for seconds.
     fn issue_ids(&mut self, generator: &LeasedGenerator, mut last: u64) -> io::Result<()> {
         let Worker { slot, run, rate, .. } = self.worker;
         self.id_logs += 1;
         let name = format!("{slot:02}-{run}-{}-{}", process::id(), self.id_logs);
         let mut id_log = IdLog::create(&self.worker.folder.join("leased"), &name)?;
-        let until = Instant::now() + Duration::from_millis(self.rng.in_range(300..2500));
+        let WorkerLease { lifetime_ms, max_failures, .. } = lease_options::worker_lease(slot);
+        let until = Instant::now() + Duration::from_millis(self.rng.in_range(lifetime_ms));
         let (mut failures, mut ids) = (0, vec![Id::from_u64(0); MAX_IDS as usize]);
-        while !self.is_over() && Instant::now() < until && failures < MAX_FAILURES {
+        while !self.is_over() && Instant::now() < until && failures < max_failures {
             let wanted = self.rng.in_range(1..MAX_IDS) as usize;
             let began = Instant::now();
             match self.issue(generator, &mut ids[..wanted]) {

@@ -50,6 +50,33 @@ impl MariadbServer {
         server
     }
 
+    /// Another one with a copy of the data of this one, which must be stopped. Neither runs.
+    pub(crate) fn stopped_copy(&self) -> Self {
+        let (account, home) = Self::home();
+        run(Command::new("cp").arg("-a").arg(self.data()).arg(home.path()));
+        let daemon = Daemon::new("MariaDB", home.path().join("log"));
+        Self { home, account, port: free_port(), settings: Vec::new(), daemon }
+    }
+
+    /// Replaces the settings, which count from the next start on.
+    pub(crate) fn set(&mut self, settings: Vec<String>) {
+        self.settings = settings;
+    }
+
+    /// Starts it this once with further settings.
+    pub(crate) fn start_with(&self, settings: &[&str]) {
+        let mut command = self.account.command(Path::new("/usr/sbin/mariadbd"));
+        command.arg("--no-defaults").current_dir(self.home.path());
+        command.env("TMPDIR", self.home.path().join("tmp"));
+        command.args(["--bind-address=127.0.0.1", "--max-connections=300"]);
+        command.arg(format!("--port={}", self.port));
+        command.arg(format!("--datadir={}", self.data().display()));
+        command.arg(format!("--socket={}", self.socket().display()));
+        command.arg(format!("--pid-file={}", self.home.path().join("pid").display()));
+        command.args(&self.settings).args(settings);
+        self.daemon.start(&mut command, || self.sql("SELECT 1").is_ok());
+    }
+
     /// Its port.
     #[must_use]
     pub fn port(&self) -> u16 {
@@ -122,17 +149,23 @@ impl MariadbServer {
         self.home.path().join("socket")
     }
 
-    fn installed() -> Self {
+    /// An account, and a directory of it with one for temporary tables: servers clear that at the
+    /// start, whosever the tables are.
+    fn home() -> (Account, TempDir) {
         let account = Account::named("mysql");
         let home = tempfile::tempdir().expect("a temporary directory");
         account.own(home.path());
-        // Servers clear their directory for temporary tables at the start: whosever they are.
         let temporary = home.path().join("tmp");
         fs::create_dir(&temporary).unwrap();
         account.own(&temporary);
+        (account, home)
+    }
+
+    fn installed() -> Self {
+        let (account, home) = Self::home();
         run(account
             .command(Path::new("mariadb-install-db"))
-            .env("TMPDIR", &temporary)
+            .env("TMPDIR", home.path().join("tmp"))
             .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
             .arg(format!("--datadir={}", home.path().join("data").display()))
             .current_dir(home.path()));
@@ -167,16 +200,7 @@ impl Server for MariadbServer {
     }
 
     fn start(&self) {
-        let mut command = self.account.command(Path::new("/usr/sbin/mariadbd"));
-        command.arg("--no-defaults").current_dir(self.home.path());
-        command.env("TMPDIR", self.home.path().join("tmp"));
-        command.args(["--bind-address=127.0.0.1", "--max-connections=300"]);
-        command.arg(format!("--port={}", self.port));
-        command.arg(format!("--datadir={}", self.data().display()));
-        command.arg(format!("--socket={}", self.socket().display()));
-        command.arg(format!("--pid-file={}", self.home.path().join("pid").display()));
-        command.args(&self.settings);
-        self.daemon.start(&mut command, || self.sql("SELECT 1").is_ok());
+        self.start_with(&[]);
     }
 
     fn stop(&self) {

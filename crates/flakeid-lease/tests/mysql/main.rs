@@ -5,6 +5,7 @@
 mod client;
 mod failover;
 mod faults;
+mod galera;
 #[path = "../client/restored.rs"]
 mod restored;
 mod server;

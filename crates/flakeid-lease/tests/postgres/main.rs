@@ -8,6 +8,7 @@ mod failover;
 mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;
+mod pgbouncer;
 #[path = "../client/restored.rs"]
 mod restored;
 mod server;

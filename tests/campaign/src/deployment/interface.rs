@@ -4,11 +4,15 @@ use std::io;
 use std::time::Duration;
 
 use crate::fault::StoreFault;
+use crate::lease_options::ClockBounds;
 
 /// A private store that can be made to fail.
 pub(crate) trait Deployment: Sync {
     /// The URL by which a group of workers reaches the store.
     fn url(&self, group: usize) -> String;
+
+    /// The URL by which the campaign itself reaches the store, past every fault of the network.
+    fn direct_url(&self) -> String;
 
     /// Takes the first copy of the data, after the namespace was created.
     ///
@@ -18,6 +22,9 @@ pub(crate) trait Deployment: Sync {
 
     /// The namespace's bound on running ahead, in milliseconds.
     fn max_ahead_ms(&self) -> u64;
+
+    /// The namespace's bounds on clocks.
+    fn clock_bounds(&self) -> ClockBounds;
 
     /// Whether all workers share one clock with the store.
     fn has_one_clock(&self) -> bool;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
+use crate::lease_options::ClockBounds;
 use crate::shared_memory::GROUPS;
 
 /// A private server, which each group of workers reaches through its own proxy.
@@ -77,6 +78,16 @@ impl ServerDeployment {
         self.backups.path().join(number.to_string())
     }
 
+    /// Kills the server, copies its data, and starts it again after a while.
+    fn restart(&self, down: Duration) -> io::Result<()> {
+        let server = self.server.server();
+        server.kill();
+        self.back_up()?;
+        thread::sleep(down);
+        server.start();
+        Ok(())
+    }
+
     /// Copies the data of a server that is down.
     fn back_up(&self) -> io::Result<()> {
         // The first copy and the latest one are kept.
@@ -96,6 +107,10 @@ impl Deployment for ServerDeployment {
         })
     }
 
+    fn direct_url(&self) -> String {
+        self.server.server().url()
+    }
+
     fn prepare(&self) -> io::Result<()> {
         self.server.server().kill();
         self.back_up()?;
@@ -105,6 +120,13 @@ impl Deployment for ServerDeployment {
 
     fn max_ahead_ms(&self) -> u64 {
         3000
+    }
+
+    fn clock_bounds(&self) -> ClockBounds {
+        match self.server {
+            AnyServer::Etcd(_) => ClockBounds::SECONDS,
+            _ => ClockBounds::EXACT,
+        }
     }
 
     fn has_one_clock(&self) -> bool {
@@ -136,18 +158,21 @@ impl Deployment for ServerDeployment {
                 thread::sleep(duration);
                 server.resume();
             }
-            StoreFault::Killed => {
-                server.kill();
-                self.back_up()?;
-                thread::sleep(duration / 4);
-                server.start();
-            }
+            StoreFault::Killed => self.restart(duration / 4)?,
             StoreFault::Restored => {
+                let ms = duration.as_millis() as u64;
+                let is_recent = ms.is_multiple_of(2);
+                if is_recent {
+                    // So that somebody may go on twice from the same row.
+                    self.restart(Duration::ZERO)?;
+                    thread::sleep(duration / 8);
+                }
                 server.kill();
-                if self.copies.load(Ordering::SeqCst) == 0 {
+                let copies = self.copies.load(Ordering::SeqCst);
+                if copies == 0 {
                     return Err(io::Error::other("there is no older copy to restore"));
                 }
-                let number = duration.as_millis() as u64 % self.copies.load(Ordering::SeqCst);
+                let number = if is_recent { copies - 1 } else { ms / 2 % copies };
                 std::fs::remove_dir_all(server.data())?;
                 copy_folder(&self.copy(number), &server.data())?;
                 server.start();

@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
+use crate::lease_options::ClockBounds;
 use crate::schedule::FURTHEST_STEP_MS;
 
 /// Enough for everything that a long campaign writes, and quickly filled up.
@@ -29,6 +31,8 @@ pub(crate) struct SqliteDeployment {
     home: TempDir,
     /// The number of copies taken.
     copies: Mutex<u64>,
+    /// How often one was put back.
+    restorations: AtomicU64,
 }
 
 /// A mounted file system, which is unmounted when dropped.
@@ -42,7 +46,7 @@ impl SqliteDeployment {
         let disk = Disk::mount(home.path().join("disk"))?;
         fs::set_permissions(home.path().join("disk"), Permissions::from_mode(0o700))?;
         fs::create_dir(home.path().join("copies"))?;
-        Ok(Self { disk, home, copies: Mutex::new(0) })
+        Ok(Self { disk, home, copies: Mutex::new(0), restorations: AtomicU64::new(0) })
     }
 
     fn file(&self, suffix: &str) -> PathBuf {
@@ -74,11 +78,17 @@ impl SqliteDeployment {
     }
 
     /// Restores an older copy, and takes another one for the next time. The file beside the database
-    /// that detects older copies is not part of them.
-    fn restore(&self, by_rename: bool) -> io::Result<()> {
+    /// that detects older copies is not part of them. The copy is from the last time, or `age` old if
+    /// that is given.
+    fn restore(&self, by_rename: bool, age: Option<Duration>) -> io::Result<()> {
         let mut copies = self.copies.lock().map_err(|_| io::Error::other("a copy failed"))?;
         if *copies == 0 {
             return Err(io::Error::other("there is no older copy to restore"));
+        }
+        if let Some(age) = age {
+            self.back_up(*copies)?;
+            *copies += 1;
+            thread::sleep(age);
         }
         let number = *copies - 1;
         self.alone(|| {
@@ -118,6 +128,10 @@ impl Deployment for SqliteDeployment {
         format!("sqlite://{}", self.file("").display())
     }
 
+    fn direct_url(&self) -> String {
+        self.url(0)
+    }
+
     fn prepare(&self) -> io::Result<()> {
         self.back_up(0)?;
         *self.copies.lock().map_err(|_| io::Error::other("a copy failed"))? = 1;
@@ -126,6 +140,10 @@ impl Deployment for SqliteDeployment {
 
     fn max_ahead_ms(&self) -> u64 {
         FURTHEST_STEP_MS + 10_000
+    }
+
+    fn clock_bounds(&self) -> ClockBounds {
+        ClockBounds::EXACT
     }
 
     fn has_one_clock(&self) -> bool {
@@ -147,7 +165,12 @@ impl Deployment for SqliteDeployment {
                 thread::sleep(duration);
                 Ok(())
             }),
-            StoreFault::Restored => self.restore(duration.as_millis().is_multiple_of(2)),
+            StoreFault::Restored => {
+                // From a copy of just now holders can go on; every third one is older.
+                let number = self.restorations.fetch_add(1, Ordering::Relaxed);
+                let age = (number % 3 != 2).then_some(duration / 4);
+                self.restore(duration.as_millis().is_multiple_of(2), age)
+            }
             StoreFault::Full => self.fill(duration),
             _ => Err(io::Error::other("SQLite has no server and no network")),
         }

@@ -4,8 +4,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use flakeid_test_servers::{
-    EtcdCluster, EtcdServer, MariadbPair, MariadbServer, PostgresPair, PostgresServer,
-    RedisSentinels, RedisServer, Server,
+    EtcdCluster, EtcdServer, GaleraCluster, MariadbPair, MariadbServer, PostgresPair,
+    PostgresServer, RedisSentinels, RedisServer, Server,
 };
 
 /// A restart or a failover.
@@ -17,6 +17,7 @@ pub(super) enum StoreEvent {
     PostgresAsynchronous,
     MariadbRestarted,
     MariadbPromoted,
+    GaleraKilled,
     RedisKilled,
     RedisSentinel,
     EtcdRestarted,
@@ -31,7 +32,7 @@ const DOWN: Duration = Duration::from_millis(500);
 const DOWN_LONG: Duration = Duration::from_secs(12);
 
 impl StoreEvent {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::PostgresRestarted,
         Self::PostgresKilled,
         Self::PostgresSynchronous,
@@ -39,6 +40,7 @@ impl StoreEvent {
         Self::PostgresDownLong,
         Self::MariadbRestarted,
         Self::MariadbPromoted,
+        Self::GaleraKilled,
         Self::RedisKilled,
         Self::RedisSentinel,
         Self::EtcdRestarted,
@@ -55,6 +57,7 @@ impl StoreEvent {
             Self::PostgresDownLong => "PostgreSQL: down for longer than a window",
             Self::MariadbRestarted => "MariaDB: restarted",
             Self::MariadbPromoted => "MariaDB: replica promoted",
+            Self::GaleraKilled => "Galera, three members: first one killed",
             Self::RedisKilled => "Redis: killed and started",
             Self::RedisSentinel => "Redis: failover by Sentinel",
             Self::EtcdRestarted => "etcd, one member: restarted",
@@ -73,6 +76,7 @@ impl StoreEvent {
             Self::PostgresAsynchronous => Servers::Postgres(PostgresPair::new(false)),
             Self::MariadbRestarted => Servers::One(Box::new(MariadbServer::new())),
             Self::MariadbPromoted => Servers::Mariadb(MariadbPair::new()),
+            Self::GaleraKilled => Servers::Galera(GaleraCluster::with_default_options()),
             Self::RedisKilled => Servers::One(Box::new(RedisServer::new())),
             Self::RedisSentinel => Servers::Redis(Box::new(RedisSentinels::new())),
             Self::EtcdRestarted => Servers::One(Box::new(EtcdServer::new())),
@@ -86,6 +90,7 @@ enum Servers {
     One(Box<dyn Server>),
     Postgres(PostgresPair),
     Mariadb(MariadbPair),
+    Galera(GaleraCluster),
     Redis(Box<RedisSentinels>),
     Etcd(EtcdCluster),
 }
@@ -102,6 +107,7 @@ impl DeployedStore {
             Servers::One(server) => server.url(),
             Servers::Postgres(pair) => pair.url(""),
             Servers::Mariadb(pair) => pair.url(""),
+            Servers::Galera(cluster) => cluster.url(&[0, 1, 2]),
             Servers::Redis(sentinels) => sentinels.url(""),
             Servers::Etcd(cluster) => cluster.url(),
         }
@@ -123,6 +129,10 @@ impl DeployedStore {
             Servers::Mariadb(pair) => {
                 pair.source.kill();
                 pair.promote();
+            }
+            Servers::Galera(cluster) => {
+                cluster.member(cluster.first()).kill();
+                cluster.wait_for_size(2);
             }
             Servers::Redis(sentinels) => {
                 sentinels.servers[0].kill();

@@ -1,5 +1,5 @@
 //! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, not a
-//! replica, and not a cluster of several such servers.
+//! replica; or the first member of a Galera cluster.
 //!
 //! URL: `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. Options:
 //!
@@ -35,6 +35,20 @@
 //! after a restart finds it empty and fills it. Where the table is replicated, the server's name
 //! distinguishes a replica from its source. Restored dumps create the tables anew.
 //!
+//! # Galera
+//! Every member of a Galera cluster may be written to, and would be another run: its tables in memory
+//! are its own. So leases are written by one member, the first by the order that all members share
+//! (`wsrep_local_index` is 0, or the lowest behind arbitrators); the others are refused, and passed over if the URL names several. The
+//! incarnation has the cluster's composition in it (`wsrep_cluster_conf_id`): when a member comes or goes
+//! the store counts as restored. Otherwise a member that was cut off, and then made a cluster of its
+//! own by an operator, would not notice that it has lost what the others confirmed.
+//!
+//! That one member writes is for grants to go on, and for the floor. That no node has two holders
+//! rests on less, so it also holds while members disagree about who is the first: a transaction that
+//! writes a row fails when it is committed (error 1213, a conflict that is retried) if another member
+//! has written that row since it was read. What the floor says, and `list`, are read after everything
+//! that the cluster had confirmed by then (`wsrep_sync_wait = 1`, set for the session).
+//!
 //! # Not noticed
 //! So whoever runs the server has to exclude it, besides what [no store notices](super):
 //!
@@ -42,10 +56,13 @@
 //!   still serves clients, or clients return to an old source that was not stopped while the other
 //!   was the source. Set `read_only = 1` on the old source, or stop it, before the replica is
 //!   promoted.
+//! - Two Galera clusters made of one (`pc.bootstrap`, `pc.ignore_quorum`, `pc.ignore_sb`), if the
+//!   members of the other go on.
 //! - Older data put back while the server runs on, as by `ALTER TABLE … IMPORT TABLESPACE`, which
 //!   leaves the table's creation time as it was.
 
 mod fault;
+mod galera;
 mod schema;
 mod store;
 mod transaction;

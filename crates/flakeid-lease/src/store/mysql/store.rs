@@ -4,6 +4,7 @@ use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Row};
 
 use super::fault::fault;
+use super::galera;
 use super::schema;
 use super::transaction::MysqlTransaction;
 use crate::random;
@@ -19,12 +20,13 @@ pub(super) struct MysqlServer {
     runtime: BlockingRuntime,
     connection: Conn,
     is_mariadb: bool,
+    is_galera: bool,
 }
 
 impl MysqlServer {
     /// Sets a fresh connection up.
     pub(super) fn new(runtime: BlockingRuntime, connection: Conn) -> Result<Self, Fault> {
-        let mut server = Self { runtime, connection, is_mariadb: false };
+        let mut server = Self { runtime, connection, is_mariadb: false, is_galera: false };
         let version: Option<String> = server.read("SELECT VERSION()")?;
         server.is_mariadb = version.is_some_and(|version| version.contains("MariaDB"));
         let limits = if server.is_mariadb {
@@ -44,6 +46,11 @@ impl MysqlServer {
                  {limits}"
         ))?;
         server.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+        let member: Option<(String, String)> = server.read(galera::IS_MEMBER)?;
+        server.is_galera = member.is_some_and(|(_, value)| value == "ON");
+        if server.is_galera {
+            server.run(galera::READ_WHAT_IS_CONFIRMED)?;
+        }
         Ok(server)
     }
 
@@ -55,12 +62,24 @@ impl MysqlServer {
         self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
     }
 
-    /// Refuses a server that is read-only, as replicas are. `super_read_only` sets `read_only` too.
+    /// Refuses a server that is read-only, as replicas are, and a member of a cluster that is not the
+    /// one to write to. `super_read_only` sets `read_only` too.
     pub(super) fn check_writable(&mut self) -> Result<(), Fault> {
+        self.check_member()?;
         match self.read("SELECT @@global.read_only")? {
             Some(0_i64) => Ok(()),
             _ => Err(self.read_only()),
         }
+    }
+
+    /// Which composition of which cluster this is, or nothing if the server is in none.
+    fn check_member(&mut self) -> Result<String, Fault> {
+        if !self.is_galera {
+            return Ok(String::new());
+        }
+        let state = self.connection.query(galera::STATE);
+        let state = self.runtime.wait_for_answer(fault, state)?;
+        Ok(format!("/{}", galera::check_first(self.shown(), state)?))
     }
 
     fn read_only(&self) -> Fault {
@@ -128,6 +147,7 @@ impl SqlServer for MysqlServer {
     }
 
     fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
+        let cluster = self.check_member()?;
         // The table of the run takes no part in transactions, so it is filled before one.
         let mut state = self.check_source()?;
         if state.is_none() {
@@ -136,12 +156,13 @@ impl SqlServer for MysqlServer {
             // The first client to write it decides.
             state = self.check_source()?;
         }
-        let state = state.ok_or_else(|| {
+        let mut state = state.ok_or_else(|| {
             Fault::Unavailable(format!(
                 "{}: a row just written to flakeid_run cannot be read back",
                 self.shown()
             ))
         })?;
+        state.incarnation += &cluster;
         self.run("START TRANSACTION")?;
         Ok(state)
     }

@@ -15,6 +15,12 @@
 //! written to is taken: `target_session_attrs` is `read-write` unless it is given. Each gets its share
 //! of the connection time-out, 2 s, so one that hangs does not keep the next from being tried.
 //!
+//! A pooler that gives a client a connection for one transaction at a time may stand in between, as
+//! `PgBouncer` with `pool_mode = transaction` does: statements are unnamed, settings are those of the
+//! transaction (`SET LOCAL`), and so are advisory locks. It must break the client's connection if it loses
+//! the server's within a transaction. `PgBouncer` needs `server_login_retry = 1`, or it does not try a
+//! server that was restarted again for 15 s.
+//!
 //! `flakeid leases init` needs a role that may create tables in the first schema of its search
 //! path, and makes it their owner. A service's role needs no more than this, and cannot drop
 //! tables, delete rows or disable triggers with it:

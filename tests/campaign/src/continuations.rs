@@ -1,0 +1,164 @@
+//! Counts the holders that went on after a restart of their store, as the store's own rows show it.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_lease::protocol::State;
+use flakeid_lease::store::operations::{self, Listing};
+use flakeid_lease::store::{Fault, Location, Store};
+
+/// How often the rows are read.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What is known of a node's holder.
+struct Holder {
+    start: u64,
+    incarnation: String,
+    /// The namespace's floor then. It rises with every incarnation, and only an older copy of the data
+    /// has a lower one.
+    floor: u64,
+}
+
+/// The holders by node, and how often one of them went on.
+#[derive(Default)]
+struct Continuations {
+    holders: HashMap<u64, Holder>,
+    count: u64,
+}
+
+impl Continuations {
+    /// A grant is known by its node and its start, which no two grants have in common. If it was of one
+    /// incarnation and is now of a later one, its holder renewed it in between.
+    fn note(&mut self, listing: &Listing) {
+        let (incarnation, floor) = (&listing.namespace.incarnation, listing.namespace.floor);
+        let present = listing
+            .rows
+            .iter()
+            .filter(|row| row.state == State::Held && row.incarnation == *incarnation);
+        for row in present {
+            if let Some(before) = self.holders.get(&row.node)
+                && before.start == row.start
+            {
+                if floor <= before.floor {
+                    continue;
+                }
+                self.count += u64::from(before.incarnation != *incarnation);
+            }
+            let holder = Holder { start: row.start, incarnation: incarnation.clone(), floor };
+            self.holders.insert(row.node, holder);
+        }
+    }
+}
+
+/// Reads the rows of a namespace until it is over, and returns how many holders went on: at least so
+/// many, because what was given back or lost again between two readings is missed.
+///
+/// # Errors
+/// If the rows could not be read once.
+pub(crate) fn count(url: &str, namespace: &str, is_over: impl Fn() -> bool) -> io::Result<u64> {
+    let location = Location::parse(url).map_err(io::Error::other)?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let (mut store, mut seen) = (None, Continuations::default());
+    let mut readings = 0_u64;
+    let mut last_fault = None;
+    while !is_over() {
+        match read(&mut store, || location.connect(&clock), namespace) {
+            Ok(listing) => {
+                readings += 1;
+                seen.note(&listing);
+            }
+            // Faults are injected into it, so it is asked again.
+            Err(fault) => {
+                store = None;
+                last_fault = Some(fault);
+            }
+        }
+        thread::sleep(INTERVAL);
+    }
+    match last_fault {
+        Some(fault) if readings == 0 => {
+            Err(io::Error::other(format!("the store's rows were never read: {fault}")))
+        }
+        _ => Ok(seen.count),
+    }
+}
+
+fn read(
+    store: &mut Option<Box<dyn Store>>,
+    connect: impl FnOnce() -> Result<Box<dyn Store>, Fault>,
+    namespace: &str,
+) -> Result<Listing, Fault> {
+    let store = match store {
+        Some(store) => store,
+        none => none.insert(connect()?),
+    };
+    operations::list(&mut **store, namespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeid_lease::protocol::{Namespace, Owner, Row};
+    use flakeid_lease::store::Continuity;
+
+    use super::*;
+    use crate::id_bits::LAYOUT;
+
+    /// The namespace's incarnation and floor, and the start and incarnation of one row.
+    fn listing(incarnation: &str, floor: u64, (start, of_row): (u64, &str)) -> Listing {
+        let incarnation = incarnation.to_owned();
+        let namespace = Namespace { incarnation, floor, ..Namespace::new("test", LAYOUT) };
+        let row = Row {
+            node: 3,
+            fence: start + 10,
+            start,
+            token: None,
+            grant: 1,
+            state: State::Held,
+            owner: Owner::default(),
+            acquired: 0,
+            renewed: 0,
+            expires: 0,
+            incarnation: of_row.to_owned(),
+            fixed: false,
+        };
+        Listing { namespace, rows: vec![row], now: 0, continuity: Continuity::Same }
+    }
+
+    fn counted(listings: &[Listing]) -> u64 {
+        let mut seen = Continuations::default();
+        for listing in listings {
+            seen.note(listing);
+        }
+        seen.count
+    }
+
+    #[test]
+    fn a_grant_that_is_renewed_in_a_later_incarnation_is_counted_once() {
+        let went_on = [
+            listing("a", 1, (5, "a")),
+            listing("b", 2, (5, "a")),
+            listing("b", 2, (5, "b")),
+            listing("b", 2, (5, "b")),
+        ];
+        assert_eq!(counted(&went_on), 1);
+    }
+
+    #[test]
+    fn new_grants_and_older_copies_are_not_counted() {
+        assert_eq!(counted(&[listing("a", 1, (5, "a")), listing("b", 2, (9, "b"))]), 0);
+        let put_back =
+            [listing("b", 2, (5, "b")), listing("a", 1, (5, "a")), listing("b", 2, (5, "b"))];
+        assert_eq!(counted(&put_back), 0);
+        let twice = [
+            listing("a", 1, (5, "a")),
+            listing("b", 2, (5, "b")),
+            listing("a", 1, (5, "a")),
+            listing("c", 3, (5, "c")),
+        ];
+        assert_eq!(counted(&twice), 2);
+    }
+}
