@@ -39,3 +39,9 @@ def clock() -> flakeid.ManualClock:
 def generator(clock: flakeid.ManualClock) -> flakeid.Generator:
     """On a manual clock, so that it shares nothing with other tests."""
     return flakeid.Generator(node=569, clock=clock)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A store for leases, in a folder of the test's own."""
+    return f"sqlite://{tmp_path}/flakeid.db"

@@ -14,11 +14,6 @@ import flakeid
 SECONDS = "t34.n8.s21@1409529600000/1s"
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite://{tmp_path}/flakeid.db"
-
-
 @pytest.fixture(params=["fixed", "leased"])
 def source(request, url):
     return flakeid.Generator(node=81) if request.param == "fixed" else flakeid.lease(url)

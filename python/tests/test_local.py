@@ -12,11 +12,6 @@ import pytest
 import flakeid
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite://{tmp_path}/flakeid.db"
-
-
 @pytest.fixture(params=["fixed", "leased"])
 def source(request, url):
     return flakeid.Generator(node=71) if request.param == "fixed" else flakeid.lease(url)

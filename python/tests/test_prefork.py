@@ -39,11 +39,6 @@ PATIENCE = 60 + MANY // 50_000
 PIECE = 65_536
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite://{tmp_path}/flakeid.db"
-
-
 def nodes_of(ids):
     return set(numpy.unique((ids >> 12) & 1023).tolist())
 

@@ -8,7 +8,7 @@ use crate::platform::Target;
 use crate::{c, node, python};
 
 /// The servers of the stores, and what runs the commands and the programs.
-const NEEDED: [(&str, &str); 10] = [
+const NEEDED: [(&str, &str); 11] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("redis-server", "redis-server"),

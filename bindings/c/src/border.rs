@@ -186,6 +186,19 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
+/// As [`read_sized`], and for NULL every default, which is zero.
+///
+/// # Safety
+/// As [`read_sized`].
+pub(crate) unsafe fn read_optional<T: Sized32>(at: *const T) -> Result<T, Fault> {
+    if at.is_null() {
+        // SAFETY: zero bytes are a value of it.
+        return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { read_sized(at) }
+}
+
 /// Writes as much of a struct as the program knows. Fields that only the program knows become zero,
 /// and its `struct_size` is kept.
 ///

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
-use std::ptr;
 
 use flakeid_core::{Error, RingOptions};
 use flakeid_lease::AnyCachedGenerator;
@@ -123,19 +122,6 @@ impl Rejection {
 }
 
 impl RingConfig {
-    /// Every default.
-    const NONE: Self = Self {
-        struct_size: 0,
-        has: 0,
-        boost_power: 0,
-        padding_factor: 0,
-        refill_interval_ms: 0,
-        max_age_ms: 0,
-        on_rejected_put: None,
-        on_rejected_take: None,
-        user_data: ptr::null_mut(),
-    };
-
     fn options(&self) -> Result<RingOptions, Fault> {
         check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
@@ -188,12 +174,8 @@ pub unsafe extern "C" fn flakeid_cached_open(
 ) -> Status {
     guard(|| {
         let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
-        let config = if config.is_null() {
-            RingConfig::NONE
-        } else {
-            // SAFETY: C promises that `config` is as large as it says.
-            unsafe { border::read_sized(config)? }
-        };
+        // SAFETY: C promises that `config` is as large as it says.
+        let config = unsafe { border::read_optional(config)? };
         let ring = AnyCachedGenerator::with(&generator.generator, config.options()?)?;
         cached.write(Box::new(CachedHandle(ring)));
         Ok(())

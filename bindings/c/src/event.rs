@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use flakeid_core::Error;
 use flakeid_lease::LeaseEvent as Core;
 
 use crate::status::{FLAKEID_OK, Status};
@@ -102,29 +101,28 @@ impl Listener {
     }
 
     fn call(&self, event: &Core) {
-        let (kind, node, start, fence, error) = match event {
-            Core::Acquired { node, start, fence } => {
-                (FLAKEID_LEASE_ACQUIRED, *node, *start, *fence, None)
-            }
-            Core::Renewed { node, fence } => (FLAKEID_LEASE_RENEWED, *node, 0, *fence, None),
-            Core::FencedOff { node, error } => (FLAKEID_LEASE_FENCED_OFF, *node, 0, 0, Some(error)),
-            Core::Refused { error } => (FLAKEID_LEASE_REFUSED, 0, 0, 0, Some(error)),
-            Core::StoreLost { error } => (FLAKEID_LEASE_STORE_LOST, 0, 0, 0, Some(error)),
-            Core::StoreFound => (FLAKEID_LEASE_STORE_FOUND, 0, 0, 0, None),
-            Core::ClockSkew { error } => (FLAKEID_LEASE_CLOCK_SKEW, 0, 0, 0, Some(error)),
-            Core::Released { node } => (FLAKEID_LEASE_RELEASED, *node, 0, 0, None),
+        let kind = match event {
+            Core::Acquired { .. } => FLAKEID_LEASE_ACQUIRED,
+            Core::Renewed { .. } => FLAKEID_LEASE_RENEWED,
+            Core::FencedOff { .. } => FLAKEID_LEASE_FENCED_OFF,
+            Core::Refused { .. } => FLAKEID_LEASE_REFUSED,
+            Core::StoreLost { .. } => FLAKEID_LEASE_STORE_LOST,
+            Core::StoreFound => FLAKEID_LEASE_STORE_FOUND,
+            Core::ClockSkew { .. } => FLAKEID_LEASE_CLOCK_SKEW,
+            Core::Released { .. } => FLAKEID_LEASE_RELEASED,
             // A kind that this border has no number for yet.
             _ => return,
         };
+        let error = event.error();
         // No text of the core has a NUL inside.
         let message = error.map(|error| CString::new(error.to_string()).unwrap_or_default());
         let event = LeaseEvent {
             struct_size: size_of::<LeaseEvent>() as u32,
             kind,
-            node,
-            start,
-            fence,
-            status: error.map_or(FLAKEID_OK, |error: &Error| error.kind().status()),
+            node: event.node().unwrap_or(0),
+            start: event.start().unwrap_or(0),
+            fence: event.fence().unwrap_or(0),
+            status: error.map_or(FLAKEID_OK, |error| error.kind().status()),
             reserved: 0,
             message: message.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
         };

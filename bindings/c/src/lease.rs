@@ -2,7 +2,6 @@
 
 use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
-use std::ptr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use flakeid_core::{Error, Layout, Overflow, Rollback};
@@ -144,34 +143,6 @@ unsafe impl Sized32 for LeaseStatus {
 }
 
 impl LeaseConfig {
-    /// Any free node, with every default.
-    const NONE: Self = Self {
-        struct_size: 0,
-        has: 0,
-        layout: ptr::null(),
-        namespace_name: ptr::null(),
-        name: ptr::null(),
-        node: 0,
-        datacenter: 0,
-        worker: 0,
-        first_node: 0,
-        last_node: 0,
-        epoch: 0,
-        sequence_mask: 0,
-        sequence_start: 0,
-        overflow: 0,
-        rollback: 0,
-        never_reuse: 0,
-        window_ms: 0,
-        ttl_ms: 0,
-        max_wait_ms: 0,
-        on_event: None,
-        user_data: ptr::null_mut(),
-        clock_name: ptr::null(),
-        node_count: 0,
-        reserved: 0,
-    };
-
     fn given<T: Default + PartialEq>(
         &self,
         flag: u32,
@@ -278,12 +249,8 @@ pub unsafe extern "C" fn flakeid_generator_open(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        let config = if config.is_null() {
-            LeaseConfig::NONE
-        } else {
-            // SAFETY: C promises that `config` is as large as it says.
-            unsafe { border::read_sized(config)? }
-        };
+        // SAFETY: C promises that `config` is as large as it says.
+        let config = unsafe { border::read_optional(config)? };
         // SAFETY: C promises that strings end in NUL.
         let builder = unsafe { config.builder(url)? };
         generator.write(Box::new(GeneratorHandle::leased(builder, config.listener()?)?));

@@ -1,17 +1,18 @@
-//! What a lease does in a thread of the pool: it is opened and closed there.
+//! What a lease does beside the event loop: it is opened and closed in a thread of the pool, and its
+//! events come from a thread of its own.
 
 use std::sync::Arc;
 
 use flakeid_core::Error;
-use flakeid_lease::{LeaseBuilder, LeasedGenerator};
-use napi::bindgen_prelude::{AsyncTask, BigUint64Array, ExternalRef, Function};
+use flakeid_lease::{LeaseBuilder, LeaseEvent, LeasedGenerator};
+use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, ExternalRef, FnArgs, Function};
+use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Result, Task, Unknown};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
 use crate::generator::Owned;
 use crate::handle::Handle;
-use crate::lease_event::{EventArguments, observer};
 use crate::leases::{OpenLease, PendingClose};
 use crate::options::OptionTexts;
 use crate::task::TaskInput;
@@ -58,6 +59,37 @@ pub(crate) fn open_lease(
         builder = builder.observer(observer(&listener)?);
     }
     Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
+}
+
+/// kind, node, start, fence, error.
+type EventArguments = FnArgs<(
+    &'static str,
+    Option<BigInt>,
+    Option<BigInt>,
+    Option<BigInt>,
+    Option<Unknown<'static>>,
+)>;
+
+/// Hands events over to a function on the event loop, which they do not keep running.
+fn observer(
+    listener: &Function<EventArguments, Unknown<'static>>,
+) -> Result<impl Fn(&LeaseEvent) + Send + Sync + 'static> {
+    let listener = listener
+        .build_threadsafe_function::<LeaseEvent>()
+        .weak::<true>()
+        .callee_handled::<false>()
+        .build_callback(|call| arguments(&call.env, &call.value))?;
+    Ok(move |event: &LeaseEvent| {
+        // After the end of the environment no listener is left.
+        let _ = listener.call(event.clone(), ThreadsafeFunctionCallMode::NonBlocking);
+    })
+}
+
+fn arguments(env: &Env, event: &LeaseEvent) -> Result<EventArguments> {
+    let number = |value: Option<u64>| value.map(BigInt::from);
+    let error = event.error().map(|error| Environment::error(env, error)).transpose()?;
+    let (node, start, fence) = (event.node(), event.start(), event.fence());
+    Ok((event.kind(), number(node), number(start), number(fence), error).into())
 }
 
 /// The state of a lease.

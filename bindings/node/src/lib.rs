@@ -16,7 +16,6 @@ mod generator;
 mod handle;
 mod layout;
 mod lease;
-mod lease_event;
 mod lease_tasks;
 mod leases;
 mod local;

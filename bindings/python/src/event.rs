@@ -1,6 +1,5 @@
 //! What happens to leases, told to Python on the keepers' threads.
 
-use flakeid_core::Error;
 use flakeid_lease::LeaseEvent as Core;
 use pyo3::prelude::*;
 
@@ -27,53 +26,31 @@ impl LeaseEvent {
     /// What happened, in a word.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.0 {
-            Core::Acquired { .. } => "acquired",
-            Core::Renewed { .. } => "renewed",
-            Core::FencedOff { .. } => "fenced-off",
-            Core::Refused { .. } => "refused",
-            Core::StoreLost { .. } => "store-lost",
-            Core::StoreFound => "store-found",
-            Core::ClockSkew { .. } => "clock-skew",
-            Core::Released { .. } => "released",
-            _ => "unknown",
-        }
+        self.0.kind()
     }
 
     /// The node that was acquired, renewed, lost or released.
     #[getter]
     fn node(&self) -> Option<u64> {
-        match self.0 {
-            Core::Acquired { node, .. }
-            | Core::Renewed { node, .. }
-            | Core::FencedOff { node, .. }
-            | Core::Released { node } => Some(node),
-            _ => None,
-        }
+        self.0.node()
     }
 
     /// The first tick that may be used, of a node that was acquired.
     #[getter]
     fn start(&self) -> Option<u64> {
-        match self.0 {
-            Core::Acquired { start, .. } => Some(start),
-            _ => None,
-        }
+        self.0.start()
     }
 
     /// The first tick that may not be used, of a node that was acquired or renewed.
     #[getter]
     fn fence(&self) -> Option<u64> {
-        match self.0 {
-            Core::Acquired { fence, .. } | Core::Renewed { fence, .. } => Some(fence),
-            _ => None,
-        }
+        self.0.fence()
     }
 
     /// Why, as a FlakeIdError.
     #[getter]
     fn error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.cause().map(|error| exception(py, error)).transpose()
+        self.0.error().map(|error| exception(py, error)).transpose()
     }
 
     fn __repr__(&self) -> String {
@@ -82,20 +59,8 @@ impl LeaseEvent {
         for (name, number) in numbers {
             parts.extend(number.map(|number| format!("{name}={number}")));
         }
-        parts.extend(self.cause().map(|error| format!("error='{error}'")));
+        parts.extend(self.0.error().map(|error| format!("error='{error}'")));
         format!("LeaseEvent({})", parts.join(", "))
-    }
-}
-
-impl LeaseEvent {
-    fn cause(&self) -> Option<&Error> {
-        match &self.0 {
-            Core::FencedOff { error, .. }
-            | Core::Refused { error }
-            | Core::StoreLost { error }
-            | Core::ClockSkew { error } => Some(error),
-            _ => None,
-        }
     }
 }
 

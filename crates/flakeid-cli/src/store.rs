@@ -49,7 +49,7 @@ impl StoreUrl {
             return Ok(Some(Location::parse(url)?));
         }
         let Some(url) = args::variable(STORE) else { return Ok(None) };
-        Location::parse(&url).map(Some).map_err(|error| from_environment(error, STORE))
+        Location::parse(&url).map(Some).map_err(|error| args::variable_failure(error, STORE))
     }
 
     /// That one, else this host's own.
@@ -105,17 +105,13 @@ impl StoreArgs {
 /// What to use where no flag names a namespace.
 pub(crate) fn default_namespace() -> Result<String, Failure> {
     let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
-    checked(&name).map_err(|error| from_environment(error, NAMESPACE))
+    checked(&name).map_err(|error| args::variable_failure(error, NAMESPACE))
 }
 
 /// A namespace's name that can be one.
 pub(crate) fn checked(name: &str) -> Result<String, Error> {
     Namespace::check_name(name)?;
     Ok(name.to_owned())
-}
-
-fn from_environment(error: Error, name: &str) -> Failure {
-    Failure::hinted(error, format!("it comes from the environment variable {name}"))
 }
 
 type Connect = fn(&Location, &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault>;
@@ -153,8 +149,7 @@ impl Connection {
     }
 
     pub(crate) fn list(&mut self) -> Result<Listing, Failure> {
-        let listed = operations::list(self.store.as_mut(), &self.namespace);
-        listed.map_err(|fault| self.failure(&fault))
+        self.run(operations::list)
     }
 
     /// `lost`: the bounds of the namespace of this name that the store has lost, if it lost one.
@@ -163,31 +158,34 @@ impl Connection {
         wanted: &Namespace,
         lost: Option<&Bounds>,
     ) -> Result<Namespace, Failure> {
-        let done = match lost {
-            None => operations::init(self.store.as_mut(), wanted),
-            Some(lost) => operations::init_lost(self.store.as_mut(), wanted, lost),
-        };
-        done.map_err(|fault| self.failure(&fault))
+        self.run(|store, _| match lost {
+            None => operations::init(store, wanted),
+            Some(lost) => operations::init_lost(store, wanted, lost),
+        })
     }
 
     pub(crate) fn repair(&mut self, node: u64, repair: Repair) -> Result<Option<Row>, Failure> {
-        let done = operations::repair(self.store.as_mut(), &self.namespace, node, repair);
-        done.map_err(|fault| self.failure(&fault))
+        self.run(|store, namespace| operations::repair(store, namespace, node, repair))
     }
 
     pub(crate) fn fast_forward(&mut self, tick: u64) -> Result<Namespace, Failure> {
-        let done = operations::fast_forward(self.store.as_mut(), &self.namespace, tick);
-        done.map_err(|fault| self.failure(&fault))
+        self.run(|store, namespace| operations::fast_forward(store, namespace, tick))
     }
 
     pub(crate) fn adopt(&mut self) -> Result<Namespace, Failure> {
-        let done = operations::adopt(self.store.as_mut(), &self.namespace);
-        done.map_err(|fault| self.failure(&fault))
+        self.run(operations::adopt)
     }
 
     pub(crate) fn whois(&mut self, node: u64, tick: u64) -> Result<Option<PastHolder>, Failure> {
-        let found = operations::whois(self.store.as_mut(), &self.namespace, node, tick);
-        found.map_err(|fault| self.failure(&fault))
+        self.run(|store, namespace| operations::whois(store, namespace, node, tick))
+    }
+
+    fn run<T>(
+        &mut self,
+        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
+    ) -> Result<T, Failure> {
+        let done = operation(self.store.as_mut(), &self.namespace);
+        done.map_err(|fault| self.failure(&fault))
     }
 
     fn failure(&mut self, fault: &Fault) -> Failure {

@@ -37,6 +37,15 @@ pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Res
     out.write_all(b"\n")
 }
 
+/// The same for several, on standard output.
+pub(crate) fn show_json<T: Serialize>(values: impl IntoIterator<Item = T>) -> io::Result<()> {
+    let mut out = stream();
+    for value in values {
+        json_line(&mut out, &value)?;
+    }
+    out.flush()
+}
+
 /// The width of the terminal in columns, or 80 where there is none.
 pub(crate) fn columns() -> usize {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width.into())

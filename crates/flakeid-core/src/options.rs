@@ -104,6 +104,36 @@ pub trait SetByName: Sized + 'static {
     }
 }
 
+/// Values that are one of a few, written by name and read by that name. `$names` lists them.
+macro_rules! impl_by_name {
+    ($type:ident, $option:literal, $names:literal) => {
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        #[doc = concat!("Reads a [`name`](", stringify!($type), "::name).")]
+        impl core::str::FromStr for $type {
+            type Err = $crate::Error;
+
+            fn from_str(text: &str) -> Result<Self, $crate::Error> {
+                Self::ALL
+                    .into_iter()
+                    .find(|known| known.name() == text)
+                    .ok_or_else(|| $crate::options::unknown_name($option, $names, text))
+            }
+        }
+    };
+}
+
+pub(crate) use impl_by_name;
+
+/// The error for a name that is none of `names`.
+pub(crate) fn unknown_name(option: &'static str, names: &str, text: &str) -> Error {
+    Error::invalid_option(option, &format!("must be {names}, not {}", Quoted(text)))
+}
+
 /// The option of that name.
 fn option<B: SetByName>(name: &str) -> Result<&'static NamedOption<B>, Error> {
     B::OPTIONS.iter().find(|known| known.name == name).ok_or_else(|| {

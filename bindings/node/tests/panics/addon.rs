@@ -24,8 +24,6 @@ mod handle;
 mod layout;
 #[path = "../../src/lease.rs"]
 mod lease;
-#[path = "../../src/lease_event.rs"]
-mod lease_event;
 #[path = "../../src/lease_tasks.rs"]
 mod lease_tasks;
 #[path = "../../src/leases.rs"]

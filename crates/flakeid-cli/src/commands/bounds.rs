@@ -77,7 +77,6 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     }
     warn_of_sign(lower.as_ref(), upper.as_ref());
     if args.json {
-        let mut out = terminal::stream();
         let id = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.id.to_string());
         let range = Range {
             layout: &layout_name(&layout),
@@ -86,8 +85,7 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
             lower: id(&lower),
             upper: id(&upper),
         };
-        terminal::json_line(&mut out, &range)?;
-        out.flush()?;
+        terminal::show_json([range])?;
     } else if terminal::is_terminal() {
         terminal::show(&for_people(lower.as_ref(), upper.as_ref()))?;
     } else {

@@ -1,7 +1,6 @@
 //! `flakeid layout`: what a layout holds, and the list of presets.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use anstyle::Style;
 use clap::Args;
@@ -37,12 +36,8 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
         None => Layout::presets().iter().map(|(_, layout)| *layout).collect(),
     };
     if args.json {
-        let mut out = terminal::stream();
-        for layout in &layouts {
-            terminal::json_line(&mut out, &Description::new(layout, now))?;
-        }
-        out.flush()?;
-        return Ok(());
+        let described = layouts.iter().map(|layout| Description::new(layout, now));
+        return Ok(terminal::show_json(described)?);
     }
     let text = match (&args.layout, layouts.as_slice()) {
         (Some(_), [layout]) => describe(layout, now),

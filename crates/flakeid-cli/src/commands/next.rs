@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 use flakeid_core::{Id, Layout, TextForm};
 
-use super::next_source::{NextSource, SourceArgs};
+use super::next_source::{self, SourceArgs};
 use crate::failure::Outcome;
 use crate::format::number;
 use crate::terminal::{self, Progress};
@@ -81,7 +81,7 @@ const CHUNK: usize = 4096;
 pub(crate) fn run(args: &NextArgs) -> Outcome {
     let layout = args.source.layout()?;
     let mut left = number::parse("count", &args.count, 0, u64::MAX)?;
-    let source = NextSource::open(&args.source, layout)?;
+    let source = next_source::open(&args.source, layout)?;
     let writer = Writer::new(args.format, layout);
     let mut progress = Progress::new(left);
     let mut out = terminal::stream();

@@ -5,9 +5,9 @@
 //! cannot collide with other runs that lease theirs.
 
 use clap::Args;
-use flakeid_core::{Error, Generator, Id, Layout, SetByName};
+use flakeid_core::{Error, Generator, Layout, SetByName};
 use flakeid_lease::protocol::Identity;
-use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
 use crate::args;
 use crate::args::layout_arg::LayoutArg;
@@ -45,59 +45,37 @@ impl SourceArgs {
     }
 }
 
-pub(super) enum NextSource {
-    /// The node was given, and nothing checks that no other process uses it.
-    Fixed(Box<Generator>),
-    /// The node is leased.
-    Leased(Box<LeasedGenerator>),
-}
-
-impl NextSource {
-    pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Self, Failure> {
-        let identity = identity(args, &layout)?;
-        let location = args.store.named()?;
-        if location.is_none() && !leases_from_the_embedded_store(args, &identity, &layout)? {
-            let mut builder = Generator::builder(layout);
-            if let Identity::Node(node) = identity {
-                builder = builder.node(node);
-            }
-            if let Some(bits) = &args.sequence_start {
-                builder = builder.set("sequence_start", bits)?;
-            }
-            return Ok(Self::Fixed(Box::new(builder.build()?)));
+/// A generator of a node that was given, and nothing checks that no other process uses it; or of a
+/// node that is leased.
+pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Failure> {
+    let identity = identity(args, &layout)?;
+    let location = args.store.named()?;
+    if location.is_none() && !leases_from_the_embedded_store(args, &identity, &layout)? {
+        let mut builder = Generator::builder(layout);
+        if let Identity::Node(node) = identity {
+            builder = builder.node(node);
         }
-        let mut builder = match location {
-            Some(location) => LeaseBuilder::from_location(location, layout),
-            None => LeaseBuilder::auto(layout).map_err(|error| {
-                let ways = format!(
-                    "give --store URL or --node N, or set {}=URL or {}=N",
-                    store::STORE,
-                    node::NODE
-                );
-                Failure::hinted(error, ways)
-            })?,
-        };
-        builder = builder.namespace(&args.store.namespace()?).identity(identity);
         if let Some(bits) = &args.sequence_start {
             builder = builder.set("sequence_start", bits)?;
         }
-        Ok(Self::Leased(Box::new(builder.open()?)))
+        return Ok(builder.build()?.into());
     }
-
-    /// Generates as many IDs as it can without waiting.
-    pub(super) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self {
-            Self::Fixed(generator) => generator.try_fill(ids),
-            Self::Leased(generator) => generator.try_fill(ids),
-        }
+    let mut builder = match location {
+        Some(location) => LeaseBuilder::from_location(location, layout),
+        None => LeaseBuilder::auto(layout).map_err(|error| {
+            let ways = format!(
+                "give --store URL or --node N, or set {}=URL or {}=N",
+                store::STORE,
+                node::NODE
+            );
+            Failure::hinted(error, ways)
+        })?,
+    };
+    builder = builder.namespace(&args.store.namespace()?).identity(identity);
+    if let Some(bits) = &args.sequence_start {
+        builder = builder.set("sequence_start", bits)?;
     }
-
-    pub(super) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        match self {
-            Self::Fixed(generator) => generator.fill(ids),
-            Self::Leased(generator) => generator.fill(ids),
-        }
-    }
+    Ok(builder.open()?.into())
 }
 
 fn identity(args: &SourceArgs, layout: &Layout) -> Result<Identity, Failure> {

@@ -1,7 +1,6 @@
 //! `flakeid whois`: the process that generated an ID.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use clap::Args;
 use flakeid_core::{Id, Parts, Rfc3339};
@@ -61,12 +60,7 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
         let texts: Vec<String> = answers.iter().map(|answer| answer.draw(&listing)).collect();
         return Ok(terminal::show(&texts.join("\n"))?);
     }
-    let mut out = terminal::stream();
-    for answer in &answers {
-        terminal::json_line(&mut out, &answer.report(&listing))?;
-    }
-    out.flush()?;
-    Ok(())
+    Ok(terminal::show_json(answers.iter().map(|answer| answer.report(&listing)))?)
 }
 
 /// What is known about one ID.

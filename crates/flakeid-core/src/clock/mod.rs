@@ -22,17 +22,11 @@ mod source;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod system;
 
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use coarse::CoarseClock;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use gated::GatedClock;
 #[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
 pub use host::{SystemClock, set_host_time, take_host_wait};
 pub use manual::ManualClock;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use named::NamedClock;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use system::SystemClock;
+pub use {coarse::CoarseClock, gated::GatedClock, named::NamedClock, system::SystemClock};
 
 pub(crate) use source::ClockSource;
 

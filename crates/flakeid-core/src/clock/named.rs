@@ -1,11 +1,8 @@
 use core::any::Any;
-use core::fmt;
-use core::str::FromStr;
 use core::time::Duration;
 
 use super::{Clock, CoarseClock, GatedClock, SystemClock};
-use crate::Error;
-use crate::quoted::Quoted;
+use crate::options::impl_by_name;
 
 /// The system's clocks by name, for options that come as text.
 ///
@@ -57,23 +54,7 @@ impl NamedClock {
     }
 }
 
-impl fmt::Display for NamedClock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Reads a [`name`](NamedClock::name).
-impl FromStr for NamedClock {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|known| known.name() == text).ok_or_else(|| {
-            let known = "system, coarse or gated";
-            Error::invalid_option("clock", &alloc::format!("must be {known}, not {}", Quoted(text)))
-        })
-    }
-}
+impl_by_name!(NamedClock, "clock", "system, coarse or gated");
 
 /// As the clock of that name. A generator treats it as that clock.
 impl Clock for NamedClock {

@@ -1,11 +1,9 @@
 //! What a generator does when its tick is full, and when its clock goes back.
 
 use alloc::format;
-use core::fmt;
-use core::str::FromStr;
 
 use super::window::Window;
-use crate::quoted::Quoted;
+use crate::options::impl_by_name;
 use crate::{Error, Layout};
 
 /// What to do when every sequence number of the current tick is used up.
@@ -37,23 +35,7 @@ impl Overflow {
     }
 }
 
-impl fmt::Display for Overflow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Reads a [`name`](Overflow::name).
-impl FromStr for Overflow {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|known| known.name() == text)
-            .ok_or_else(|| unknown("overflow", text, "wait, error or borrow"))
-    }
-}
+impl_by_name!(Overflow, "overflow", "wait, error or borrow");
 
 /// What to do when the clock reads less than it did before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -95,27 +77,7 @@ impl Rollback {
     }
 }
 
-impl fmt::Display for Rollback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Reads a [`name`](Rollback::name).
-impl FromStr for Rollback {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|known| known.name() == text)
-            .ok_or_else(|| unknown("rollback", text, "continue, error, wait or clock-sequence"))
-    }
-}
-
-fn unknown(option: &'static str, text: &str, known: &str) -> Error {
-    Error::invalid_option(option, &format!("must be {known}, not {}", Quoted(text)))
-}
+impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 
 /// An overflow and a rollback behaviour together, by name for those who port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

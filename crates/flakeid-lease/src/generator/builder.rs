@@ -10,7 +10,7 @@ use flakeid_core::{
 };
 
 use super::leased::LeasedGenerator;
-use super::users::{LeaseUsers, find_or_add};
+use super::{LeaseUsers, find_or_add};
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;

@@ -66,6 +66,63 @@ pub enum LeaseEvent {
     },
 }
 
+impl LeaseEvent {
+    /// What happened, in a word, the same in every language: `acquired`, `renewed`, `fenced-off`,
+    /// `refused`, `store-lost`, `store-found`, `clock-skew` or `released`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Acquired { .. } => "acquired",
+            Self::Renewed { .. } => "renewed",
+            Self::FencedOff { .. } => "fenced-off",
+            Self::Refused { .. } => "refused",
+            Self::StoreLost { .. } => "store-lost",
+            Self::StoreFound => "store-found",
+            Self::ClockSkew { .. } => "clock-skew",
+            Self::Released { .. } => "released",
+        }
+    }
+
+    /// The node that was acquired, renewed, lost or released.
+    #[must_use]
+    pub const fn node(&self) -> Option<u64> {
+        match *self {
+            Self::Acquired { node, .. }
+            | Self::Renewed { node, .. }
+            | Self::FencedOff { node, .. }
+            | Self::Released { node } => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The first tick that may be used, of a node that was acquired.
+    #[must_use]
+    pub const fn start(&self) -> Option<u64> {
+        if let Self::Acquired { start, .. } = *self { Some(start) } else { None }
+    }
+
+    /// The first tick that may not be used, of a node that was acquired or renewed.
+    #[must_use]
+    pub const fn fence(&self) -> Option<u64> {
+        match *self {
+            Self::Acquired { fence, .. } | Self::Renewed { fence, .. } => Some(fence),
+            _ => None,
+        }
+    }
+
+    /// What went wrong, if something did.
+    #[must_use]
+    pub const fn error(&self) -> Option<&Error> {
+        match self {
+            Self::FencedOff { error, .. }
+            | Self::Refused { error }
+            | Self::StoreLost { error }
+            | Self::ClockSkew { error } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// How a lease stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

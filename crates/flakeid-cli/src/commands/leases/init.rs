@@ -1,7 +1,5 @@
 //! `flakeid leases init`
 
-use std::io::Write;
-
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 use flakeid_lease::protocol::{Bounds, Namespace, rules};
 use serde::Serialize;
@@ -45,10 +43,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     }
     let wait_ms = rules::wait_to_grant(&kept, SystemClock.unix_ms());
     if args.json || !terminal::is_terminal() {
-        let mut out = terminal::stream();
-        terminal::json_line(&mut out, &Description::new(&kept, !existed, wait_ms))?;
-        out.flush()?;
-        return Ok(());
+        return Ok(terminal::show_json([Description::new(&kept, !existed, wait_ms)])?);
     }
     let wait = match wait_ms {
         0 => String::new(),

@@ -1,7 +1,6 @@
 //! `flakeid leases ls`: the nodes of a namespace as a table, which `watch` draws too, or as JSON.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use flakeid_lease::protocol::Row;
@@ -39,12 +38,8 @@ pub(super) fn run(args: &LsArgs) -> Outcome {
     if terminal::is_terminal() && !args.json {
         return Ok(terminal::show(&draw(&connection.name(), &listing, args.all))?);
     }
-    let mut out = terminal::stream();
-    for row in shown(&listing, args.all) {
-        terminal::json_line(&mut out, &NodeJson::new(&listing, row, None))?;
-    }
-    out.flush()?;
-    Ok(())
+    let rows = shown(&listing, args.all).map(|row| NodeJson::new(&listing, row, None));
+    Ok(terminal::show_json(rows)?)
 }
 
 /// The rows that are shown: without the free ones, unless all are wanted.

@@ -8,7 +8,6 @@ mod proposal;
 mod requirements;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use anstyle::Style;
 use flakeid_core::{Clock, Error, Layout, SystemClock};
@@ -37,15 +36,9 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
     }
     let growth = fleet.map(|fleet| Growth::steps(&required, fleet)).unwrap_or_default();
     if args.json {
-        let mut out = terminal::stream();
-        for proposal in &proposals {
-            terminal::json_line(&mut out, &Row::new(&required, fleet.as_ref(), proposal))?;
-        }
-        for step in &growth {
-            terminal::json_line(&mut out, step)?;
-        }
-        out.flush()?;
-        return Ok(());
+        let row = |proposal| Row::new(&required, fleet.as_ref(), proposal);
+        terminal::show_json(proposals.iter().map(row))?;
+        return Ok(terminal::show_json(&growth)?);
     }
     let mut text = for_people(&required, fleet.as_ref(), &proposals);
     if let Some(fleet) = &fleet {
