@@ -69,6 +69,15 @@ impl<'a> Fixture<'a> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// When a client's clock that reads so was read. Tests read it when they make a request, which a busy
+    /// machine may send seconds later; those that want a wrong clock are an hour off, or within the skew.
+    fn read_at(&self, client_now: i64) -> Instant {
+        let age = now().saturating_sub(client_now);
+        let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
+        let age = if (least..60_000).contains(&age) { age.cast_unsigned() } else { 0 };
+        Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
+    }
+
     /// A request for any node, with the longest window up to 10 s and a TTL of a minute.
     pub(super) fn request(&self) -> Acquire {
         let layout = self.namespace.layout;
@@ -144,9 +153,14 @@ impl Client<'_> {
         let asked = Instant::now();
         let answer = self.persist(|store, namespace| {
             // The client's clock goes on while it tries, however wrong it is.
-            let now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
-            let request = Acquire { token: fresh_token(), now, ..request.clone() };
-            operations::acquire_read_at(store, namespace, &request, Instant::now())
+            let client_now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
+            let request = Acquire { token: fresh_token(), now: client_now, ..request.clone() };
+            operations::acquire_read_at(
+                store,
+                namespace,
+                &request,
+                self.fixture.read_at(client_now),
+            )
         });
         if let Ok(grant) = &answer {
             self.fixture.log().record_grant(grant);
