@@ -175,14 +175,11 @@ fn disguise(scenario: &Scenario, now: i64, message: &Message) -> Disguise {
         (Mutant::NoToken, Message::Renew { token, start, .. }) => Disguise::Token(*token, *start),
         (Mutant::TokenOfAnyGrant, Message::Renew { start, .. }) => Disguise::Start(*start),
         (Mutant::RollbackBlind, _) => Disguise::Continuous,
-        (Mutant::ContinuesExpired, Message::Renew { .. }) => {
+        (Mutant::ContinuesExpired | Mutant::LastWindowExpired, Message::Renew { .. }) => {
             Disguise::NeverExpires(now + scenario.ttl.cast_signed())
         }
         (Mutant::ContinuesWithoutSkew, Message::Renew { .. }) => Disguise::ExpiresLater,
         (Mutant::ContinuesBesideSiblings, Message::Renew { .. }) => Disguise::RenewedNow,
-        (Mutant::LastWindowExpired, Message::Renew { .. }) => {
-            Disguise::NeverExpires(now + scenario.ttl.cast_signed())
-        }
         (Mutant::LastWindowBesideSiblings, Message::Renew { .. }) => Disguise::RenewedTooEarly,
         (Mutant::ContinuesAnyGrant, Message::Renew { token, start, .. }) => {
             Disguise::GrantIfOlder(*token, *start)
