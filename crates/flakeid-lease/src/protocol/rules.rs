@@ -212,7 +212,8 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     }
     // The row keeps its incarnation and its times: nothing but the fence rises, and never above what
     // every run that began since has for its floor.
-    let last = highest_fence(namespace, row.renewed).min(highest);
+    let renewed = row.renewed.max(namespace.layout.epoch());
+    let last = highest_fence(namespace, renewed).min(highest);
     let fence = row.fence.max(wanted.min(last));
     (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
 }

@@ -211,7 +211,16 @@ proptest! {
                     prop_assert!(row.token.is_some_and(is_its_own), "I7");
                     prop_assert!(!(goes_on && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
-                    prop_assert_eq!(&renewed.incarnation, &namespace.incarnation);
+                    if renewed.incarnation != namespace.incarnation {
+                        // A last window: below the floor of every run that began since.
+                        prop_assert_eq!(&renewed.incarnation, &row.incarnation);
+                        let times = |row: &Row| (row.renewed, row.expires);
+                        prop_assert_eq!(times(&renewed), times(&row));
+                        let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
+                        let earliest = row.renewed.saturating_sub_unsigned(skews);
+                        let floor = rules::restored(&namespace, "2".into(), earliest).floor;
+                        prop_assert!(renewed.fence <= row.fence.max(floor), "I14");
+                    }
                     prop_assert_eq!((row.state, row.start), (State::Held, start));
                 }
             }

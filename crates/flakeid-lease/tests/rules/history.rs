@@ -1,6 +1,6 @@
 //! A namespace under random operations, and a set of every tick that was ever granted in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flakeid_core::{Layout, ManualClock};
 use flakeid_lease::protocol::{
@@ -96,6 +96,8 @@ pub struct History {
     renewals: HashMap<usize, Renew>,
     /// Whose a tick of a node is.
     owners: HashMap<(u64, u64), usize>,
+    /// Holders that have released.
+    closed: HashSet<usize>,
     /// Puts the copy back.
     backup: Option<Restoration>,
 }
@@ -126,13 +128,15 @@ impl History {
             holders: Vec::new(),
             renewals: HashMap::new(),
             owners: HashMap::new(),
+            closed: HashSet::new(),
             backup: None,
         }
     }
 
     fn fresh(&mut self) -> Token {
         self.tokens += 1;
-        Token::from_bits(self.tokens)
+        // Both halves, as random ones are.
+        Token::from_bits(self.tokens << 64 | self.tokens)
     }
 
     /// Whether a row is of the store's present incarnation.
@@ -202,6 +206,7 @@ impl History {
                 let Grant { node, token, start, fence, .. } = self.holders[holder];
                 let used_until = (start + used).min(fence);
                 let release = Release { node, token, used_until };
+                self.closed.insert(holder);
                 operations::release(&mut self.store, SPACE, &release).unwrap();
                 releases = Some((node, token));
                 if let Some(row) = self.rows().get(&node).filter(|row| **row != before[&node]) {
@@ -256,11 +261,15 @@ impl History {
                 let applied = kept == renew.next && was_current;
                 let goes_on = !was_current && kept.is_same_grant(renew.token);
                 assert!(applied || goes_on || kept == renew.token, "I7");
-                assert!(answer.fence >= grant.fence);
-                self.holders[holder].fence = answer.fence;
+                // A late request knows of less than was confirmed since; a restored store, too.
+                assert!(answer.fence >= grant.fence || goes_on && again);
+                self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;
                 self.renewals.insert(holder, renew);
-                self.own(grant.node, grant.start..answer.fence, holder);
+                // After its release it issues nothing, whatever comes of a request that was late.
+                if !self.closed.contains(&holder) {
+                    self.own(grant.node, grant.start..answer.fence, holder);
+                }
                 // Once more changes nothing.
                 let rows = self.rows();
                 let twice = operations::renew(&mut self.store, SPACE, &renew);
