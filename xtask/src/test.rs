@@ -19,11 +19,11 @@ const SERVERS: [(&str, &str); 8] = [
 ];
 
 pub(crate) fn run(choice: Choice) -> Outcome {
+    choice.check(steps)?;
     let mut times = Times::new(choice);
     let outcome = steps(&mut times);
     print!("\n{times}");
     outcome?;
-    times.check_names()?;
     if times.is_complete() {
         println!("\ncargo xtask test: everything passed");
     }

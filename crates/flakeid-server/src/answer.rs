@@ -16,12 +16,12 @@ pub(crate) struct Answer {
 
 /// The shape of every error: the code is one that every language shares, or of HTTP alone.
 #[derive(Serialize)]
-struct Refusal<'a> {
-    error: Detail<'a>,
+struct ErrorBody<'a> {
+    error: ErrorDetail<'a>,
 }
 
 #[derive(Serialize)]
-struct Detail<'a> {
+struct ErrorDetail<'a> {
     code: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,8 +61,8 @@ impl Answer {
 
     /// What only HTTP knows: a path, a method, a token.
     pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
-        let error = Detail { code, message, field: None, retry_after_ms: None };
-        let mut answer = Self::json(status, &Refusal { error });
+        let error = ErrorDetail { code, message, field: None, retry_after_ms: None };
+        let mut answer = Self::json(status, &ErrorBody { error });
         answer.code = code;
         answer
     }
@@ -86,14 +86,14 @@ impl From<Error> for Answer {
 impl Answer {
     pub(crate) fn from_error(error: &Error, status: StatusCode) -> Self {
         let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
-        let detail = Detail {
+        let detail = ErrorDetail {
             code: error.code(),
             message: &error.to_string(),
             field: error.field(),
             retry_after_ms: retry_after
                 .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
         };
-        let mut answer = Self::json(status, &Refusal { error: detail });
+        let mut answer = Self::json(status, &ErrorBody { error: detail });
         answer.code = error.code();
         if let Some(wait) = retry_after {
             // Whole seconds, and never too few.

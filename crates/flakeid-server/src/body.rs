@@ -1,5 +1,4 @@
-//! Bodies of answers: all at once, or IDs in pieces, each generated when the client has taken the last
-//! one.
+//! Bodies of answers: whole, or IDs in pieces, each generated when the client has taken the one before.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,7 +23,7 @@ pub struct Body(Content);
 #[derive(Debug)]
 enum Content {
     Whole(Option<Bytes>),
-    Pieces(Box<Pieces>),
+    Ids(Box<IdStream>),
 }
 
 impl Body {
@@ -33,8 +32,8 @@ impl Body {
         Self(Content::Whole((!bytes.is_empty()).then_some(bytes)))
     }
 
-    pub(crate) fn pieces(pieces: Pieces) -> Self {
-        Self(Content::Pieces(Box::new(pieces)))
+    pub(crate) fn ids(stream: IdStream) -> Self {
+        Self(Content::Ids(Box::new(stream)))
     }
 }
 
@@ -48,8 +47,8 @@ impl HttpBody for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         match &mut self.0 {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Pieces(pieces) => {
-                let piece = ready!(pieces.poll_next(context));
+            Content::Ids(stream) => {
+                let piece = ready!(stream.poll_next(context));
                 Poll::Ready(piece.map(|piece| piece.map(|bytes| Frame::data(bytes.into()))))
             }
         }
@@ -58,7 +57,7 @@ impl HttpBody for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(bytes) => bytes.is_none(),
-            Content::Pieces(pieces) => pieces.left == 0 && pieces.generated.is_none(),
+            Content::Ids(stream) => stream.left == 0 && stream.generated.is_none(),
         }
     }
 
@@ -67,14 +66,14 @@ impl HttpBody for Body {
             Content::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Content::Pieces(pieces) => pieces.size(),
+            Content::Ids(stream) => stream.size(),
         }
     }
 }
 
 /// IDs that are still to be generated, and how.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct IdStream {
     generator: AnyGenerator,
     form: Form,
     left: u64,
@@ -90,7 +89,7 @@ pub(crate) struct Pieces {
     generated: Option<Vec<u8>>,
 }
 
-impl Pieces {
+impl IdStream {
     pub(crate) fn new(generator: AnyGenerator, form: Form, count: u64, max_wait: Duration) -> Self {
         Self {
             generator,
@@ -136,7 +135,7 @@ impl Pieces {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // A piece is whole before it is shown: what fits one is an answer or an error.
+        // A piece is complete before it is sent, so an answer of one piece is complete or an error.
         let wanted = self.left.min(PIECE) as usize;
         self.ids.resize(wanted, Id::default());
         while self.filled < wanted {

@@ -2,6 +2,8 @@
 //! scripts, other languages. `flakeid serve` is its face; other servers can mount a [`Service`].
 //!
 //! ```no_run
+//! use std::collections::BTreeMap;
+//!
 //! use flakeid_core::Layout;
 //! use flakeid_lease::LeasedGenerator;
 //! use flakeid_server::{Listener, ServeOptions, Server, Service};
@@ -9,7 +11,7 @@
 //! let orders = LeasedGenerator::builder("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
-//! let service = Service::new().namespace("orders", orders);
+//! let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
 //! let listener = Listener::Tcp("127.0.0.1:7117".parse()?);
 //! Server::bind(service, &listener, ServeOptions::default())?.run_until_signal()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -21,10 +23,12 @@
 
 mod answer;
 mod body;
+mod bounds_json;
 mod connection;
 mod forms;
 mod id_json;
 mod instant;
+mod layout_json;
 mod listener;
 mod metrics;
 mod query;
@@ -36,8 +40,10 @@ mod tls;
 mod tokens;
 
 pub use body::Body;
+pub use bounds_json::BoundsJson;
 pub use id_json::{IdJson, layout_name};
 pub use instant::parse_instant;
+pub use layout_json::{LayoutJson, layout_obstacle};
 pub use listener::Listener;
 pub use server::{ServeOptions, Server};
 pub use service::Service;

@@ -34,7 +34,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A listener that has its address.
-pub(crate) enum Bound {
+pub(crate) enum BoundListener {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix {
@@ -43,7 +43,7 @@ pub(crate) enum Bound {
     },
 }
 
-impl Bound {
+impl BoundListener {
     /// In the context of a runtime.
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
@@ -95,7 +95,7 @@ impl Bound {
 }
 
 #[cfg(unix)]
-impl Drop for Bound {
+impl Drop for BoundListener {
     fn drop(&mut self) {
         if let Self::Unix { path, .. } = self {
             // Somebody may have removed it, and then there is nothing to do.

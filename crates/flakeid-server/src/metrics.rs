@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_lease::AnyGenerator;
@@ -20,49 +19,61 @@ use crate::reads::readiness;
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfNamespace {
+struct NamespaceLabel {
     namespace: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfRequest {
+struct RequestLabels {
     operation: &'static str,
     code: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfOperation {
+struct OperationLabel {
     operation: &'static str,
 }
 
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    ids: Family<OfNamespace, Counter>,
-    requests: Family<OfRequest, Counter>,
-    seconds: Family<OfOperation, Histogram, fn() -> Histogram>,
+    ids: Family<NamespaceLabel, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<OperationLabel, Histogram, fn() -> Histogram>,
+    accept_failures: Counter,
 }
 
 impl Metrics {
-    pub(crate) fn new(generators: &Arc<BTreeMap<String, AnyGenerator>>) -> Self {
+    pub(crate) fn new(generators: &BTreeMap<String, AnyGenerator>) -> Self {
         let mut registry = Registry::with_prefix("flakeid");
-        let ids = Family::<OfNamespace, Counter>::default();
-        let requests = Family::<OfRequest, Counter>::default();
+        let ids = Family::<NamespaceLabel, Counter>::default();
+        let requests = Family::<RequestLabels, Counter>::default();
         let new: fn() -> Histogram = || Histogram::new(BUCKETS);
-        let seconds = Family::<OfOperation, Histogram, _>::new_with_constructor(new);
+        let seconds = Family::<OperationLabel, Histogram, _>::new_with_constructor(new);
         registry.register("ids", "IDs asked for in requests that were answered", ids.clone());
-        registry.register("requests", "Requests, by what came of them", requests.clone());
+        registry.register("requests", "Requests, by operation and result", requests.clone());
         registry.register(
             "request_seconds",
             "Time until an answer began, in seconds",
             seconds.clone(),
         );
-        registry.register_collector(Box::new(Generators(Arc::clone(generators))));
-        Self { registry, ids, requests, seconds }
+        let accept_failures = Counter::default();
+        registry.register(
+            "accept_failures",
+            "Connections that could not be accepted, say for want of file descriptors",
+            accept_failures.clone(),
+        );
+        registry.register_collector(Box::new(GeneratorMetrics(generators.clone())));
+        Self { registry, ids, requests, seconds, accept_failures }
     }
 
-    pub(crate) fn count_ids(&self, namespace: &str, count: u64) {
-        self.ids.get_or_create(&OfNamespace { namespace: namespace.to_owned() }).inc_by(count);
+    /// The counter of a namespace's IDs.
+    pub(crate) fn ids_of(&self, namespace: &str) -> Counter {
+        self.ids.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
+    }
+
+    pub(crate) fn count_accept_failure(&self) {
+        self.accept_failures.inc();
     }
 
     pub(crate) fn count_request(
@@ -71,8 +82,8 @@ impl Metrics {
         code: &'static str,
         took: Duration,
     ) {
-        self.requests.get_or_create(&OfRequest { operation, code }).inc();
-        self.seconds.get_or_create(&OfOperation { operation }).observe(took.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { operation, code }).inc();
+        self.seconds.get_or_create(&OperationLabel { operation }).observe(took.as_secs_f64());
     }
 
     /// Everything, in the text format of `OpenMetrics`.
@@ -85,9 +96,9 @@ impl Metrics {
 
 /// Reads generators when they are asked about.
 #[derive(Debug)]
-struct Generators(Arc<BTreeMap<String, AnyGenerator>>);
+struct GeneratorMetrics(BTreeMap<String, AnyGenerator>);
 
-impl Generators {
+impl GeneratorMetrics {
     fn counter(
         &self,
         encoder: &mut DescriptorEncoder<'_>,
@@ -116,14 +127,14 @@ impl Generators {
         let Some((_, first)) = metrics.first() else { return Ok(()) };
         let mut family = encoder.encode_descriptor(name, help, None, first.metric_type())?;
         for (namespace, metric) in &metrics {
-            let labels = OfNamespace { namespace: (*namespace).clone() };
+            let labels = NamespaceLabel { namespace: (*namespace).clone() };
             metric.encode(family.encode_family(&labels)?)?;
         }
         Ok(())
     }
 }
 
-impl Collector for Generators {
+impl Collector for GeneratorMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
         let lease = |of: &AnyGenerator| of.lease().unwrap_or_default();

@@ -16,7 +16,7 @@ pub(crate) fn parameters<'a, const N: usize>(
             let shown: String = name.chars().take(80).collect();
             return Err(Error::invalid_option(
                 "query",
-                &format!("there is no parameter {shown:?} here; known: {known}"),
+                &format!("unknown parameter {shown:?}; known: {known}"),
             ));
         };
         if values[place].replace(value).is_some() {

@@ -1,22 +1,19 @@
-//! Answers that need no new ID: what an ID says, the IDs of a time range, the layout.
+//! Answers that need no new ID: the IDs of a time range, and whether the server is ready.
 
-use flakeid_core::{Clock, Error, Id, Layout, Rfc3339, SystemClock};
+use flakeid_core::{Clock, Error, Layout, SystemClock};
 use flakeid_lease::AnyGenerator;
 use serde::Serialize;
 
-use crate::id_json::{IdJson, layout_name};
+use crate::bounds_json::BoundsJson;
 use crate::instant::parse_instant;
 use crate::query::parameters;
 
-#[derive(Serialize)]
-pub(crate) struct BoundsJson {
-    layout: String,
-    lower: Option<String>,
-    upper: Option<String>,
-}
-
 /// The smallest and the largest ID of a range, both inclusive.
-pub(crate) fn bounds(layout: &Layout, query: Option<&str>) -> Result<BoundsJson, Error> {
+pub(crate) fn bounds<'a>(
+    layout: &Layout,
+    name: &'a str,
+    query: Option<&str>,
+) -> Result<BoundsJson<'a>, Error> {
     let [from, to] = parameters(query, ["from", "to"])?;
     let instant = |name, text: Option<_>| {
         text.map(|text: std::borrow::Cow<'_, str>| parse_instant(name, &text)).transpose()
@@ -34,45 +31,7 @@ pub(crate) fn bounds(layout: &Layout, query: Option<&str>) -> Result<BoundsJson,
         }
         _ => {}
     }
-    let text = |id: Id| id.to_string();
-    Ok(BoundsJson {
-        layout: layout_name(layout),
-        lower: from.map(|from| text(layout.lower_bound(from))),
-        upper: to.map(|to| text(layout.upper_bound(to))),
-    })
-}
-
-/// An ID's fields.
-pub(crate) fn inspect<'a>(layout: &Layout, name: &'a str, text: &str) -> Result<IdJson<'a>, Error> {
-    IdJson::new(text.parse()?, layout, name)
-}
-
-#[derive(Serialize)]
-pub(crate) struct LayoutJson {
-    layout: String,
-    descriptor: String,
-    epoch: String,
-    epoch_unix_ms: i64,
-    unit_ms: u64,
-    max_node: u64,
-    ids_per_tick: u64,
-    horizon: String,
-    horizon_unix_ms: i64,
-}
-
-pub(crate) fn layout(layout: &Layout) -> LayoutJson {
-    let time = |unix_ms| Rfc3339::with_fewest_digits(unix_ms).to_string();
-    LayoutJson {
-        layout: layout_name(layout),
-        descriptor: layout.to_string(),
-        epoch: time(layout.epoch()),
-        epoch_unix_ms: layout.epoch(),
-        unit_ms: layout.unit_ms(),
-        max_node: layout.max_node(),
-        ids_per_tick: layout.ids_per_tick(),
-        horizon: time(layout.horizon()),
-        horizon_unix_ms: layout.horizon(),
-    }
+    BoundsJson::new(layout, name, from, to)
 }
 
 /// Whether a generator can issue now, and for how much longer if nothing is renewed.

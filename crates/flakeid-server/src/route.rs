@@ -2,17 +2,23 @@
 
 use hyper::Method;
 
-/// A resource.
+/// A path that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route<'a> {
-    Ids { namespace: &'a str },
-    Id { namespace: &'a str, id: &'a str },
-    Bounds { namespace: &'a str },
-    Layout { namespace: &'a str },
+    OfNamespace { namespace: &'a str, resource: Resource<'a> },
     Live,
     Ready,
     Metrics,
     OpenApi,
+}
+
+/// What there is of each namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource<'a> {
+    Ids,
+    Id(&'a str),
+    Bounds,
+    Layout,
 }
 
 impl<'a> Route<'a> {
@@ -31,13 +37,14 @@ impl<'a> Route<'a> {
                 if namespace.is_empty() || parts.next().is_some() {
                     return None;
                 }
-                match (resource, last) {
-                    ("ids", None) => Self::Ids { namespace },
-                    ("ids", Some(id)) if !id.is_empty() => Self::Id { namespace, id },
-                    ("bounds", None) => Self::Bounds { namespace },
-                    ("layout", None) => Self::Layout { namespace },
+                let resource = match (resource, last) {
+                    ("ids", None) => Resource::Ids,
+                    ("ids", Some(id)) if !id.is_empty() => Resource::Id(id),
+                    ("bounds", None) => Resource::Bounds,
+                    ("layout", None) => Resource::Layout,
                     _ => return None,
-                }
+                };
+                Self::OfNamespace { namespace, resource }
             }
         })
     }
@@ -45,32 +52,35 @@ impl<'a> Route<'a> {
     /// For metrics: few words, whatever clients ask for.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
-            Self::Ids { .. } => "ids",
-            Self::Id { .. } => "inspect",
-            Self::Bounds { .. } => "bounds",
-            Self::Layout { .. } => "layout",
+            Self::OfNamespace { resource: Resource::Ids, .. } => "ids",
+            Self::OfNamespace { resource: Resource::Id(_), .. } => "inspect",
+            Self::OfNamespace { resource: Resource::Bounds, .. } => "bounds",
+            Self::OfNamespace { resource: Resource::Layout, .. } => "layout",
             Self::Live | Self::Ready => "health",
             Self::Metrics => "metrics",
             Self::OpenApi => "openapi",
         }
     }
 
+    /// Whether it makes something, and is for `POST` only; everything else is only read.
+    pub(crate) const fn issues(&self) -> bool {
+        matches!(self, Self::OfNamespace { resource: Resource::Ids, .. })
+    }
+
     /// The methods that it has, as in an `Allow` header.
     pub(crate) const fn allowed(&self) -> &'static str {
-        match self {
-            Self::Ids { .. } => "POST",
-            _ => "GET, HEAD",
-        }
+        if self.issues() { "POST" } else { "GET, HEAD" }
     }
 
     pub(crate) fn allows(&self, method: &Method) -> bool {
-        match self {
-            Self::Ids { .. } => method == Method::POST,
-            _ => method == Method::GET || method == Method::HEAD,
+        if self.issues() {
+            method == Method::POST
+        } else {
+            method == Method::GET || method == Method::HEAD
         }
     }
 
-    /// Whether anybody may ask. The health of a server is asked for by what has no token.
+    /// Whether anybody may ask. Whatever watches a server's health has no token.
     pub(crate) const fn is_public(&self) -> bool {
         matches!(self, Self::Live | Self::Ready)
     }
@@ -78,16 +88,15 @@ impl<'a> Route<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Route;
+    use super::{Resource, Route};
 
     #[test]
     fn paths() {
-        let ids = Route::Ids { namespace: "orders" };
-        let one = Route::Id { namespace: "a.b", id: "17" };
+        let of = |namespace, resource| Some(Route::OfNamespace { namespace, resource });
         for (path, route) in [
-            ("/v1/orders/ids", Some(ids)),
-            ("/v1/a.b/ids/17", Some(one)),
-            ("/v1/orders/bounds", Some(Route::Bounds { namespace: "orders" })),
+            ("/v1/orders/ids", of("orders", Resource::Ids)),
+            ("/v1/a.b/ids/17", of("a.b", Resource::Id("17"))),
+            ("/v1/orders/bounds", of("orders", Resource::Bounds)),
             ("/readyz", Some(Route::Ready)),
             ("/v1//ids", None),
             ("/v1/orders/ids/", None),

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::connection;
-use crate::listener::{Bound, Listener};
+use crate::listener::{BoundListener, Listener};
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
@@ -43,7 +43,7 @@ impl Default for ServeOptions {
 /// A service that listens.
 pub struct Server {
     runtime: Runtime,
-    bound: Bound,
+    bound: BoundListener,
     service: Arc<Service>,
     options: ServeOptions,
 }
@@ -59,7 +59,7 @@ impl Server {
             .enable_io()
             .enable_time()
             .build()?;
-        let bound = runtime.block_on(Bound::new(listener))?;
+        let bound = runtime.block_on(BoundListener::new(listener))?;
         Ok(Self { runtime, bound, service: Arc::new(service), options })
     }
 
@@ -99,7 +99,7 @@ impl Server {
 }
 
 async fn accept(
-    bound: &Bound,
+    bound: &BoundListener,
     service: &Arc<Service>,
     options: &ServeOptions,
     graceful: &GracefulShutdown,
@@ -111,7 +111,8 @@ async fn accept(
             // The semaphore is never closed.
             let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
             let Ok(stream) = bound.accept().await else {
-                // Out of file descriptors, say: others end some time.
+                // Out of file descriptors, say: other connections end some time.
+                service.count_accept_failure();
                 sleep(Duration::from_millis(50)).await;
                 continue;
             };

@@ -1,62 +1,68 @@
 //! What is answered to a request.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Clock, Error, SystemClock};
 use flakeid_lease::AnyGenerator;
 use flakeid_lease::protocol::Namespace;
 use hyper::header::{ALLOW, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
+use prometheus_client::metrics::counter::Counter;
 
 use crate::answer::Answer;
-use crate::body::{Body, Pieces};
+use crate::body::{Body, IdStream};
 use crate::forms::Form;
-use crate::id_json::layout_name;
+use crate::id_json::{IdJson, layout_name};
+use crate::layout_json::LayoutJson;
 use crate::metrics::Metrics;
 use crate::query::{number, parameters};
 use crate::reads;
-use crate::route::Route;
+use crate::route::{Resource, Route};
 use crate::tokens::Tokens;
 
 const OPEN_API: &str = include_str!("openapi.json");
 
-/// Generators by their namespaces, and how much one request may ask of them. Mounted by any server
-/// of hyper's; [`Server`](crate::Server) is one.
+/// Generators by their namespaces, and how much one request may ask of them. Any server of hyper's
+/// can mount it; [`Server`](crate::Server) is one.
 #[derive(Debug)]
 pub struct Service {
-    generators: Arc<BTreeMap<String, AnyGenerator>>,
+    namespaces: BTreeMap<String, Served>,
     tokens: Tokens,
-    max_count: u64,
-    max_wait: Duration,
+    limits: Limits,
     metrics: Metrics,
 }
 
-impl Default for Service {
-    fn default() -> Self {
-        Self::new()
-    }
+/// What one request gets at most.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    max_count: u64,
+    /// For each piece of the answer.
+    max_wait: Duration,
+}
+
+/// What a namespace's requests need.
+#[derive(Debug)]
+struct Served {
+    generator: AnyGenerator,
+    layout_name: String,
+    ids: Counter,
 }
 
 impl Service {
-    /// Nothing yet: at most 100,000 IDs per request, and a second of waiting for them.
+    /// Answers for each namespace with IDs of its generator: at most 100,000 per request, with at
+    /// most a second of waiting for each 4,096 of them.
     #[must_use]
-    pub fn new() -> Self {
-        let generators = Arc::default();
+    pub fn new(generators: BTreeMap<String, AnyGenerator>) -> Self {
         let metrics = Metrics::new(&generators);
-        let (max_count, max_wait) = (100_000, Duration::from_secs(1));
-        Self { generators, tokens: Tokens::default(), max_count, max_wait, metrics }
-    }
-
-    /// Answers for a namespace with IDs of this generator. Counts begin again.
-    #[must_use]
-    pub fn namespace(mut self, name: &str, generator: impl Into<AnyGenerator>) -> Self {
-        let mut generators = (*self.generators).clone();
-        generators.insert(name.to_owned(), generator.into());
-        self.generators = Arc::new(generators);
-        self.metrics = Metrics::new(&self.generators);
-        self
+        let serve = |(name, generator): (String, AnyGenerator)| {
+            let layout_name = layout_name(generator.layout());
+            let ids = metrics.ids_of(&name);
+            (name, Served { generator, layout_name, ids })
+        };
+        let namespaces = generators.into_iter().map(serve).collect();
+        let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
+        Self { namespaces, tokens: Tokens::default(), limits, metrics }
     }
 
     /// Every request but for the server's health must show one of these tokens.
@@ -69,14 +75,14 @@ impl Service {
     /// The most IDs that one request gets. More are refused, never cut short.
     #[must_use]
     pub const fn max_count(mut self, max_count: u64) -> Self {
-        self.max_count = max_count;
+        self.limits.max_count = max_count;
         self
     }
 
     /// How long a request waits at most for each 4,096 of its IDs.
     #[must_use]
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
-        self.max_wait = max_wait;
+        self.limits.max_wait = max_wait;
         self
     }
 
@@ -88,7 +94,7 @@ impl Service {
 
     /// Ends all generators, and gives leased nodes back.
     pub fn close(&self) {
-        self.generators.values().for_each(AnyGenerator::close);
+        self.namespaces.values().for_each(|served| served.generator.close());
     }
 
     /// Answers a request. Its body is not read: nothing here needs one.
@@ -97,7 +103,7 @@ impl Service {
         let route = Route::parse(request.uri().path());
         let operation = route.as_ref().map_or("none", Route::operation);
         let answer = match route {
-            None => not_found("this path; /openapi.json lists those that there are"),
+            None => not_found("there is no such path; /openapi.json lists the paths"),
             Some(route) if !route.is_public() && !self.admits(request) => unauthorized(),
             Some(route) if !route.allows(request.method()) => not_allowed(&route),
             Some(route) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
@@ -106,43 +112,26 @@ impl Service {
         answer.response
     }
 
+    /// Notes that a connection could not be accepted.
+    pub(crate) fn count_accept_failure(&self) {
+        self.metrics.count_accept_failure();
+    }
+
     fn admits<B>(&self, request: &Request<B>) -> bool {
         !self.tokens.are_required() || self.tokens.admit(request.headers())
     }
 
     async fn answer<B>(&self, route: &Route<'_>, request: &Request<B>) -> Result<Answer, Error> {
-        let query = request.uri().query();
-        match *route {
-            Route::Ids { namespace } => {
-                let Some(generator) = self.generators.get(namespace) else {
+        Ok(match *route {
+            Route::OfNamespace { namespace, resource } => {
+                let Some(served) = self.namespaces.get(namespace) else {
                     return Ok(self.unknown(namespace));
                 };
-                self.issue(namespace, generator, request).await
+                return served.answer(resource, request, self.limits).await;
             }
-            Route::Id { namespace, id } => {
-                let Some(layout) = self.layout(namespace) else {
-                    return Ok(self.unknown(namespace));
-                };
-                let [] = parameters(query, [])?;
-                let name = layout_name(layout);
-                Ok(Answer::json(StatusCode::OK, &reads::inspect(layout, &name, id)?))
-            }
-            Route::Bounds { namespace } => {
-                let Some(layout) = self.layout(namespace) else {
-                    return Ok(self.unknown(namespace));
-                };
-                Ok(Answer::json(StatusCode::OK, &reads::bounds(layout, query)?))
-            }
-            Route::Layout { namespace } => {
-                let Some(layout) = self.layout(namespace) else {
-                    return Ok(self.unknown(namespace));
-                };
-                let [] = parameters(query, [])?;
-                Ok(Answer::json(StatusCode::OK, &reads::layout(layout)))
-            }
-            Route::Live => Ok(Answer::text("ok\n", "text/plain")),
-            Route::Ready => Ok(self.readiness()),
-            Route::Metrics => Ok(match self.metrics.to_text() {
+            Route::Live => Answer::text("ok\n", "text/plain"),
+            Route::Ready => self.readiness(),
+            Route::Metrics => match self.metrics.to_text() {
                 Ok(text) => {
                     Answer::text(text, "application/openmetrics-text; version=1.0.0; charset=utf-8")
                 }
@@ -151,22 +140,69 @@ impl Service {
                     "HTTP_INTERNAL",
                     &format!("the metrics cannot be written: {error}"),
                 ),
-            }),
-            Route::OpenApi => Ok(Answer::text(OPEN_API, "application/json")),
+            },
+            Route::OpenApi => Answer::text(OPEN_API, "application/json"),
+        })
+    }
+
+    fn readiness(&self) -> Answer {
+        let all: BTreeMap<_, _> = self
+            .namespaces
+            .iter()
+            .map(|(name, of)| (name, reads::readiness(&of.generator)))
+            .collect();
+        let status = if all.values().all(|namespace| namespace.ready) {
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        };
+        Answer::json(status, &BTreeMap::from([("namespaces", all)]))
+    }
+
+    fn unknown(&self, namespace: &str) -> Answer {
+        if let Err(error) = Namespace::check_name(namespace) {
+            return error.into();
+        }
+        let known: Vec<_> = self.namespaces.keys().map(String::as_str).collect();
+        not_found(&format!(
+            "this server has no namespace {namespace:?}; it serves: {}",
+            known.join(", ")
+        ))
+    }
+}
+
+impl Served {
+    async fn answer<B>(
+        &self,
+        resource: Resource<'_>,
+        request: &Request<B>,
+        limits: Limits,
+    ) -> Result<Answer, Error> {
+        let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
+        let query = request.uri().query();
+        match resource {
+            Resource::Ids => self.issue(request, limits).await,
+            Resource::Id(id) => {
+                let [] = parameters(query, [])?;
+                Ok(Answer::json(StatusCode::OK, &IdJson::new(id.parse()?, layout, name)?))
+            }
+            Resource::Bounds => {
+                Ok(Answer::json(StatusCode::OK, &reads::bounds(layout, name, query)?))
+            }
+            Resource::Layout => {
+                let [] = parameters(query, [])?;
+                let now = SystemClock.unix_ms();
+                Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
+            }
         }
     }
 
     /// IDs: in one piece if they are few.
-    async fn issue<B>(
-        &self,
-        namespace: &str,
-        generator: &AnyGenerator,
-        request: &Request<B>,
-    ) -> Result<Answer, Error> {
+    async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
         let [count] = parameters(request.uri().query(), ["count"])?;
         let count = match count.as_deref() {
             None => 1,
-            Some(text) => match number("count", text, 1, self.max_count) {
+            Some(text) => match number("count", text, 1, limits.max_count) {
                 Err(error) if error.field().is_some() => {
                     return Ok(Answer::from_error(&error, StatusCode::PAYLOAD_TOO_LARGE));
                 }
@@ -181,41 +217,18 @@ impl Service {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
-        let mut pieces = Pieces::new(generator.clone(), form, count, self.max_wait);
-        let body = match pieces.begin().await? {
+        let mut stream = IdStream::new(self.generator.clone(), form, count, limits.max_wait);
+        let body = match stream.begin().await? {
             Some(whole) => Body::whole(whole),
-            None => Body::pieces(pieces),
+            None => Body::ids(stream),
         };
-        self.metrics.count_ids(namespace, count);
+        self.ids.inc_by(count);
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))
-    }
-
-    fn readiness(&self) -> Answer {
-        let all: BTreeMap<_, _> =
-            self.generators.iter().map(|(name, of)| (name, reads::readiness(of))).collect();
-        let status = if all.values().all(|namespace| namespace.ready) {
-            StatusCode::OK
-        } else {
-            StatusCode::SERVICE_UNAVAILABLE
-        };
-        Answer::json(status, &BTreeMap::from([("namespaces", all)]))
-    }
-
-    fn layout(&self, namespace: &str) -> Option<&Layout> {
-        self.generators.get(namespace).map(AnyGenerator::layout)
-    }
-
-    fn unknown(&self, namespace: &str) -> Answer {
-        if let Err(error) = Namespace::check_name(namespace) {
-            return error.into();
-        }
-        let known: Vec<_> = self.generators.keys().map(String::as_str).collect();
-        not_found(&format!("namespace {namespace:?} here; served: {}", known.join(", ")))
     }
 }
 
-fn not_found(what: &str) -> Answer {
-    Answer::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", &format!("there is no {what}"))
+fn not_found(message: &str) -> Answer {
+    Answer::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
 }
 
 fn unauthorized() -> Answer {
@@ -228,11 +241,10 @@ fn unauthorized() -> Answer {
 }
 
 fn not_allowed(route: &Route<'_>) -> Answer {
-    let message = match route {
-        Route::Ids { .. } => {
-            "ask for IDs with POST: a cache may give the answer to a GET to two clients"
-        }
-        _ => "this can only be read: ask with GET",
+    let message = if route.issues() {
+        "ask for IDs with POST: a cache may give the answer to a GET to two clients"
+    } else {
+        "this can only be read: use GET"
     };
     let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
     answer.with(ALLOW, route.allowed())

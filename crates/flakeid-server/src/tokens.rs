@@ -8,13 +8,13 @@ use subtle::{Choice, ConstantTimeEq};
 /// The shortest token: shorter ones can be guessed.
 const SHORTEST: usize = 16;
 
-/// The tokens that are good.
+/// The tokens that a server accepts.
 #[derive(Clone, Default)]
 pub struct Tokens(Vec<Box<[u8]>>);
 
 impl Tokens {
-    /// One token per line, of at least 16 characters; empty lines and those that begin with `#` say
-    /// nothing.
+    /// One token per line, of at least 16 characters; empty lines and lines that begin with `#`
+    /// are ignored.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) that names the line, never what is
@@ -36,7 +36,7 @@ impl Tokens {
             tokens.push(line.as_bytes().into());
         }
         if tokens.is_empty() {
-            return Err(Error::invalid_option("token-file", "it has no token"));
+            return Err(Error::invalid_option("token-file", "the file has no token"));
         }
         Ok(Self(tokens))
     }
@@ -46,7 +46,7 @@ impl Tokens {
         !self.0.is_empty()
     }
 
-    /// Whether a request shows one. How long this takes says nothing about how much of it is right.
+    /// Whether a request shows one. Takes equally long for every wrong token of the same length.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> bool {
         let Some(value) = headers.get(AUTHORIZATION) else { return false };
         let Some((scheme, shown)) = value.as_bytes().split_at_checked(7) else { return false };

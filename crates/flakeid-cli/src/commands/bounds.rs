@@ -4,14 +4,13 @@ use std::io::Write;
 
 use clap::Args;
 use flakeid_core::{Error, ErrorKind, Id, Layout};
-use serde::Serialize;
 
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::instant::{self, exact};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
-use flakeid_server::{layout_name, parse_instant};
+use flakeid_server::{BoundsJson, layout_name, parse_instant};
 
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///
@@ -55,15 +54,6 @@ struct Bound {
     tick: String,
 }
 
-#[derive(Serialize)]
-struct Range<'a> {
-    layout: &'a str,
-    from: Option<&'a str>,
-    to: Option<&'a str>,
-    lower: Option<String>,
-    upper: Option<String>,
-}
-
 pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let lower = bound("--from", args.from.as_deref(), &layout, Layout::lower_bound)?;
@@ -77,15 +67,9 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     }
     warn_of_sign(lower.as_ref(), upper.as_ref());
     if args.json {
-        let id = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.id.to_string());
-        let range = Range {
-            layout: &layout_name(&layout),
-            from: lower.as_ref().map(|bound| bound.tick.as_str()),
-            to: upper.as_ref().map(|bound| bound.tick.as_str()),
-            lower: id(&lower),
-            upper: id(&upper),
-        };
-        terminal::show_json([range])?;
+        let asked = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.asked);
+        let name = layout_name(&layout);
+        terminal::show_json([BoundsJson::new(&layout, &name, asked(&lower), asked(&upper))?])?;
     } else if terminal::is_terminal() {
         terminal::show(&for_people(lower.as_ref(), upper.as_ref()))?;
     } else {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use clap::Args;
-use flakeid_core::{Clock, Error, FieldSpan, Generator, Layout, ManualClock, SystemClock};
-use serde::Serialize;
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_server::{LayoutJson, layout_obstacle};
 
 use crate::args::layout_arg::{self, Presets};
 use crate::failure::Outcome;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
         None => Layout::presets().iter().map(|(_, layout)| *layout).collect(),
     };
     if args.json {
-        let described = layouts.iter().map(|layout| Description::new(layout, now));
+        let described = layouts.iter().map(|layout| LayoutJson::new(layout, now));
         return Ok(terminal::show_json(described)?);
     }
     let text = match (&args.layout, layouts.as_slice()) {
@@ -44,73 +44,6 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
         _ => list(&layouts, now),
     };
     Ok(terminal::show(&text)?)
-}
-
-/// Why IDs of this layout cannot be made now, if they cannot.
-fn obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // With a clock of its own, so that asking leaves no trace among the real generators.
-    let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
-    built.err().or_else(|| layout.tick_at(now).err())
-}
-
-#[derive(Serialize)]
-struct Description {
-    name: Option<&'static str>,
-    descriptor: String,
-    bits: u32,
-    fields: Vec<FieldDescription>,
-    epoch: String,
-    epoch_unix_ms: i64,
-    unit_ms: u64,
-    nodes: u64,
-    ids_per_tick: u64,
-    ids_per_second: f64,
-    horizon: String,
-    horizon_unix_ms: i64,
-    fits_i64_until: String,
-    js_safe: bool,
-    can_generate: bool,
-    obstacle: Option<String>,
-}
-
-#[derive(Serialize)]
-struct FieldDescription {
-    letter: char,
-    name: &'static str,
-    bits: u8,
-    shift: u8,
-    max: u64,
-}
-
-impl Description {
-    fn new(layout: &Layout, now: i64) -> Self {
-        let obstacle = obstacle(layout, now);
-        let field = |span: FieldSpan| FieldDescription {
-            letter: span.field.letter(),
-            name: span.field.name(),
-            bits: span.width,
-            shift: span.shift,
-            max: span.max(),
-        };
-        Self {
-            name: layout.preset_name(),
-            descriptor: layout.to_string(),
-            bits: layout.width(),
-            fields: layout.fields().map(field).collect(),
-            epoch: exact(layout.epoch()),
-            epoch_unix_ms: layout.epoch(),
-            unit_ms: layout.unit_ms(),
-            nodes: nodes(layout),
-            ids_per_tick: layout.ids_per_tick(),
-            ids_per_second: layout.ids_per_second(),
-            horizon: exact(layout.horizon()),
-            horizon_unix_ms: layout.horizon(),
-            fits_i64_until: exact(layout.fits_i64_until()),
-            js_safe: layout.fits_f64(),
-            can_generate: obstacle.is_none(),
-            obstacle: obstacle.map(|error| format!("{}: {error}", error.code())),
-        }
-    }
 }
 
 /// One line for each layout, or two where the terminal is too narrow to show the descriptor as well.
@@ -203,7 +136,7 @@ fn properties(layout: &Layout, now: i64) -> Vec<(&'static str, String)> {
         ("JavaScript", js.to_owned()),
         (
             "makes IDs now",
-            obstacle(layout, now).map_or("yes".to_owned(), |error| format!("no: {error}")),
+            layout_obstacle(layout, now).map_or("yes".to_owned(), |error| format!("no: {error}")),
         ),
     ]
 }

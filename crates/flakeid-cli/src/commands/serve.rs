@@ -1,5 +1,6 @@
 //! `flakeid serve`: IDs over HTTP.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use crate::terminal;
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json
 ///
-/// It ends in order on Ctrl-C and SIGTERM: requests are finished and the nodes given back.
+/// On Ctrl-C or SIGTERM it finishes the requests that it has begun and gives the nodes back.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
@@ -108,10 +109,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     check_exposure(args, &listener, tls.is_some() && verifies)?;
-    let mut service = Service::new()
-        .max_count(number::parse("max-count", &args.max_count, 1, MOST_COUNT)?)
-        .max_wait(Duration::from_millis(duration::parse("max-wait", &args.max_wait)?))
-        .tokens(tokens.unwrap_or_default());
+    let max_count = number::parse("max-count", &args.max_count, 1, MOST_COUNT)?;
+    let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
     let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
     let options = ServeOptions {
@@ -126,12 +125,22 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     };
     let location = args.store.location()?;
     let mut nodes = Vec::new();
+    let mut generators = BTreeMap::new();
     for name in &names {
+        if generators.contains_key(name) {
+            return Err(
+                Error::invalid_option("namespace", &format!("{name} is given twice")).into()
+            );
+        }
         let builder = LeaseBuilder::from_location(location.clone(), layout);
         let generator = builder.namespace(name).open()?;
         nodes.push(format!("{name} ({}, node {})", layout_name(&layout), generator.node()));
-        service = service.namespace(name, generator);
+        generators.insert(name.clone(), generator.into());
     }
+    let service = Service::new(generators)
+        .max_count(max_count)
+        .max_wait(Duration::from_millis(max_wait))
+        .tokens(tokens.unwrap_or_default());
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;

@@ -5,8 +5,8 @@ use flakeid_server::parse_instant;
 
 use super::number::is_digits;
 
-/// As [`parse_instant`], for the end of a period, where a year or a date includes its last millisecond. Returns
-/// the first instant after the period.
+/// As [`parse_instant`], for the end of a period, where a year or a date includes its last
+/// millisecond. Returns the first instant after the period.
 pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> {
     let year = (text.len() == 4 && is_digits(text)).then(|| end_of_day(&format!("{text}-12-31")));
     year.flatten()

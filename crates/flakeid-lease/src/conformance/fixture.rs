@@ -194,7 +194,7 @@ impl Client<'_> {
 
     /// Renews. What nobody knows the outcome of is sent again unchanged.
     pub(super) fn renew(&mut self, request: &Renew) -> Result<Renewed, Refusal> {
-        let read = Instant::now();
+        let read = self.fixture.read_at(request.now);
         let answer = self
             .persist(|store, namespace| operations::renew_read_at(store, namespace, request, read));
         if let Ok(renewed) = &answer {

@@ -182,10 +182,11 @@ pub fn renew(
     if wanted > highest {
         return Err(Refusal::TooFarAhead { by_ms: wait_ms(layout, wanted - highest) });
     }
-    Ok(renewed(row, row.fence.max(wanted), request, store_now))
+    Ok(renewed_row(row, row.fence.max(wanted), request, store_now))
 }
 
-fn renewed(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
+/// The row with another fence, renewed now.
+fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     Row {
         fence,
         token: Some(request.next),
@@ -208,12 +209,13 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     if precedes_every_grant(bounds, row, store_now) {
         let incarnation = namespace.incarnation.clone();
         let fence = row.fence.max(wanted);
-        return Some(Row { incarnation, ..renewed(row, fence, request, store_now) });
+        return Some(Row { incarnation, ..renewed_row(row, fence, request, store_now) });
     }
     // The row keeps its incarnation and its times: nothing but the fence rises, and never above what
     // every run that began since has for its floor.
-    let renewed = row.renewed.max(namespace.layout.epoch());
-    let last = highest_fence(namespace, renewed).min(highest);
+    // Before the epoch, where there is no tick, the highest fence would be the layout's end.
+    let renewed_at = row.renewed.max(namespace.layout.epoch());
+    let last = highest_fence(namespace, renewed_at).min(highest);
     let fence = row.fence.max(wanted.min(last));
     (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
 }

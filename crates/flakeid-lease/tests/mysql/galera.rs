@@ -1,6 +1,6 @@
 //! A Galera cluster of three members, of which one is written to.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flakeid_lease::LeasedGenerator;
 use flakeid_lease::conformance::{self, StoreUnderTest};
@@ -9,6 +9,7 @@ use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
 use flakeid_test_servers::{GaleraCluster, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::goes_on::goes_on;
 use crate::restored::{is_restored, lease};
 
 const ALL: [usize; 3] = [0, 1, 2];
@@ -182,17 +183,7 @@ fn holders_go_on_when_the_first_member_is_killed() {
     cluster.wait_for_size(2);
     assert_ne!(cluster.first(), first);
 
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let renewals = generator.lease().renewals;
-    let mut last = generator.next_id().unwrap();
-    while generator.lease().renewals <= renewals {
-        assert!(Instant::now() < deadline, "{:?}", generator.lease());
-        let id = generator.next_id().unwrap();
-        assert!(id > last);
-        last = id;
-    }
-    let after = generator.lease();
-    assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
+    goes_on(&generator, &before);
     let mut store = eventually_connect(&url);
     let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");

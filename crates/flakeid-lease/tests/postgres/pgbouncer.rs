@@ -1,16 +1,17 @@
 //! A connection pooler in transaction mode between the clients and the server.
 
 use std::any::Any;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use flakeid_lease::LeasedGenerator;
 use flakeid_lease::conformance::{self, StoreUnderTest};
 use flakeid_lease::protocol::{Namespace, Row};
 use flakeid_lease::store::{Fault, Ledger, Store, operations};
-use flakeid_lease::{LeaseStatus, LeasedGenerator};
 use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
-use crate::sql::UnderTest;
+use crate::goes_on::goes_on;
+use crate::sql::{UnderTest, acquire_at_once};
 
 /// What the guide recommends: otherwise a server that was down is not tried again for 15 s.
 const RETRY: &str = "server_login_retry = 1";
@@ -90,23 +91,7 @@ fn passes_the_suite_through_a_pooler() {
 fn many_clients_share_few_connections() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &["default_pool_size = 3"]);
-    let namespace = fresh_namespace("shared");
-    operations::init(&mut *connect(&pooler.url()).unwrap(), &namespace).unwrap();
-    let mut nodes: Vec<u64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..30)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut store = eventually_connect(&pooler.url());
-                    let request = request(&namespace);
-                    operations::acquire(&mut *store, &namespace.name, &request).unwrap().node
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    nodes.sort_unstable();
-    nodes.dedup();
-    assert_eq!(nodes.len(), 30, "{nodes:?}");
+    acquire_at_once(&pooler.url(), 30);
     let connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'flakeid'";
     let connections: u64 = server.sql(connections).unwrap().parse().unwrap();
     assert!((1..=3).contains(&connections), "{connections}");
@@ -120,21 +105,6 @@ fn holder(url: &str, namespace: &Namespace) -> LeasedGenerator {
     let generator = lease.max_wait(Duration::from_secs(20)).open().unwrap();
     generator.next_id().unwrap();
     generator
-}
-
-/// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
-fn goes_on(generator: &LeasedGenerator, before: &LeaseStatus) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let renewals = generator.lease().renewals;
-    let mut last = generator.next_id().unwrap();
-    while generator.lease().renewals <= renewals {
-        assert!(Instant::now() < deadline, "{:?}", generator.lease());
-        let id = generator.next_id().unwrap();
-        assert!(id > last);
-        last = id;
-    }
-    let after = generator.lease();
-    assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
 }
 
 #[test]

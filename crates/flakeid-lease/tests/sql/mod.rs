@@ -183,16 +183,20 @@ pub(crate) fn leases_on_a_given_server<S: SqlServer>() {
 /// 200 processes that all prefer the same node are not sorted out one round after the other: each
 /// gets its own within the store's patience.
 pub(crate) fn two_hundred_start_at_once<S: SqlServer>() {
-    const PROCESSES: usize = 200;
     let server = S::new();
+    acquire_at_once(&server.url(), 200);
+}
+
+/// So many clients acquire a node each, and no two get the same.
+pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     let namespace = fresh_namespace("rush");
-    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
-    let start = Barrier::new(PROCESSES);
+    operations::init(&mut *connect(url).unwrap(), &namespace).unwrap();
+    let start = Barrier::new(clients);
     let mut nodes: Vec<u64> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..PROCESSES)
+        let threads: Vec<_> = (0..clients)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut store = eventually_connect(&server.url());
+                    let mut store = eventually_connect(url);
                     start.wait();
                     let request = request(&namespace);
                     operations::acquire(&mut *store, &namespace.name, &request).unwrap().node
@@ -203,5 +207,5 @@ pub(crate) fn two_hundred_start_at_once<S: SqlServer>() {
     });
     nodes.sort_unstable();
     nodes.dedup();
-    assert_eq!(nodes.len(), PROCESSES, "{nodes:?}");
+    assert_eq!(nodes.len(), clients, "{nodes:?}");
 }

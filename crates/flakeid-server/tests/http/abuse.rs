@@ -1,16 +1,16 @@
 //! What clients send that mean no good, or know no better: an error or a closed connection, and
 //! everybody else is served.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use flakeid_server::ServeOptions;
 
-use crate::client::{Running, service};
+use crate::client::{TestServer, service};
 
 #[test]
 fn shapes_that_no_request_has() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let long = format!("GET /livez HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(100_000));
     let many = format!("GET /livez HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(5_000));
     let path = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(60_000));
@@ -45,7 +45,7 @@ fn shapes_that_no_request_has() {
 /// A request hidden in the body of another one is never answered as one of its own.
 #[test]
 fn bodies_are_no_requests() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let hidden = "POST /v1/default/ids?count=7 HTTP/1.1\r\nHost: x\r\n\r\n";
     let length = hidden.len();
     for sent in [
@@ -63,15 +63,15 @@ fn bodies_are_no_requests() {
         ),
     ] {
         let mut client = server.connect();
-        client.stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        client.stream.write_all(sent.as_bytes()).unwrap();
-        if let Some(first) = client.reply()
-            && first.status == 200
-        {
-            assert_eq!(first.ids().len(), 1, "{sent}");
+        // After it comes a request that ends the connection, so that all answers are seen.
+        let last = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        drop(client.stream.write_all(format!("{sent}{last}").as_bytes()));
+        let answers: Vec<_> = std::iter::from_fn(|| client.reply()).collect();
+        assert!(!answers.is_empty() && answers.len() <= 2, "{sent}: {answers:?}");
+        for answer in answers.iter().filter(|answer| answer.status == 200) {
+            let is_last = answer.text() == "ok\n";
+            assert!(is_last || answer.ids().len() == 1, "the hidden request was answered: {sent}");
         }
-        let seven = client.reply().is_some_and(|second| second.text().matches('"').count() > 4);
-        assert!(!seven, "the hidden request was answered: {sent}");
     }
 }
 
@@ -79,7 +79,7 @@ fn bodies_are_no_requests() {
 #[test]
 fn those_who_take_their_time_are_shown_out() {
     let options = ServeOptions { idle_timeout: Duration::from_millis(700), ..Default::default() };
-    let server = Running::new(service(), options);
+    let server = TestServer::new(service(), options);
     let mut waiting: Vec<_> = (0..400).map(|_| server.connect()).collect();
     for client in waiting.iter_mut().step_by(2) {
         client.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\nX: ").unwrap();
@@ -92,17 +92,17 @@ fn those_who_take_their_time_are_shown_out() {
     }
     assert!(answers > 5, "{answers}");
     for client in &mut waiting {
-        // Closed, with or without a word about it.
-        let mut word = Vec::new();
-        drop(client.stream.read_to_end(&mut word));
-        assert!(word.is_empty() || word.starts_with(b"HTTP/1.1 408"), "{word:?}");
+        // Closed, with or without an answer that says so.
+        if let Some(reply) = client.reply() {
+            assert_eq!(reply.status, 408);
+        }
     }
 }
 
 /// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
 #[test]
 fn the_greedy_are_served_last() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();
     let request = "POST /v1/default/ids?count=100000 HTTP/1.1\r\nHost: x\r\n\r\n";
     for client in &mut greedy {

@@ -1,27 +1,34 @@
 //! A server for one test, and a client that sends exactly what it is told.
 
-use std::io::{Read, Write};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use flakeid_core::{Generator, Layout};
+use flakeid_lease::AnyGenerator;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 
 /// A service with the namespace `default`, of a fixed node.
 pub fn service() -> Service {
-    Service::new().namespace("default", Generator::new(Layout::TWITTER, 7).unwrap())
+    service_of(Generator::new(Layout::TWITTER, 7).unwrap())
+}
+
+/// The same of any generator.
+pub fn service_of(generator: impl Into<AnyGenerator>) -> Service {
+    Service::new(BTreeMap::from([("default".to_owned(), generator.into())]))
 }
 
 /// A server that runs until it is dropped.
-pub struct Running {
+pub struct TestServer {
     pub address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl TestServer {
     pub fn new(service: Service, options: ServeOptions) -> Self {
         let listener = Listener::Tcp("127.0.0.1:0".parse().unwrap());
         let server = Server::bind(service, &listener, options).unwrap();
@@ -53,7 +60,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop();
         self.wait();
@@ -148,6 +155,10 @@ impl<S: Read + Write> Client<S> {
     fn read_more(&mut self) -> Option<()> {
         let mut buffer = [0; 8_192];
         match self.stream.read(&mut buffer) {
+            // A connection that hangs is not one that is closed.
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                panic!("neither an answer nor an end: {error}")
+            }
             Ok(0) | Err(_) => None,
             Ok(count) => {
                 self.rest.extend_from_slice(&buffer[..count]);

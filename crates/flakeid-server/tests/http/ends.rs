@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use flakeid_server::ServeOptions;
 
-use crate::client::{Client, Running, service};
+use crate::client::{Client, TestServer, service};
 
 /// What has begun is finished; nothing new is.
 #[test]
 fn an_answer_that_has_begun_is_finished() {
-    let mut server = Running::new(service().max_count(1 << 20), ServeOptions::default());
+    let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
     let mut long = server.connect();
@@ -29,7 +29,7 @@ fn an_answer_that_has_begun_is_finished() {
 fn nobody_can_hold_up_the_end() {
     let options =
         ServeOptions { shutdown_timeout: Duration::from_millis(300), ..ServeOptions::default() };
-    let mut server = Running::new(service().max_count(1 << 20), options);
+    let mut server = TestServer::new(service().max_count(1 << 20), options);
     let mut stalled = server.connect();
     let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
     stalled.stream.write_all(request.as_bytes()).unwrap();

@@ -2,13 +2,13 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Generator, Layout};
-use flakeid_server::{ServeOptions, Service};
+use flakeid_server::ServeOptions;
 
-use crate::client::{Running, service};
+use crate::client::{TestServer, service, service_of};
 
 #[test]
 fn ids_in_every_form() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let mut last = 0;
     let mut increase = |ids: &[u64]| {
         for id in ids {
@@ -45,7 +45,7 @@ fn ids_in_every_form() {
 /// Many clients at a time, each on a connection that it keeps.
 #[test]
 fn no_id_comes_twice() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let all: Vec<Vec<u64>> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..8)
             .map(|_| {
@@ -72,9 +72,8 @@ fn no_id_comes_twice() {
 fn waiting_is_bounded_and_holds_up_nobody() {
     let slow: Layout = "t31.n20.s1@1420070400000/1s".parse().unwrap();
     let generator = || Generator::new(slow, 7).unwrap();
-    let patient =
-        Service::new().namespace("default", generator()).max_wait(Duration::from_secs(10));
-    let server = Running::new(patient, ServeOptions::default());
+    let patient = service_of(generator()).max_wait(Duration::from_secs(10));
+    let server = TestServer::new(patient, ServeOptions::default());
     std::thread::scope(|scope| {
         // More than there are threads.
         let waiting: Vec<_> = (0..5)
@@ -87,9 +86,8 @@ fn waiting_is_bounded_and_holds_up_nobody() {
         assert_eq!(ids.collect::<HashSet<_>>().len(), 5);
     });
 
-    let hasty =
-        Service::new().namespace("default", generator()).max_wait(Duration::from_millis(20));
-    let server = Running::new(hasty, ServeOptions::default());
+    let hasty = service_of(generator()).max_wait(Duration::from_millis(20));
+    let server = TestServer::new(hasty, ServeOptions::default());
     let refused = (0..5)
         .map(|_| server.ask("POST", "/v1/default/ids?count=2", ""))
         .find(|reply| reply.status != 200)
@@ -102,7 +100,7 @@ fn waiting_is_bounded_and_holds_up_nobody() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    let server = Running::new(service().max_count(1_000), ServeOptions::default());
+    let server = TestServer::new(service().max_count(1_000), ServeOptions::default());
     for (method, target, headers, status, parts) in [
         ("POST", "/v1/default/ids?count=0", "", 413, ["FIELD_OUT_OF_RANGE", "from 1 to 1000"]),
         ("POST", "/v1/default/ids?count=1001", "", 413, ["count 1001", "\"field\":\"count\""]),
@@ -113,7 +111,7 @@ fn what_is_wrong_is_said() {
         ("POST", "/v1/default/ids", "Accept: image/png\r\n", 406, ["NOT_ACCEPTABLE", "text/plain"]),
         ("GET", "/v1/default/ids", "", 405, ["METHOD_NOT_ALLOWED", "POST"]),
         ("POST", "/v1/default/layout", "", 405, ["METHOD_NOT_ALLOWED", "GET"]),
-        ("POST", "/v1/other/ids", "", 404, ["HTTP_NOT_FOUND", "served: default"]),
+        ("POST", "/v1/other/ids", "", 404, ["HTTP_NOT_FOUND", "serves: default"]),
         ("POST", "/v1/%6frders/ids", "", 400, ["namespace", "1 to 64"]),
         ("GET", "/v1/default/ids/12x", "", 400, ["FLAKEID_INVALID_ID", "12x"]),
         ("GET", "/v1/default/bounds", "", 400, ["from", "at least one"]),

@@ -6,9 +6,9 @@ use flakeid_core::Layout;
 use flakeid_lease::LeaseBuilder;
 use flakeid_lease::store::operations;
 use flakeid_lease::store::{Fault, MemoryStore};
-use flakeid_server::{ServeOptions, Service};
+use flakeid_server::ServeOptions;
 
-use crate::client::Running;
+use crate::client::{TestServer, service_of};
 
 /// Without its store a server goes on to the end of its window, says how long that is, and then
 /// what is wrong; it goes on when the store is back, and gives its node back in the end.
@@ -21,15 +21,14 @@ fn a_store_may_go_and_come_back() {
         if away.load(Ordering::SeqCst) {
             return Err(Fault::Unavailable("nobody answers".into()));
         }
-        Ok(Box::new(Flaky { store: inner.clone(), is_away: Arc::clone(&away) }))
+        Ok(Box::new(InterruptedStore { store: inner.clone(), is_away: Arc::clone(&away) }))
     })
     .window(Duration::from_millis(600))
     .open()
     .unwrap();
     let node = generator.node();
-    let service =
-        Service::new().namespace("default", generator).max_wait(Duration::from_millis(50));
-    let mut server = Running::new(service, ServeOptions::default());
+    let service = service_of(generator).max_wait(Duration::from_millis(50));
+    let mut server = TestServer::new(service, ServeOptions::default());
     let ready = server.ask("GET", "/readyz", "");
     assert_eq!(ready.status, 200);
     assert!(ready.text().contains("\"seconds_left\":0."), "{}", ready.text());
@@ -45,7 +44,7 @@ fn a_store_may_go_and_come_back() {
     until("not ready without a store", &|| server.ask("GET", "/readyz", "").status == 503);
     let refused = server.ask("POST", "/v1/default/ids", "");
     assert_eq!(refused.status, 503);
-    assert!(refused.text().contains("FLAKEID_"), "{}", refused.text());
+    assert!(refused.text().contains("\"FLAKEID_LEASE_EXPIRED\""), "{}", refused.text());
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
     assert_eq!(server.ask("GET", "/livez", "").status, 200);
 
@@ -60,12 +59,12 @@ fn a_store_may_go_and_come_back() {
     assert!(row.token.is_none(), "given back: {row:?}");
 }
 
-struct Flaky {
+struct InterruptedStore {
     store: MemoryStore,
     is_away: Arc<AtomicBool>,
 }
 
-impl flakeid_lease::store::Store for Flaky {
+impl flakeid_lease::store::Store for InterruptedStore {
     fn transact(
         &mut self,
         namespace: &str,

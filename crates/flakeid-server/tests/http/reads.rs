@@ -2,11 +2,11 @@ use flakeid_core::Layout;
 use flakeid_server::ServeOptions;
 use serde_json::Value;
 
-use crate::client::{Running, service};
+use crate::client::{TestServer, service};
 
 #[test]
 fn ids_bounds_and_layouts_are_told() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let ask = |target: &str| -> Value {
         let reply = server.ask("GET", target, "");
         assert_eq!(reply.status, 200, "{target}: {}", reply.text());
@@ -21,8 +21,9 @@ fn ids_bounds_and_layouts_are_told() {
     assert_eq!(bounds["lower"], lower);
     let upper = Layout::TWITTER.upper_bound(1_769_903_999_999).to_string();
     assert_eq!(bounds["upper"], upper);
+    assert_eq!(bounds["to"], "2026-01-31T23:59:59.999Z");
     let layout = ask("/v1/default/layout");
-    assert_eq!((&layout["layout"], &layout["max_node"]), (&"twitter".into(), &1023.into()));
+    assert_eq!((&layout["name"], &layout["nodes"]), (&"twitter".into(), &1024.into()));
     assert_eq!(ask("/openapi.json")["openapi"], "3.1.0");
     let ready = ask("/readyz");
     assert_eq!(ready["namespaces"]["default"]["ready"], true);
@@ -32,7 +33,7 @@ fn ids_bounds_and_layouts_are_told() {
 /// Every path of the description is one of the server's, with the methods that it has.
 #[test]
 fn the_description_is_of_this_server() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     let text = server.ask("GET", "/openapi.json", "");
     let description: Value = serde_json::from_str(text.text()).unwrap();
     let paths = description["paths"].as_object().unwrap();
@@ -51,7 +52,7 @@ fn the_description_is_of_this_server() {
 
 #[test]
 fn metrics_count_what_was_done() {
-    let server = Running::new(service(), ServeOptions::default());
+    let server = TestServer::new(service(), ServeOptions::default());
     server.ask("POST", "/v1/default/ids?count=5", "");
     server.ask("POST", "/v1/default/ids?count=0", "");
     server.ask("GET", "/nothing", "");

@@ -8,12 +8,12 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::client::{Client, Running, service};
+use crate::client::{Client, TestServer, service};
 
 #[test]
 fn tokens_are_asked_for() {
     let tokens = Tokens::parse("0123456789abcdef\n").unwrap();
-    let server = Running::new(service().tokens(tokens), ServeOptions::default());
+    let server = TestServer::new(service().tokens(tokens), ServeOptions::default());
     for (method, target) in [
         ("POST", "/v1/default/ids"),
         ("GET", "/v1/default/layout"),
@@ -58,7 +58,7 @@ fn connections_are_encrypted_and_clients_known() {
     let tls = TlsSettings::load(&files).unwrap();
     assert!(tls.verifies_clients());
     let options = ServeOptions { tls: Some(tls), ..ServeOptions::default() };
-    let server = Running::new(service(), options);
+    let server = TestServer::new(service(), options);
 
     let connect = |shows: bool| {
         let mut roots = RootCertStore::empty();

@@ -1,0 +1,80 @@
+//! A layout as JSON.
+
+use flakeid_core::{Error, FieldSpan, Generator, Layout, ManualClock, Rfc3339};
+use serde::Serialize;
+
+/// Why IDs of this layout cannot be made now, if they cannot.
+#[must_use]
+pub fn layout_obstacle(layout: &Layout, now: i64) -> Option<Error> {
+    // With a clock of its own, so that asking leaves no trace among the real generators.
+    let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
+    built.err().or_else(|| layout.tick_at(now).err())
+}
+
+/// A layout: its fields, and what it holds. The keys stand in this order.
+#[derive(Serialize)]
+pub struct LayoutJson {
+    name: Option<&'static str>,
+    descriptor: String,
+    bits: u32,
+    fields: Vec<FieldJson>,
+    epoch: String,
+    epoch_unix_ms: i64,
+    unit_ms: u64,
+    nodes: u64,
+    ids_per_tick: u64,
+    ids_per_second: f64,
+    horizon: String,
+    horizon_unix_ms: i64,
+    fits_i64_until: String,
+    js_safe: bool,
+    can_generate: bool,
+    obstacle: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FieldJson {
+    letter: char,
+    name: &'static str,
+    bits: u8,
+    shift: u8,
+    max: u64,
+}
+
+impl LayoutJson {
+    /// As it is at `now`, in Unix milliseconds.
+    #[must_use]
+    pub fn new(layout: &Layout, now: i64) -> Self {
+        let obstacle = layout_obstacle(layout, now);
+        let field = |span: FieldSpan| FieldJson {
+            letter: span.field.letter(),
+            name: span.field.name(),
+            bits: span.width,
+            shift: span.shift,
+            max: span.max(),
+        };
+        Self {
+            name: layout.preset_name(),
+            descriptor: layout.to_string(),
+            bits: layout.width(),
+            fields: layout.fields().map(field).collect(),
+            epoch: exact(layout.epoch()),
+            epoch_unix_ms: layout.epoch(),
+            unit_ms: layout.unit_ms(),
+            nodes: layout.max_node() + 1,
+            ids_per_tick: layout.ids_per_tick(),
+            ids_per_second: layout.ids_per_second(),
+            horizon: exact(layout.horizon()),
+            horizon_unix_ms: layout.horizon(),
+            fits_i64_until: exact(layout.fits_i64_until()),
+            js_safe: layout.fits_f64(),
+            can_generate: obstacle.is_none(),
+            obstacle: obstacle.map(|error| format!("{}: {error}", error.code())),
+        }
+    }
+}
+
+/// RFC 3339 with as few digits as say it exactly.
+fn exact(unix_ms: i64) -> String {
+    Rfc3339::with_fewest_digits(unix_ms).to_string()
+}
