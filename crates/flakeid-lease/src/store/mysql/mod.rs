@@ -36,15 +36,16 @@
 //! distinguishes a replica from its source. Restored dumps create the tables anew.
 //!
 //! # Galera
-//! Every member of a Galera cluster may be written to, and would be another run: its tables in memory
-//! are its own. So leases are written by one member, the first by the order that all members share
-//! (`wsrep_local_index` is 0, or the lowest behind arbitrators); the others are refused, and passed over if the URL names several. The
-//! incarnation has the cluster's composition in it (`wsrep_cluster_conf_id`): when a member comes or goes
-//! the store counts as restored. Otherwise a member that was cut off, and then made a cluster of its
-//! own by an operator, would not notice that it has lost what the others confirmed.
+//! Every member of a Galera cluster may be written to, and each would be a run of its own, because tables
+//! in memory are not shared. So leases are written by one member, the first by the order that all
+//! members share (`wsrep_local_index` is 0, or the lowest behind arbitrators). The others are refused,
+//! and passed over if the URL names several. The incarnation contains the cluster's composition
+//! (`wsrep_cluster_conf_id`): when a member joins or leaves, the store counts as restored. Otherwise a
+//! member that was cut off, and that an operator then made a cluster of its own, would not notice that
+//! it has lost what the others confirmed.
 //!
-//! That one member writes is for grants to go on, and for the floor. That no node has two holders
-//! rests on less, so it also holds while members disagree about who is the first: a transaction that
+//! With one writing member grants go on and the floor is right. That no node has two holders does not
+//! depend on it, so it also holds while members disagree about which is the first: a transaction that
 //! writes a row fails when it is committed (error 1213, a conflict that is retried) if another member
 //! has written that row since it was read. What the floor says, and `list`, are read after everything
 //! that the cluster had confirmed by then (`wsrep_sync_wait = 1`, set for the session).
