@@ -59,11 +59,12 @@ fn event(step: &Step, count: u128) -> Event {
             fence: start + 5,
             token: token(age),
             max_ahead_ms: 0,
+            max_window_ms: 0,
             expires: 0,
         }),
         Step::NotGranted { age } => Event::NotGranted { token: token(age) },
         Step::Renewed { age, fence } => {
-            Event::Renewed { next: token(age), answer: Renewed { fence, expires: 0 } }
+            Event::Renewed { next: token(age), answer: Renewed { fence, expires: 0, renewed: 0 } }
         }
         Step::NotRenewed { age, refusal } => Event::NotRenewed { next: token(age), refusal },
         Step::Unanswered { age } => Event::Unanswered { next: token(age) },

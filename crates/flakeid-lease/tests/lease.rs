@@ -44,6 +44,7 @@ fn take_over(store: &MemoryStore, node: u64) -> u64 {
         from: 0,
         to: 1023,
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token: Token::from_bits(u128::from(now.cast_unsigned())),
         window_ms: 10_000,

@@ -27,6 +27,7 @@ fn oust(store: &MemoryStore, generator: &LeasedGenerator) {
         from: 0,
         to: Layout::TWITTER.max_node(),
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token: Token::from_bits(u128::from(node) + 99),
         window_ms: 10_000,

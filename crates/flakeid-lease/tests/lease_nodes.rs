@@ -28,6 +28,7 @@ fn oust(store: &MemoryStore, layout: Layout, node: u64) {
         from: 0,
         to: layout.max_node(),
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token: Token::from_bits(u128::from(node) + 99),
         window_ms: 2_000,

@@ -74,7 +74,7 @@ struct Answer {
 impl Answer {
     fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Self, Failure> {
         let parts = listing.namespace.layout.unpack(id)?;
-        let found = connection.whois(parts.node, parts.tick)?;
+        let found = connection.whois(listing.namespace.row_of(parts.node), parts.tick)?;
         let holder = found.ok_or_else(|| why_unknown(listing, &parts));
         Ok(Self { id, parts, holder })
     }

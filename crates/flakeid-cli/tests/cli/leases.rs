@@ -43,7 +43,7 @@ fn a_namespace_is_created_once() {
         created.json(),
         [json!({
             "namespace": "orders", "created": true, "layout": "twitter",
-            "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 1_000, "quiet_ms": 125_000,
+            "block_bits": 0, "max_window_ms": 120_000, "max_ahead_ms": 20_000, "max_skew_ms": 1_000, "quiet_ms": 125_000,
             "history": true, "wait_ms": 0,
         })]
     );

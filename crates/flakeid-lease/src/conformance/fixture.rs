@@ -87,6 +87,7 @@ impl<'a> Fixture<'a> {
             from: 0,
             to: layout.max_node(),
             rotation: 0,
+            block_bits: 0,
             reuse: true,
             token: fresh_token(),
             window_ms: self.namespace.bounds.max_window_ms.min(10_000),
@@ -207,7 +208,7 @@ impl Client<'_> {
     pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
         let request = self.fixture.renewal(grant, wanted);
         let answer = self.renew(&request);
-        let Renewed { fence, expires } =
+        let Renewed { fence, expires, .. } =
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
         assert!(fence >= wanted.max(grant.fence), "renewed to {fence}: {request:?}");
         Grant { token: request.next, fence, expires, ..*grant }

@@ -113,6 +113,7 @@ pub fn disposable_nodes_run_out(under_test: &dyn StoreUnderTest) {
         identity,
         from: 3,
         to: 7,
+        block_bits: 0,
         reuse: false,
         owner: Owner { name: "once".into(), ..Owner::default() },
         ..fixture.request()

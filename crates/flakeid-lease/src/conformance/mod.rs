@@ -59,6 +59,7 @@ pub const TESTS: &[(&str, Test)] = &[
     ("clocks::clock_of_1980_is_refused", clocks::clock_of_1980_is_refused),
     ("clocks::skew_within_bounds_is_served", clocks::skew_within_bounds_is_served),
     ("namespaces::layouts_are_kept_apart", namespaces::layouts_are_kept_apart),
+    ("namespaces::blocks_are_kept_apart", namespaces::blocks_are_kept_apart),
     ("namespaces::missing_ones_are_refused", namespaces::missing_ones_are_refused),
     ("namespaces::bad_names_are_refused", namespaces::bad_names_are_refused),
     ("namespaces::do_not_disturb_each_other", namespaces::do_not_disturb_each_other),

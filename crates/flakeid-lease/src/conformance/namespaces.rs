@@ -4,7 +4,7 @@ use flakeid_core::Layout;
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_name, now};
-use crate::protocol::{Acquire, Bounds, Namespace, Refusal};
+use crate::protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 use crate::store::Fault;
 use crate::store::operations::{self, Repair};
 
@@ -29,6 +29,39 @@ pub fn layouts_are_kept_apart(under_test: &dyn StoreUnderTest) {
         client.grant(&Acquire { layout, ..fixture.request() });
     }
     assert_eq!(client.list().namespace.layout, twitter);
+    fixture.settle();
+}
+
+/// A namespace of blocks is for brokers: its rows are fewer, and nobody mistakes one for a node.
+pub fn blocks_are_kept_apart(under_test: &dyn StoreUnderTest) {
+    let wanted =
+        Namespace { block_bits: 4, ..Namespace::new(&fresh_name("blocks"), Layout::TWITTER) };
+    let fixture = Fixture::with_namespace(under_test, &wanted);
+    let mut client = fixture.client();
+    assert_eq!(client.list().namespace.block_bits, 4);
+    for block_bits in [0, 3, 5] {
+        let refusal = Refusal::BlockBits { namespace: 4, client: block_bits };
+        let refused = client.acquire(&Acquire { block_bits, ..fixture.request() });
+        assert_eq!(refused, Err(refusal.clone()));
+        let other = Namespace { block_bits, ..wanted.clone() };
+        let refused = operations::init(&mut *client.store, &other);
+        assert_eq!(refused, Err(Fault::Refused(refusal)));
+    }
+    let block = Acquire { block_bits: 4, to: 63, ..fixture.request() };
+    let beyond = client.acquire(&Acquire { to: 64, ..block.clone() });
+    assert_eq!(beyond, Err(Refusal::Nodes { from: 0, to: 64, max_node: 63 }));
+    let last = client.grant(&Acquire { identity: Identity::Node(63), ..block.clone() });
+    assert_eq!(last.node, 63);
+    let beyond = operations::repair(&mut *client.store, &wanted.name, 64, Repair::Quarantine);
+    let refusal = Refusal::Nodes { from: 64, to: 64, max_node: 63 };
+    assert_eq!(beyond.map(drop), Err(Fault::Refused(refusal)));
+
+    let too_many = Namespace { block_bits: 6, ..Namespace::new("too-many", Layout::TWITTER) };
+    let refused = operations::init(&mut *client.store, &too_many);
+    assert!(
+        matches!(&refused, Err(Fault::Rejected(text)) if text.contains("block_bits 6")),
+        "{refused:?}"
+    );
     fixture.settle();
 }
 

@@ -238,7 +238,9 @@ impl LeaseBuilder {
             Identity::Any | Identity::Name(_) => self.options.from,
         };
         let (start, fence, token) = (0, 2, Token::from_bits(0));
-        let grant = |node| Grant { node, start, fence, token, max_ahead_ms: 0, expires: 0 };
+        let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
+        let grant =
+            |node| Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
         let grants: Vec<Grant> =
             (0..self.options.node_count).map(|more| grant(node + more)).collect();
         trial.begin(&grants, start, fence).map(drop)

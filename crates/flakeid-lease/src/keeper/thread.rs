@@ -236,6 +236,7 @@ impl Keeper {
             from: options.from,
             to: options.to,
             rotation: options.rotation,
+            block_bits: 0,
             reuse: options.reuse,
             token,
             window_ms: options.window_ms,

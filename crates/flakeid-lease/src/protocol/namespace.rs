@@ -97,6 +97,10 @@ pub struct Namespace {
     pub name: String,
     /// The layout of its IDs. Never changes.
     pub layout: Layout,
+    /// How many neighbouring nodes are granted together, as a power of two. 0 where processes lease
+    /// nodes; with more, each row is a block of nodes, which a broker leases and grants onward one by
+    /// one. Never changes.
+    pub block_bits: u32,
     /// No grant starts before this tick. Only rises.
     pub floor: u64,
     /// Nothing is granted before this time of the store's clock, in Unix milliseconds. Only rises.
@@ -117,12 +121,54 @@ impl Namespace {
         Self {
             name: name.into(),
             layout,
+            block_bits: 0,
             floor: 0,
             quiet_until: 0,
             incarnation: String::new(),
             bounds: Bounds::of(&layout),
             keeps_history: true,
         }
+    }
+
+    /// The highest number of a row: a node, or a block of nodes.
+    #[must_use]
+    pub const fn max_row(&self) -> u64 {
+        self.row_of(self.layout.max_node())
+    }
+
+    /// The row of a node: the node itself, or its block.
+    #[must_use]
+    pub const fn row_of(&self, node: u64) -> u64 {
+        match node.checked_shr(self.block_bits) {
+            Some(row) => row,
+            None => 0,
+        }
+    }
+
+    /// The blocks that suit a layout, as `block_bits`: a little less than half of its node bits, so that
+    /// there are at least four times as many blocks as brokers in any fleet of a sensible size, and at
+    /// most 8. `None` if the layout has too few nodes for blocks.
+    #[must_use]
+    pub const fn usual_block_bits(layout: &Layout) -> Option<u32> {
+        let node_bits = layout.max_node().count_ones();
+        match node_bits {
+            0..4 => None,
+            4..18 => Some(node_bits / 2 - 1),
+            _ => Some(8),
+        }
+    }
+
+    /// Checks that blocks of `2^block_bits` nodes are of use with the layout.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming `block_bits` unless it is at
+    /// most half of the layout's node bits, or 16.
+    pub fn check_block_bits(&self) -> Result<(), Error> {
+        let max = (self.layout.max_node().count_ones() / 2).min(16);
+        if self.block_bits <= max {
+            return Ok(());
+        }
+        Err(Error::field_out_of_range("block_bits", &self.block_bits, 0, max.into()))
     }
 
     /// The store's run in the incarnation.

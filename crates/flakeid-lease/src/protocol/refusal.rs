@@ -15,6 +15,19 @@ pub enum Refusal {
         /// The client's.
         client: Layout,
     },
+    /// The namespace is leased in blocks to brokers, and the client asked for a node; or the reverse; or
+    /// for blocks of another size.
+    BlockBits {
+        /// The namespace's.
+        namespace: u32,
+        /// The client's.
+        client: u32,
+    },
+    /// A broker chooses nodes itself, so it does not know this option of a lease.
+    BrokerChooses {
+        /// The option.
+        option: &'static str,
+    },
     /// A longer window than the namespace allows, or one of less than two ticks.
     Window {
         /// What was asked for, in milliseconds.
@@ -111,6 +124,23 @@ impl Refusal {
                 "namespace {namespace:?} is for the layout {theirs}, not {client}: use that layout \
                  or another namespace"
             )),
+            Self::BlockBits { namespace: 1.., client: 0 } => rejected(&format!(
+                "namespace {namespace:?} is leased in blocks, by brokers: run `flakeid serve` on this \
+                 store and lease from its URL (http://…), or use another namespace"
+            )),
+            Self::BlockBits { namespace: 0, .. } => rejected(&format!(
+                "namespace {namespace:?} is leased node by node, from the store itself; a broker needs \
+                 a namespace of blocks: create one with `flakeid leases init --block-bits`"
+            )),
+            Self::BlockBits { namespace: theirs, client } => rejected(&format!(
+                "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: leave \
+                 --block-bits out, or use another namespace"
+            )),
+            Self::BrokerChooses { option } => Error::invalid_option(
+                option,
+                "a broker chooses the node itself: leave this out, or lease from the store that \
+                 the broker uses",
+            ),
             Self::Window { asked_ms, min_ms, max_ms } => {
                 Error::field_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
             }

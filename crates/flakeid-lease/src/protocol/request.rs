@@ -7,6 +7,10 @@ use super::{Identity, Owner, Token};
 pub struct Acquire {
     /// Must be the namespace's layout; creates it where stores create namespaces themselves.
     pub layout: Layout,
+    /// How many neighbouring nodes are granted together, as a power of two: 0 for one node, or the
+    /// namespace's `block_bits` for a block, as brokers ask. Then `from`, `to` and the identity are
+    /// numbers of blocks.
+    pub block_bits: u32,
     /// Which node.
     pub identity: Identity,
     /// The lowest node to take.
@@ -84,6 +88,8 @@ pub struct Grant {
     pub token: Token,
     /// How far ahead of the clock the namespace lets IDs run, in milliseconds.
     pub max_ahead_ms: u64,
+    /// The longest window that is granted, in milliseconds: asking for more is in vain.
+    pub max_window_ms: u64,
     /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
     pub expires: i64,
 }
@@ -95,4 +101,6 @@ pub struct Renewed {
     pub fence: u64,
     /// As in [`Grant`].
     pub expires: i64,
+    /// When this was written, in Unix milliseconds of the store's clock.
+    pub renewed: i64,
 }

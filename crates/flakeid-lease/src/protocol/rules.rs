@@ -35,6 +35,10 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
     if !layout.is_same_space(&request.layout) {
         return Err(Refusal::OtherLayout { namespace: *layout, client: request.layout });
     }
+    if request.block_bits != namespace.block_bits {
+        let (namespace, client) = (namespace.block_bits, request.block_bits);
+        return Err(Refusal::BlockBits { namespace, client });
+    }
     let bounds = &namespace.bounds;
     let min_ms = layout.unit_ms().saturating_mul(2);
     if request.window_ms < min_ms || request.window_ms > bounds.max_window_ms {
@@ -42,8 +46,8 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
         return Err(Refusal::Window { asked_ms: request.window_ms, min_ms, max_ms });
     }
     let (from, to) = range(request);
-    if to > layout.max_node() || from > to {
-        return Err(Refusal::Nodes { from, to, max_node: layout.max_node() });
+    if to > namespace.max_row() || from > to {
+        return Err(Refusal::Nodes { from, to, max_node: namespace.max_row() });
     }
     let by_ms = skew(request.now, request.waited_ms, store_now);
     if by_ms.unsigned_abs() > bounds.max_skew_ms {
@@ -147,6 +151,7 @@ pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
         fence: row.fence,
         token: request.token,
         max_ahead_ms: namespace.bounds.max_ahead_ms,
+        max_window_ms: namespace.bounds.max_window_ms,
         expires: row.expires,
     }
 }
@@ -268,7 +273,7 @@ pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -
 /// What the holder of a renewed row is told.
 #[must_use]
 pub fn renewed_of(row: &Row) -> Renewed {
-    Renewed { fence: row.fence, expires: row.expires }
+    Renewed { fence: row.fence, expires: row.expires, renewed: row.renewed }
 }
 
 /// Releases: the row as it is to be written, `None` if the request's holder holds nothing there

@@ -79,6 +79,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
 pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         namespace.layout.to_string().into(),
+        Value::Integer(namespace.block_bits.into()),
         to_bigint("floor", namespace.floor)?,
         namespace.quiet_until.into(),
         namespace.incarnation.as_str().into(),
@@ -167,6 +168,7 @@ impl<'a> Cells<'a> {
         Ok(Namespace {
             name: name.into(),
             layout: cells.parse("layout", |text| text.parse::<Layout>().ok())?,
+            block_bits: cells.block_bits()?,
             floor: cells.number("floor")?,
             quiet_until: cells.integer("quiet_until")?,
             incarnation: cells.text("incarnation")?,
@@ -218,6 +220,12 @@ impl<'a> Cells<'a> {
     fn parse<T>(&mut self, field: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
         let text = self.text(field)?;
         read(&text).ok_or_else(|| self.damage_fault(field, &text.into()))
+    }
+
+    fn block_bits(&mut self) -> Result<u32, Fault> {
+        let number = self.integer("block_bits")?;
+        let bits = u32::try_from(number).ok().filter(|bits| *bits < u64::BITS);
+        bits.ok_or_else(|| self.damage_fault("block_bits", &number.into()))
     }
 
     fn token(&mut self) -> Result<Option<Token>, Fault> {

@@ -49,6 +49,7 @@ pub(crate) fn request(namespace: &Namespace) -> Acquire {
         from: 0,
         to: namespace.layout.max_node(),
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token: token(),
         window_ms: namespace.bounds.max_window_ms.min(10_000),

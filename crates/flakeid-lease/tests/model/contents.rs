@@ -211,6 +211,7 @@ impl Ledger for Transaction {
         Ok(Some(Namespace {
             name: NAMESPACE.into(),
             layout: LAYOUT,
+            block_bits: 0,
             floor: if self.disguise == Disguise::NoWait { 0 } else { self.contents.floor },
             quiet_until: match self.disguise {
                 Disguise::NoWait => 0,

@@ -198,6 +198,7 @@ fn acquire(scenario: &Scenario, identity: Identity, token: Token, now: i64, afte
         from: 0,
         to: scenario.nodes - 1,
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token,
         window_ms: WINDOW,

@@ -93,12 +93,20 @@ impl Message {
     pub fn event(&self) -> Option<Event> {
         Some(match *self {
             Self::Granted { node, start, fence, token } => {
-                let max_ahead_ms = 0;
-                Event::Granted(Grant { node, start, fence, token, max_ahead_ms, expires: 0 })
+                let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
+                Event::Granted(Grant {
+                    node,
+                    start,
+                    fence,
+                    token,
+                    max_ahead_ms,
+                    max_window_ms,
+                    expires,
+                })
             }
             Self::NotGranted { token } => Event::NotGranted { token },
             Self::Renewed { next, fence } => {
-                Event::Renewed { next, answer: Renewed { fence, expires: 0 } }
+                Event::Renewed { next, answer: Renewed { fence, expires: 0, renewed: 0 } }
             }
             Self::NotRenewed { next, fenced_off, restored } => {
                 let refusal = match (fenced_off, restored) {

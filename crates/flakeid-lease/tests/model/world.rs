@@ -367,7 +367,7 @@ impl World {
         let heard = match (holder.acquiring, renewal_of(holder)) {
             (Some(token), _) => Heard::NotGranted { token },
             (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
-                let answer = Renewed { fence: renewal.wanted, expires: 0 };
+                let answer = Renewed { fence: renewal.wanted, expires: 0, renewed: 0 };
                 Heard::Renewed { next: renewal.next, answer }
             }
             (None, Some(renewal)) => Heard::Unanswered { next: renewal.next },

@@ -117,6 +117,7 @@ fn request() -> impl Strategy<Value = Acquire> {
                 from,
                 to,
                 rotation,
+                block_bits: 0,
                 reuse,
                 token,
                 window_ms,

@@ -174,6 +174,7 @@ impl History {
                     from: 0,
                     to: NODES - 1,
                     rotation: 0,
+                    block_bits: 0,
                     reuse: true,
                     token: self.fresh(),
                     window_ms: window * self.unit,

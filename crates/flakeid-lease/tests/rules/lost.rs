@@ -45,6 +45,7 @@ impl Fixture {
             from: 0,
             to: LAYOUT.max_node(),
             rotation: 0,
+            block_bits: 0,
             reuse: true,
             token: self.token(),
             window_ms,

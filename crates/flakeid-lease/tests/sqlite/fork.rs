@@ -95,6 +95,7 @@ mod unix {
                 from: 0,
                 to: 7,
                 rotation: 0,
+                block_bits: 0,
                 reuse: true,
                 token: Token::from_bits(bits),
                 window_ms: 5,

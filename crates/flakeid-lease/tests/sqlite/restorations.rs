@@ -34,6 +34,7 @@ pub fn request(node: u64) -> Acquire {
         from: 0,
         to: 1023,
         rotation: 0,
+        block_bits: 0,
         reuse: true,
         token: token(),
         window_ms: 300,

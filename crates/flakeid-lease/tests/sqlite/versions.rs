@@ -18,6 +18,7 @@ fn of_version_1() -> (Sqlite, Grant) {
         "DROP TRIGGER flakeid_floor_stays;
          ALTER TABLE flakeid_namespace DROP COLUMN quiet_until;
          ALTER TABLE flakeid_namespace DROP COLUMN quiet_ms;
+         ALTER TABLE flakeid_namespace DROP COLUMN block_bits;
          ALTER TABLE flakeid_node DROP COLUMN fixed;
          CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
          WHEN NEW.floor < OLD.floor BEGIN SELECT RAISE(ABORT, 'a floor never falls'); END;
@@ -58,7 +59,7 @@ fn version_1_is_taken_over() {
     operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
     let found = fs::metadata(store.file()).unwrap();
     let (version, file) = meta(&store);
-    assert_eq!((version, file.contains('/')), (3, found.created().is_ok()), "{file}");
+    assert_eq!((version, file.contains('/')), (4, found.created().is_ok()), "{file}");
     assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 94);
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
 }

@@ -210,6 +210,7 @@ impl TestNamespace {
                     from: 0,
                     to,
                     rotation: 0,
+                    block_bits: 0,
                     reuse: true,
                     token: token(),
                     window_ms: WINDOW_MS,

@@ -65,6 +65,11 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
+    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS, which processes then lease
+    /// from the brokers, not from the store [default: 0, processes lease from the store]
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    pub(super) block_bits: Option<String>,
+
     /// Keep no history of who held which node; `flakeid whois` then finds nothing
     #[arg(long)]
     pub(super) no_history: bool,

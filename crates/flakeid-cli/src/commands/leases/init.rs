@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::args::InitArgs;
 use crate::failure::{Failure, Outcome};
-use crate::format::duration;
+use crate::format::{duration, number};
 use crate::terminal;
 use flakeid_server::layout_name;
 
@@ -22,6 +22,10 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         );
     }
     wanted.keeps_history = !args.no_history;
+    if let Some(text) = &args.block_bits {
+        wanted.block_bits = number::parse("block-bits", text, 0, 63)? as u32;
+        wanted.check_block_bits()?;
+    }
     let lost = args.lost.as_deref().map(|text| lost_bounds(text, &layout)).transpose()?;
     let mut connection = args.store.connect_or_make()?;
     let found = connection.find()?;
@@ -56,10 +60,14 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     let verb = if existed { "exists already" } else { "created" };
     let bounds = &kept.bounds;
     let text = format!(
-        "{}: {verb}\nlayout {}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
+        "{}: {verb}\nlayout {}, {}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
          after a restart, {} history\n{wait}",
         connection.name(),
         layout_name(&kept.layout),
+        match kept.block_bits {
+            0 => "leased node by node".to_owned(),
+            bits => format!("leased by brokers in blocks of {} nodes", 1_u64 << bits),
+        },
         duration::exact(bounds.max_window_ms),
         duration::exact(bounds.max_ahead_ms),
         duration::exact(bounds.max_skew_ms),
@@ -151,6 +159,7 @@ struct Description<'a> {
     namespace: &'a str,
     created: bool,
     layout: String,
+    block_bits: u32,
     max_window_ms: u64,
     max_ahead_ms: u64,
     max_skew_ms: u64,
@@ -166,6 +175,7 @@ impl<'a> Description<'a> {
             namespace: &kept.name,
             created,
             layout: layout_name(&kept.layout),
+            block_bits: kept.block_bits,
             max_window_ms: kept.bounds.max_window_ms,
             max_ahead_ms: kept.bounds.max_ahead_ms,
             max_skew_ms: kept.bounds.max_skew_ms,

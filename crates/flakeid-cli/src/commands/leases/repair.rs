@@ -26,7 +26,7 @@ pub(super) fn quarantine(args: &QuarantineArgs) -> Outcome {
 fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Outcome {
     let mut connection = store.connect()?;
     let listing = connection.list()?;
-    let node = number::parse("node", node, 0, listing.namespace.layout.max_node())?;
+    let node = number::parse("node", node, 0, listing.namespace.max_row())?;
     let row = listing.rows.iter().find(|row| row.node == node);
     let subject = format!("node {node} in {}", connection.name());
     let status = row.map(|row| LeaseStatus::new(row, listing.now));

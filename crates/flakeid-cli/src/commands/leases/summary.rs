@@ -19,7 +19,7 @@ pub(super) struct Summary {
 
 impl Summary {
     pub(super) fn new(listing: &Listing) -> Self {
-        let nodes = listing.namespace.layout.max_node() + 1;
+        let nodes = listing.namespace.max_row() + 1;
         let mut summary = Self { nodes, ..Self::default() };
         for row in &listing.rows {
             match LeaseStatus::new(row, listing.now) {

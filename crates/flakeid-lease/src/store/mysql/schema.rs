@@ -14,6 +14,7 @@ pub(super) const CREATE: [&str; 12] = [
     "CREATE TABLE IF NOT EXISTS flakeid_namespace (
         name VARCHAR(64) NOT NULL PRIMARY KEY,
         layout VARCHAR(255) NOT NULL,
+        block_bits BIGINT NOT NULL CHECK (block_bits BETWEEN 0 AND 63),
         floor BIGINT NOT NULL CHECK (floor >= 0),
         quiet_until BIGINT NOT NULL,
         incarnation VARCHAR(255) NOT NULL,
@@ -67,10 +68,11 @@ pub(super) const CREATE: [&str; 12] = [
     "CREATE TRIGGER flakeid_namespace_stays BEFORE DELETE ON flakeid_namespace FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of namespaces is refused'",
     "CREATE TRIGGER flakeid_namespace_keeps BEFORE UPDATE ON flakeid_namespace FOR EACH ROW
-     IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout OR NEW.floor < OLD.floor
+     IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout
+         OR NEW.block_bits <> OLD.block_bits OR NEW.floor < OLD.floor
          OR NEW.quiet_until < OLD.quiet_until THEN
          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT =
-             'flakeid: the name and layout of a namespace stay, and its floor does not fall';
+             'flakeid: the name, layout and block_bits of a namespace stay, and its floor does not fall';
      END IF",
     "CREATE TRIGGER flakeid_node_stays BEFORE DELETE ON flakeid_node FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of nodes is refused'",
@@ -87,5 +89,5 @@ pub(super) const CREATE: [&str; 12] = [
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused'",
     "CREATE TRIGGER flakeid_grant_keeps BEFORE UPDATE ON flakeid_grant FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused'",
-    "INSERT IGNORE INTO flakeid_schema VALUES (2)",
+    "INSERT IGNORE INTO flakeid_schema VALUES (3)",
 ];

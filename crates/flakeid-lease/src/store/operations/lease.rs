@@ -216,7 +216,7 @@ fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Opti
 /// Checks a row, because somebody may have edited it.
 fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     let end = kept.layout.max_tick() + 1;
-    if row.node <= kept.layout.max_node() && row.start <= row.fence && row.fence <= end {
+    if row.node <= kept.max_row() && row.start <= row.fence && row.fence <= end {
         return Ok(());
     }
     Err(Fault::Rejected(format!(

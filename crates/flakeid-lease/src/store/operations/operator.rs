@@ -8,8 +8,8 @@ use crate::protocol::{Bounds, Namespace, Owner, Record, Refusal, Row, State, rul
 /// unless the store itself knows that it has lost something.
 ///
 /// # Errors
-/// [`Refusal::OtherLayout`] if there is one for another layout; one for the same layout is left as
-/// it is. The store's fault.
+/// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if there is one for another layout, or for blocks
+/// of another size; one like that is left as it is. The store's fault.
 pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     create(store, wanted, None)
 }
@@ -33,14 +33,19 @@ fn create(
     wanted: &Namespace,
     lost: Option<&Bounds>,
 ) -> Result<Namespace, Fault> {
+    wanted.check_block_bits().map_err(|error| Fault::Rejected(error.to_string()))?;
     store.prepare()?;
     run(store, &wanted.name, |ledger| {
         if let Some(kept) = ledger.namespace()? {
-            if kept.layout.is_same_space(&wanted.layout) {
-                return Ok(kept);
+            if !kept.layout.is_same_space(&wanted.layout) {
+                let (namespace, client) = (kept.layout, wanted.layout);
+                return Err(Refusal::OtherLayout { namespace, client }.into());
             }
-            let (namespace, client) = (kept.layout, wanted.layout);
-            return Err(Refusal::OtherLayout { namespace, client }.into());
+            if kept.block_bits != wanted.block_bits {
+                let (namespace, client) = (kept.block_bits, wanted.block_bits);
+                return Err(Refusal::BlockBits { namespace, client }.into());
+            }
+            return Ok(kept);
         }
         if let Some(lost) = lost {
             let now = ledger.now()?;
@@ -104,7 +109,7 @@ pub fn repair(
 ) -> Result<Option<Row>, Fault> {
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
-        let max_node = kept.layout.max_node();
+        let max_node = kept.max_row();
         if node > max_node {
             return Err(Refusal::Nodes { from: node, to: node, max_node }.into());
         }

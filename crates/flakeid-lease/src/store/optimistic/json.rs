@@ -9,8 +9,9 @@ use super::super::values::{
 use crate::protocol::{Namespace, Record, Row};
 
 /// The fields in the order of the columns, without the node, which is in the key.
-const NAMESPACE: [&str; 9] = [
+const NAMESPACE: [&str; 10] = [
     "layout",
+    "block_bits",
     "floor",
     "quiet_until",
     "incarnation",

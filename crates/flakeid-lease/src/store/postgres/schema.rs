@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS flakeid_schema (version bigint PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS flakeid_namespace (
     name text PRIMARY KEY,
     layout text NOT NULL,
+    block_bits bigint NOT NULL CHECK (block_bits BETWEEN 0 AND 63),
     floor bigint NOT NULL CHECK (floor >= 0),
     quiet_until bigint NOT NULL,
     incarnation text NOT NULL,
@@ -65,8 +66,8 @@ END $$;
 
 CREATE OR REPLACE FUNCTION flakeid_keep_namespace() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout THEN
-        RAISE EXCEPTION 'flakeid: the name and layout of a namespace stay'
+    IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout OR NEW.block_bits <> OLD.block_bits THEN
+        RAISE EXCEPTION 'flakeid: the name, layout and block_bits of a namespace stay'
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     IF NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until THEN
@@ -108,5 +109,5 @@ DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_grant;
 CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_grant
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
 
-INSERT INTO flakeid_schema VALUES (2) ON CONFLICT DO NOTHING;
+INSERT INTO flakeid_schema VALUES (3) ON CONFLICT DO NOTHING;
 ";

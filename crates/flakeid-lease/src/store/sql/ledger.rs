@@ -10,7 +10,7 @@ const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner
      owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed";
 
 /// The columns of [`namespace_values`].
-const NAMESPACE_COLUMNS: &str = "layout, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
+const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
      keeps_history";
 
 /// The columns of [`record_values`].

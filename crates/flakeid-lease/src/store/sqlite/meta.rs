@@ -61,10 +61,9 @@ impl Meta {
             )));
         }
         if version < schema::VERSION {
-            let upgraded = connection.execute_batch(schema::UPGRADE);
-            upgraded
-                .and_then(|()| connection.execute_batch(schema::FLOOR_TRIGGER))
-                .map_err(fault)?;
+            let lacking = schema::UPGRADES.iter().filter(|(first, _)| version < *first);
+            let mut statements = lacking.map(|(_, sql)| *sql).chain([schema::FLOOR_TRIGGER]);
+            statements.try_for_each(|sql| connection.execute_batch(sql)).map_err(fault)?;
         }
         let meta = connection.query_row(
             "SELECT serial, run, inode, forgot_at FROM flakeid_meta",

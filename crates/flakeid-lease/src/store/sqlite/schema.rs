@@ -1,18 +1,29 @@
 //! The tables.
 
-/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`, and 2 not what
-/// [`UPGRADE`] adds. The next transaction takes such tables over; builds that know only an older
+/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`; 2 and 3 lacked what
+/// [`UPGRADES`] adds. The next transaction takes such tables over; builds that know only an older
 /// version refuse them from then on.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
-/// What tables of version 1 or 2 lack. Without `quiet_ms` no holder goes on after a restoration, as
-/// with the builds that created them.
-pub(super) const UPGRADE: &str = "
+/// What tables of an older version than the first of each pair lack. Without `quiet_ms` no holder goes
+/// on after a restoration, as with the builds that created them.
+pub(super) const UPGRADES: [(i64, &str); 2] = [
+    (
+        3,
+        "
 ALTER TABLE flakeid_namespace ADD COLUMN quiet_until INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE flakeid_namespace ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE flakeid_node ADD COLUMN fixed INTEGER NOT NULL DEFAULT 0;
+",
+    ),
+    (
+        4,
+        "
+ALTER TABLE flakeid_namespace ADD COLUMN block_bits INTEGER NOT NULL DEFAULT 0;
 DROP TRIGGER flakeid_floor_stays;
-";
+",
+    ),
+];
 
 /// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
 /// rows stay, fences fall only in a release, floors and layouts never.
@@ -30,6 +41,7 @@ CREATE TABLE flakeid_meta (
 CREATE TABLE flakeid_namespace (
     name TEXT PRIMARY KEY,
     layout TEXT NOT NULL,
+    block_bits INTEGER NOT NULL,
     floor INTEGER NOT NULL,
     quiet_until INTEGER NOT NULL,
     incarnation TEXT NOT NULL,
@@ -97,12 +109,12 @@ BEGIN
 END;
 ";
 
-/// What guards floors and layouts. [`UPGRADE`] puts it in the place of an older one.
+/// What guards floors, layouts and blocks. [`UPGRADES`] end with it in the place of an older one.
 pub(super) const FLOOR_TRIGGER: &str = "
 CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
 WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until
-    OR NEW.layout <> OLD.layout
+    OR NEW.layout <> OLD.layout OR NEW.block_bits <> OLD.block_bits
 BEGIN
-    SELECT RAISE(ABORT, 'a floor never falls and a layout never changes');
+    SELECT RAISE(ABORT, 'a floor never falls, and layout and block_bits never change');
 END;
 ";
