@@ -20,6 +20,7 @@
 //! [`protocol`] is the rule itself, without input or output.
 
 mod any;
+pub mod broker;
 mod chain;
 #[cfg(feature = "conformance")]
 pub mod conformance;

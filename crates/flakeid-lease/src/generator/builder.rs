@@ -11,11 +11,12 @@ use flakeid_core::{
 
 use super::leased::LeasedGenerator;
 use super::{LeaseUsers, find_or_add};
+use crate::broker::Broker;
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, LeaseEvent, LeaseOptions, Observer, StoreSource};
 use crate::machine::machine_rotation;
 use crate::protocol::Identity;
-use crate::store::{CONNECT_TIMEOUT, Fault, Location, Store};
+use crate::store::{CONNECT_TIMEOUT, Fault, Lessor, Location, Store};
 
 /// The options of a [`LeasedGenerator`]. All have defaults.
 #[must_use = "a builder does nothing until it is opened"]
@@ -64,7 +65,16 @@ impl LeaseBuilder {
         layout: Layout,
         open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
     ) -> Self {
+        let open = move || open().map(|store| Box::new(store) as Box<dyn Lessor>);
         Self::with(StoreSource::Opener(Arc::new(open)), layout)
+    }
+
+    /// Starts a lease from a broker of this process.
+    pub fn from_broker(broker: &Broker) -> Self {
+        let (layout, namespace) = (*broker.layout(), broker.namespace().name.clone());
+        let broker = broker.clone();
+        let open = move || Ok(Box::new(broker.clone()) as Box<dyn Lessor>);
+        Self::with(StoreSource::Opener(Arc::new(open)), layout).namespace(&namespace)
     }
 
     fn with(source: StoreSource, layout: Layout) -> Self {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
 use super::LeaseUsers;
-use crate::keeper::{Lease, LeaseSession, LeaseStatus, RETRY};
-use crate::store::CONNECT_TIMEOUT;
+use crate::keeper::{Lease, LeaseSession, LeaseStatus};
+use crate::store::{CONNECT_TIMEOUT, RETRY};
 
 /// What is tried on a newer generator, for at most so long.
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;

@@ -11,7 +11,7 @@ mod thread;
 pub(crate) use lease::{Lease, Observer};
 pub(crate) use options::LeaseOptions;
 pub(crate) use session::LeaseSession;
-pub(crate) use source::{LeaseClock, RETRY, StoreSource};
+pub(crate) use source::{LeaseClock, StoreSource};
 
 use flakeid_core::Error;
 

@@ -40,6 +40,10 @@ impl RenewalSchedule {
         }
     }
 
+    pub(super) const fn set_window(&mut self, window_ms: u64) {
+        self.window_ms = window_ms;
+    }
+
     pub(super) fn succeeded(&mut self) {
         self.failures = 0;
         self.retry_after = None;

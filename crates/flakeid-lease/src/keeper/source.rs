@@ -9,12 +9,9 @@ use std::time::Duration;
 use flakeid_core::{Clock, Error, ErrorKind, Layout, NamedClock, SystemClock};
 
 use crate::protocol::Refusal;
-use crate::store::{Fault, Location, Store};
+use crate::store::{Fault, Lessor, Location};
 
-/// When it is worth asking a store again that does not answer: about as soon as the keeper does.
-pub(crate) const RETRY: Duration = Duration::from_millis(200);
-
-type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
+type Opener = dyn Fn() -> Result<Box<dyn Lessor>, Fault> + Send + Sync;
 
 /// Where connections to the store come from.
 #[derive(Clone)]
@@ -24,24 +21,16 @@ pub(crate) enum StoreSource {
 }
 
 impl StoreSource {
-    pub(crate) fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+    pub(crate) fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
         match self {
-            Self::Location(location) => location.connect(clock),
+            Self::Location(location) => location.connect_lessor(clock),
             Self::Opener(open) => open(),
         }
     }
 
     /// A fault as users see it.
     pub(crate) fn error(&self, fault: &Fault, namespace: &str, layout: &Layout) -> Error {
-        let (kind, retry_after) = match fault {
-            Fault::Refused(refusal) => return refusal.to_error(namespace, layout),
-            Fault::Rejected(_) => (ErrorKind::StoreRejected, None),
-            Fault::Unavailable(_) | Fault::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
-        };
-        // Some stores name themselves.
-        let (place, text) = (self.to_string(), fault.to_string());
-        let text = if text.contains(&place) { text } else { format!("{place}: {text}") };
-        Error::new(kind, &text, retry_after)
+        fault.to_error(&self.to_string(), namespace, layout)
     }
 }
 
@@ -59,7 +48,10 @@ pub(crate) fn is_skew(fault: &Fault) -> bool {
     matches!(
         fault,
         Fault::Refused(
-            Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. }
+            Refusal::Skew { .. }
+                | Refusal::ImpossibleClock { .. }
+                | Refusal::TooFarAhead { .. }
+                | Refusal::Relayed { kind: ErrorKind::ClockSkew, .. }
         )
     )
 }

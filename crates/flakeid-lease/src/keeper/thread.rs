@@ -12,13 +12,13 @@ use super::lease::Lease;
 use super::schedule::RenewalSchedule;
 use super::session::{LeaseSession, Phase};
 use super::source::{is_skew, panic_text};
-use super::{LeaseEvent, LeaseStatus, RETRY};
+use super::{LeaseEvent, LeaseStatus};
 use crate::machine;
 use crate::protocol::{
     Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
 };
 use crate::random;
-use crate::store::{Fault, Store, operations};
+use crate::store::{Fault, Lessor, RETRY};
 
 /// One node of a lease.
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Keeper {
     holder_options: HolderOptions,
     /// One for each node of the lease, usually one.
     members: Vec<Member>,
-    store: Option<Box<dyn Store>>,
+    lessor: Option<Box<dyn Lessor>>,
     schedule: RenewalSchedule,
     /// Whether the clock was the reason why no generator could be made in the granted windows.
     is_waiting_for_clock: bool,
@@ -66,7 +66,7 @@ impl Keeper {
             lease,
             holder_options,
             members,
-            store: None,
+            lessor: None,
             schedule,
             is_waiting_for_clock: false,
             is_lost: false,
@@ -183,9 +183,8 @@ impl Keeper {
                         return Some(Event::NotGranted { token });
                     }
                 };
-                let answer = self.ask(|store, namespace| {
-                    operations::acquire_read_at(store, namespace, &request, read)
-                });
+                let answer =
+                    self.ask(|lessor, namespace| lessor.acquire(namespace, &request, read));
                 match answer {
                     Ok(grant) => Some(Event::Granted(grant)),
                     Err(fault) => {
@@ -197,6 +196,7 @@ impl Keeper {
             Effect::Renew(ref renew) => Some(self.renew(session, renew)),
             Effect::Install(grant) => {
                 self.end();
+                self.limit_window(grant.max_window_ms);
                 self.members[member].grant = Some(grant);
                 session.update(|state| state.granted = true);
                 self.schedule.succeeded();
@@ -207,8 +207,7 @@ impl Keeper {
             }
             Effect::End => Some(Event::Ended { used_until: self.end() }),
             Effect::Release(ref release) => {
-                let done =
-                    self.ask(|store, namespace| operations::release(store, namespace, release));
+                let done = self.ask(|lessor, namespace| lessor.release(namespace, release));
                 match done {
                     Ok(()) => self.emit(&LeaseEvent::Released { node: release.node }),
                     // The row expires; nothing else depends on this.
@@ -217,6 +216,13 @@ impl Keeper {
                 None
             }
         }
+    }
+
+    /// Wishes for more than a lessor grants would be in vain, and come again and again.
+    fn limit_window(&mut self, max_window_ms: u64) {
+        let window_ms = self.lease.options.window_ms.min(max_window_ms);
+        self.holder_options.window = window_ms.div_ceil(self.lease.options.layout.unit_ms());
+        self.schedule.set_window(window_ms);
     }
 
     fn request(&self, session: &LeaseSession, token: Token) -> Result<Acquire, Error> {
@@ -253,8 +259,7 @@ impl Keeper {
 
     fn renew(&mut self, session: &LeaseSession, renew: &Renew) -> Event {
         let (next, read) = (renew.next, Instant::now());
-        let answer =
-            self.ask(|store, namespace| operations::renew_read_at(store, namespace, renew, read));
+        let answer = self.ask(|lessor, namespace| lessor.renew(namespace, renew, read));
         match answer {
             Ok(answer) => Event::Renewed { next, answer },
             Err(Fault::Refused(refusal)) => {
@@ -363,24 +368,24 @@ impl Keeper {
 
     fn ask<T>(
         &mut self,
-        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
+        operation: impl FnOnce(&mut dyn Lessor, &str) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let (lease, store) = (Arc::clone(&self.lease), self.store.take());
+        let (lease, lessor) = (Arc::clone(&self.lease), self.lessor.take());
         // The store and the clock may be the user's own code.
         let answered = catch_unwind(AssertUnwindSafe(|| {
-            let mut store = match store {
-                Some(store) => store,
+            let mut lessor = match lessor {
+                Some(lessor) => lessor,
                 None => lease.source.connect(&lease.clock.exact)?,
             };
-            let answer = operation(&mut *store, &lease.options.namespace);
-            // After anything but an answer the connection may be broken or inside a transaction.
-            let keeps = matches!(answer, Ok(_) | Err(Fault::Refused(_)));
-            Ok((answer, keeps.then_some(store)))
+            let answer = operation(&mut *lessor, &lease.options.namespace);
+            let keeps =
+                matches!(answer, Ok(_) | Err(Fault::Refused(_))) || lessor.outlives_faults();
+            Ok((answer, keeps.then_some(lessor)))
         }));
-        let (answer, store) = answered.unwrap_or_else(|panic| {
+        let (answer, lessor) = answered.unwrap_or_else(|panic| {
             Err(Fault::Rejected(format!("the store panicked: {}", panic_text(&*panic))))
         })?;
-        self.store = store;
+        self.lessor = lessor;
         answer
     }
 

@@ -107,6 +107,15 @@ pub enum Refusal {
     Foreign,
     /// The layout's ticks have run out.
     Horizon,
+    /// What a broker refused, in its own words.
+    Relayed {
+        /// What it is, as in every language.
+        kind: ErrorKind,
+        /// What the broker says.
+        text: String,
+        /// When to ask again, in milliseconds from now.
+        retry_after_ms: Option<u64>,
+    },
 }
 
 impl Refusal {
@@ -220,6 +229,9 @@ impl Refusal {
                 "the store's files come from another machine, where namespace {namespace:?} may \
                  still be in use: if it is not, run `flakeid leases adopt`"
             )),
+            Self::Relayed { kind, text, retry_after_ms } => {
+                Error::new(*kind, text, retry_after_ms.and_then(after))
+            }
             Self::Horizon => match layout.tick_at(layout.horizon()) {
                 Err(horizon) => horizon,
                 Ok(_) => rejected("the layout's ticks have run out"),

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use flakeid_core::{Error, ErrorKind, Layout};
+
+use super::RETRY;
 use crate::protocol::Refusal;
 
 /// Why an operation on a store gave no result.
@@ -21,6 +24,22 @@ pub enum Fault {
     /// The rules say no. That is an answer: what the operation wrote before it, such as the floor of a
     /// restored store, is kept.
     Refused(Refusal),
+}
+
+impl Fault {
+    /// As the error that users see. `place` is what the store is called.
+    #[must_use]
+    pub fn to_error(&self, place: &str, namespace: &str, layout: &Layout) -> Error {
+        let (kind, retry_after) = match self {
+            Self::Refused(refusal) => return refusal.to_error(namespace, layout),
+            Self::Rejected(_) => (ErrorKind::StoreRejected, None),
+            Self::Unavailable(_) | Self::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
+        };
+        // Some stores name themselves.
+        let text = self.to_string();
+        let text = if text.contains(place) { text } else { format!("{place}: {text}") };
+        Error::new(kind, &text, retry_after)
+    }
 }
 
 impl From<Refusal> for Fault {

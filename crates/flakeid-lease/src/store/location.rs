@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flakeid_core::{Clock, Error};
 
 use super::url::redact;
-use super::{Fault, Store};
+use super::{Fault, Lessor, Store};
 
 /// Where a store is: a URL such as `sqlite:///var/lib/flakeid/flakeid.db`,
 /// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`.
@@ -91,6 +91,14 @@ impl Location {
     /// password, a file that cannot be used and the like.
     pub fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         self.open(clock, true)
+    }
+
+    /// Connects to whoever grants the leases: the store itself.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub fn connect_lessor(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
+        Ok(Box::new(self.connect(clock)?))
     }
 
     /// As [`connect`](Self::connect), but never creates the store: for tools that look after one. Only

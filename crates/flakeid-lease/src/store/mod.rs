@@ -42,6 +42,7 @@ mod gaps;
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod hosts;
 mod ledger;
+mod lessor;
 mod location;
 mod memory;
 #[cfg(feature = "mysql")]
@@ -70,6 +71,7 @@ mod values;
 
 pub use fault::Fault;
 pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};
+pub use lessor::Lessor;
 pub use location::Location;
-pub use memory::MemoryStore;
-pub(crate) use retry::CONNECT_TIMEOUT;
+pub use memory::{Contents as MemoryContents, MemoryStore};
+pub(crate) use retry::{CONNECT_TIMEOUT, RETRY};

@@ -45,6 +45,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
         Refusal::NoFreeNode { .. } | Refusal::Held { .. } => ErrorKind::NoFreeNode,
         Refusal::FencedOff => ErrorKind::LeaseExpired,
         Refusal::Horizon => ErrorKind::HorizonReached,
+        Refusal::Relayed { kind, .. } => *kind,
     };
     assert_eq!(error.kind(), kind, "{refusal:?}");
     let text = error.to_string();
@@ -55,7 +56,8 @@ fn check_error(error: &Error, refusal: &Refusal) {
         Refusal::FenceInFuture { retry_after_ms }
         | Refusal::Restored { retry_after_ms }
         | Refusal::Held { retry_after_ms, .. } => Some(*retry_after_ms),
-        Refusal::NoFreeNode { next_free_in_ms, .. } => *next_free_in_ms,
+        Refusal::NoFreeNode { next_free_in_ms: wait, .. }
+        | Refusal::Relayed { retry_after_ms: wait, .. } => *wait,
         _ => None,
     };
     let told = error.retry_after().map(|wait| wait.as_millis());
@@ -89,6 +91,11 @@ fn every_refusal_is_told() {
         Refusal::Restored { retry_after_ms: 46_000 },
         Refusal::Foreign,
         Refusal::Horizon,
+        Refusal::Relayed {
+            kind: ErrorKind::NoFreeNode,
+            text: "no free node".into(),
+            retry_after_ms: Some(7),
+        },
     ];
     for refusal in refusals {
         check_error(&refusal.to_error(SPACE, &layout), &refusal);

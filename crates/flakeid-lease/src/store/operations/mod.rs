@@ -6,7 +6,8 @@ mod operator;
 
 pub use lease::{acquire, acquire_read_at, release, renew, renew_read_at};
 pub use operator::{
-    Listing, PastHolder, Repair, adopt, fast_forward, init, init_lost, list, repair, whois,
+    Listing, PastHolder, Repair, adopt, describe, fast_forward, init, init_lost, list, repair,
+    whois,
 };
 
 use super::{Continuity, Fault, Ledger, Store};

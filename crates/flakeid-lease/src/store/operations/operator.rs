@@ -55,6 +55,14 @@ fn create(
     })
 }
 
+/// Reads what a namespace is, without its rows, and changes nothing.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`]; the store's fault.
+pub fn describe(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault> {
+    run(store, namespace, read_namespace)
+}
+
 /// A namespace as it is now.
 #[derive(Clone, Debug)]
 pub struct Listing {

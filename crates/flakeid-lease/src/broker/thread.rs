@@ -1,0 +1,366 @@
+//! The broker's thread: leases blocks when nodes run out, renews them, and gives back those that are
+//! not needed.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Error, ErrorKind};
+
+use super::state::{Phase, Shared, State};
+use crate::protocol::{
+    Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
+};
+use crate::store::{Fault, RETRY, Store, operations};
+use crate::{machine, random};
+
+pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send;
+
+/// The most blocks that are leased before the renewals have their turn.
+const MOST_AT_ONCE: usize = 64;
+/// The longest and the shortest time between two attempts after failures.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Keeps the blocks of a broker. Nothing else talks to the store.
+pub(super) struct BlockKeeper {
+    shared: Arc<Shared>,
+    open: Box<Opener>,
+    store: Option<Box<dyn Store>>,
+    holder_options: HolderOptions,
+    holders: Vec<BlockHolder>,
+    /// Failures in a row.
+    failures: u32,
+}
+
+/// One block.
+struct BlockHolder {
+    holder: Holder,
+    block: Option<u64>,
+    /// A renewal is due when fewer ticks than this are left: about two thirds of the window, never the
+    /// same for two blocks, so that they are not renewed together.
+    margin: u64,
+}
+
+impl BlockKeeper {
+    pub(super) fn start(
+        shared: Arc<Shared>,
+        place: &str,
+        open: Box<Opener>,
+        store: Box<dyn Store>,
+    ) -> Result<(), Error> {
+        let (namespace, options) = (&shared.namespace, &shared.options);
+        let window_ms = options.block_window_ms(namespace);
+        let holder_options = HolderOptions {
+            window: window_ms.div_ceil(namespace.layout.unit_ms()),
+            // No longer: after a crash the block is free for the next start of the same broker.
+            ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
+            fixed: false,
+        };
+        let (store, holders) = (Some(store), Vec::new());
+        let keeper = Self { shared, open, store, holder_options, holders, failures: 0 };
+        let started =
+            thread::Builder::new().name("flakeid-broker".into()).spawn(move || keeper.run());
+        started.map(drop).map_err(|error| {
+            let text = format!("the broker's thread for {place} cannot be started: {error}");
+            Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
+        })
+    }
+
+    fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        // The store and the clock may be the user's own code.
+        let kept = catch_unwind(AssertUnwindSafe(|| self.keep()));
+        // In a forked child there is no such thread, so the state is this process's.
+        drop(shared.update(|state| {
+            if kept.is_err() {
+                state.failure = Some(Fault::Rejected("the broker's thread panicked".into()));
+            }
+            state.phase = Phase::Ended;
+            state.wake();
+        }));
+    }
+
+    fn keep(&mut self) -> Result<(), Fault> {
+        loop {
+            let (waiting, phase) = {
+                let state = self.shared.state()?;
+                (state.waiting, state.phase)
+            };
+            if phase != Phase::Open {
+                return self.close_all();
+            }
+            let mut outcome = self.renew_due();
+            if outcome.is_ok() && waiting > 0 {
+                outcome = self.lease_more(waiting);
+            }
+            if outcome.is_ok() {
+                outcome = self.give_back_surplus();
+            }
+            let pause = self.settle(outcome)?;
+            self.sleep(pause)?;
+        }
+    }
+
+    /// Records how the store answered; returns how long to leave it alone.
+    fn settle(&mut self, outcome: Result<(), Fault>) -> Result<Duration, Fault> {
+        let failure = outcome.err().map(told_to_holders);
+        self.failures = if failure.is_some() { self.failures.saturating_add(1) } else { 0 };
+        self.shared.update(|state| {
+            state.failure = failure;
+            state.attempts += 1;
+            // Whoever still finds no room counts itself again.
+            state.waiting = 0;
+            state.wake();
+        })?;
+        if self.failures == 0 {
+            return Ok(Duration::ZERO);
+        }
+        let pause = SHORTEST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        Ok(pause.mul_f64(random::jitter()))
+    }
+
+    /// Sleeps for the pause, and then until something is due or somebody waits for a node.
+    fn sleep(&self, pause: Duration) -> Result<(), Fault> {
+        let begun = Instant::now();
+        let due = begun + self.until_due();
+        let state = self.shared.state()?;
+        let state = self.shared.wait(state, begun + pause, |state| state.phase != Phase::Open);
+        drop(self.shared.wait(state, due, |state| state.phase != Phase::Open || state.waiting > 0));
+        Ok(())
+    }
+
+    fn until_due(&self) -> Duration {
+        let layout = &self.shared.namespace.layout;
+        let now = self.shared.clock.unix_ms();
+        // Often enough to see empty blocks, and the clock being set.
+        let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
+        let holds =
+            self.holders.iter().filter_map(|of| Some((of.holder.hold.as_ref()?, of.margin)));
+        let due = holds.map(|(hold, margin)| {
+            let at = layout.unix_ms_at(hold.grant.fence.saturating_sub(margin));
+            Duration::from_millis(at.saturating_sub(now).max(1).cast_unsigned())
+        });
+        due.min().unwrap_or(often).min(often)
+    }
+
+    fn renew_due(&mut self) -> Result<(), Fault> {
+        let mut outcome = Ok(());
+        for index in 0..self.holders.len() {
+            let event = self.wake(self.holders[index].margin);
+            outcome = outcome.and(self.follow(index, event));
+        }
+        self.holders.retain(|of| of.holder.hold.as_ref().is_some_and(|hold| !hold.fenced_off));
+        outcome
+    }
+
+    /// Leases as many blocks as those who wait need.
+    fn lease_more(&mut self, waiting: usize) -> Result<(), Fault> {
+        let size = 1_usize << self.shared.namespace.block_bits;
+        for _ in 0..waiting.div_ceil(size).min(MOST_AT_ONCE) {
+            let window = self.holder_options.window;
+            let margin = (window as f64 * 2.0 / 3.0 * random::jitter()).ceil() as u64;
+            let margin = margin.clamp(1, window);
+            self.holders.push(BlockHolder { holder: Holder::new(), block: None, margin });
+            let event = self.wake(margin);
+            let outcome = self.follow(self.holders.len() - 1, event);
+            if outcome.is_err() {
+                self.holders.retain(|of| of.holder.hold.is_some());
+                return outcome;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back the blocks that have been empty for longer than a holder may be silent, but for one.
+    fn give_back_surplus(&mut self) -> Result<(), Fault> {
+        let now = self.shared.clock.unix_ms();
+        let ttl_ms = i64::try_from(self.shared.options.ttl_ms).unwrap_or(i64::MAX);
+        let surplus: Vec<u64> = {
+            let mut state = self.shared.state()?;
+            state.blocks.expire(now);
+            let empty = state.blocks.blocks().filter(|(_, _, since)| {
+                since.is_some_and(|since| now.saturating_sub(since) >= ttl_ms)
+            });
+            let empty: Vec<u64> = empty.skip(1).map(|(block, ..)| block).collect();
+            empty
+        };
+        for block in surplus {
+            let Some(index) = self.holders.iter().position(|of| of.block == Some(block)) else {
+                continue;
+            };
+            let is_empty = |state: &State| {
+                state.blocks.blocks().any(|(number, _, since)| number == block && since.is_some())
+            };
+            if is_empty(&*self.shared.state()?) {
+                self.close(index)?;
+                self.holders.swap_remove(index);
+            }
+        }
+        Ok(())
+    }
+
+    fn close_all(&mut self) -> Result<(), Fault> {
+        let mut outcome = Ok(());
+        for index in 0..self.holders.len() {
+            outcome = self.close(index).and(outcome);
+        }
+        outcome
+    }
+
+    fn close(&mut self, index: usize) -> Result<(), Fault> {
+        self.follow(index, Event::Close)
+    }
+
+    fn wake(&self, margin: u64) -> Event {
+        let unix_ms = self.shared.clock.unix_ms();
+        let now = self.shared.namespace.layout.tick_at(unix_ms).unwrap_or(0);
+        Event::Wake { now, unix_ms, next: 0, margin, fresh: random::token() }
+    }
+
+    /// Passes an event to the holder, carries out the effects, and passes the resulting events back.
+    fn follow(&mut self, index: usize, event: Event) -> Result<(), Fault> {
+        let mut events = std::collections::VecDeque::from([event]);
+        let mut outcome = Ok(());
+        while let Some(event) = events.pop_front() {
+            let (next, effects) = self.holders[index].holder.step(&self.holder_options, &event);
+            self.holders[index].holder = next;
+            for effect in effects {
+                let (answer, failed) = self.act(index, &effect);
+                events.extend(answer);
+                outcome = outcome.and(failed);
+            }
+        }
+        outcome
+    }
+
+    fn act(&mut self, index: usize, effect: &Effect) -> (Option<Event>, Result<(), Fault>) {
+        match *effect {
+            Effect::Acquire { token } => {
+                let (request, read) = (self.request(token), Instant::now());
+                match self
+                    .ask(|store, name| operations::acquire_read_at(store, name, &request, read))
+                {
+                    Ok(grant) => (Some(Event::Granted(grant)), Ok(())),
+                    Err(fault) => (Some(Event::NotGranted { token }), Err(fault)),
+                }
+            }
+            Effect::Renew(ref renew) => self.renew(index, renew),
+            Effect::Install(grant) => (None, self.install(index, grant)),
+            Effect::Raise { node, fence, .. } => {
+                (None, self.shared.update(|state| state.blocks.raise(node, fence)))
+            }
+            Effect::End => {
+                let block = self.holders[index].block.take();
+                let lost =
+                    self.shared.update(|state| block.map_or(0, |block| state.blocks.lose(block)));
+                match lost {
+                    Ok(used_until) => (Some(Event::Ended { used_until }), Ok(())),
+                    Err(fault) => (None, Err(fault)),
+                }
+            }
+            Effect::Release(ref release) => {
+                (None, self.ask(|store, name| operations::release(store, name, release)))
+            }
+        }
+    }
+
+    fn install(&mut self, index: usize, grant: Grant) -> Result<(), Fault> {
+        self.holders[index].block = Some(grant.node);
+        let now = self.shared.clock.unix_ms();
+        self.shared.update(|state| state.blocks.add(&grant, now))
+    }
+
+    fn renew(&mut self, index: usize, renew: &Renew) -> (Option<Event>, Result<(), Fault>) {
+        let (next, read, sent) = (renew.next, Instant::now(), self.shared.clock.unix_ms());
+        match self.ask(|store, name| operations::renew_read_at(store, name, renew, read)) {
+            Ok(answer) => {
+                let heard = self.shared.clock.unix_ms();
+                // Written some time between the two, by the store's clock.
+                let skew_ms = match answer.renewed {
+                    renewed if renewed < sent => sent.saturating_sub(renewed),
+                    renewed => heard.saturating_sub(renewed).min(0),
+                };
+                let noted = self.shared.update(|state| state.skew_ms = skew_ms);
+                (Some(Event::Renewed { next, answer }), noted)
+            }
+            Err(Fault::Refused(refusal)) => {
+                let is_lost = matches!(
+                    refusal,
+                    Refusal::FencedOff | Refusal::Restored { .. } | Refusal::MissingNamespace
+                );
+                if is_lost && let Some(block) = self.holders[index].block.take() {
+                    let lost = self.shared.update(|state| state.blocks.lose(block));
+                    if let Err(fault) = lost {
+                        return (None, Err(fault));
+                    }
+                }
+                let fault = Fault::Refused(refusal.clone());
+                (Some(Event::NotRenewed { next, refusal }), Err(fault))
+            }
+            Err(fault) => (Some(Event::Unanswered { next }), Err(fault)),
+        }
+    }
+
+    fn request(&self, token: Token) -> Acquire {
+        let (namespace, options) = (&self.shared.namespace, &self.shared.options);
+        Acquire {
+            layout: namespace.layout,
+            block_bits: namespace.block_bits,
+            identity: Identity::Name(options.address.clone()),
+            from: 0,
+            to: namespace.max_row(),
+            rotation: 0,
+            reuse: true,
+            token,
+            window_ms: options.block_window_ms(namespace),
+            ttl_ms: self.holder_options.ttl_ms,
+            now: self.shared.clock.unix_ms(),
+            waited_ms: 0,
+            after: 0,
+            owner: Owner {
+                name: options.address.clone(),
+                host: machine::host_name(),
+                pid: std::process::id(),
+            },
+        }
+    }
+
+    fn ask<T>(
+        &mut self,
+        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut store = match self.store.take() {
+            Some(store) => store,
+            None => (self.open)()?,
+        };
+        let answer = operation(&mut *store, &self.shared.namespace.name);
+        // After anything but an answer the connection may be broken or inside a transaction.
+        if matches!(answer, Ok(_) | Err(Fault::Refused(_))) {
+            self.store = Some(store);
+        }
+        answer
+    }
+}
+
+impl State {
+    /// Wakes those who wait for the next attempt.
+    fn wake(&mut self) {
+        self.wakers.drain(..).for_each(std::task::Waker::wake);
+    }
+}
+
+/// What holders are told when the store refuses the broker something: it counts blocks, they nodes.
+fn told_to_holders(fault: Fault) -> Fault {
+    let Fault::Refused(Refusal::NoFreeNode { held, hot, quarantined, next_free_in_ms, .. }) = fault
+    else {
+        return fault;
+    };
+    let text = format!(
+        "the store has no free block of nodes for the broker: {held} held by brokers, {hot} with a \
+         fence too far ahead, {quarantined} quarantined; see `flakeid leases ls`"
+    );
+    let kind = ErrorKind::NoFreeNode;
+    Fault::Refused(Refusal::Relayed { kind, text, retry_after_ms: next_free_in_ms })
+}
