@@ -9,6 +9,7 @@ use bytes::Bytes;
 use flakeid_core::{Error, Id};
 use flakeid_lease::AnyGenerator;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use prometheus_client::metrics::counter::Counter;
 use tokio::time::{Sleep, sleep};
 
 use crate::forms::Form;
@@ -84,13 +85,20 @@ pub(crate) struct IdStream {
     /// How long one piece may wait for the generator.
     max_wait: Duration,
     waiting_since: Option<Instant>,
+    waits: Counter,
     wait: Option<Pin<Box<Sleep>>>,
     /// A piece that was generated before it was asked for.
     generated: Option<Vec<u8>>,
 }
 
 impl IdStream {
-    pub(crate) fn new(generator: AnyGenerator, form: Form, count: u64, max_wait: Duration) -> Self {
+    pub(crate) fn new(
+        generator: AnyGenerator,
+        form: Form,
+        count: u64,
+        max_wait: Duration,
+        waits: Counter,
+    ) -> Self {
         Self {
             generator,
             form,
@@ -100,6 +108,7 @@ impl IdStream {
             filled: 0,
             max_wait,
             waiting_since: None,
+            waits,
             wait: None,
             generated: None,
         }
@@ -171,7 +180,10 @@ impl IdStream {
 
     /// For how long to wait before the next attempt; `None` if there is none.
     fn wait_for(&mut self, error: &Error) -> Option<Duration> {
-        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let since = *self.waiting_since.get_or_insert_with(|| {
+            self.waits.inc();
+            Instant::now()
+        });
         let left = self.max_wait.checked_sub(since.elapsed()).filter(|left| !left.is_zero())?;
         let wait = error.retry_after().filter(|_| error.kind().is_retryable())?;
         Some(wait.clamp(Duration::from_millis(1), Duration::from_millis(50)).min(left))

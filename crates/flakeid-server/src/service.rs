@@ -47,6 +47,7 @@ struct Served {
     generator: AnyGenerator,
     layout_name: String,
     ids: Counter,
+    waits: Counter,
 }
 
 impl Service {
@@ -57,8 +58,8 @@ impl Service {
         let metrics = Metrics::new(&generators);
         let serve = |(name, generator): (String, AnyGenerator)| {
             let layout_name = layout_name(generator.layout());
-            let ids = metrics.ids_of(&name);
-            (name, Served { generator, layout_name, ids })
+            let (ids, waits) = (metrics.ids_of(&name), metrics.waits_of(&name));
+            (name, Served { generator, layout_name, ids, waits })
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
@@ -217,7 +218,8 @@ impl Served {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
-        let mut stream = IdStream::new(self.generator.clone(), form, count, limits.max_wait);
+        let (generator, waits) = (self.generator.clone(), self.waits.clone());
+        let mut stream = IdStream::new(generator, form, count, limits.max_wait, waits);
         let body = match stream.begin().await? {
             Some(whole) => Body::whole(whole),
             None => Body::ids(stream),

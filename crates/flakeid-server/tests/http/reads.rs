@@ -69,3 +69,19 @@ fn metrics_count_what_was_done() {
         assert!(metrics.text().lines().any(|found| found == line), "{line}: {}", metrics.text());
     }
 }
+
+/// Twitter's layout has 4,096 IDs a millisecond, so an answer with more of them waits.
+#[test]
+fn metrics_count_answers_that_waited() {
+    let server = TestServer::new(service(), ServeOptions::default());
+    let waits = || {
+        let metrics = server.ask("GET", "/metrics", "");
+        let of = "flakeid_waits_total{namespace=\"default\"} ";
+        let line = metrics.text().lines().find_map(|line| line.strip_prefix(of));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(waits(), 0);
+    assert_eq!(server.ask("POST", "/v1/default/ids?count=100000", "").ids().len(), 100_000);
+    let waited = waits();
+    assert!((1..=25).contains(&waited), "{waited} of 25 pieces waited");
+}
