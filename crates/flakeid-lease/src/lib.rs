@@ -38,5 +38,6 @@ pub use any::{AnyCachedGenerator, AnyGenerator, AnyLocalGenerator};
 pub use embedded::embedded_url;
 pub use generator::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
 pub use keeper::{LeaseEvent, LeaseStatus};
-pub use machine::machine_rotation;
+pub use machine::{host_name, machine_rotation};
 pub use node_source::NodeSource;
+pub use random::token as fresh_token;

@@ -43,7 +43,8 @@ pub fn machine_rotation() -> u64 {
 }
 
 /// This host's name, for people to read in `flakeid leases ls`; empty if it has none.
-pub(crate) fn host_name() -> String {
+#[must_use]
+pub fn host_name() -> String {
     let name = gethostname::gethostname().to_string_lossy().into_owned();
     name.chars().filter(|c| !c.is_control()).take(128).collect()
 }

@@ -23,7 +23,8 @@ fn fallback() -> u128 {
 }
 
 /// A token never used before.
-pub(crate) fn token() -> Token {
+#[must_use]
+pub fn token() -> Token {
     Token::from_bits(bits())
 }
 

@@ -20,7 +20,7 @@ struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ErrorDetail<'a> {
     code: &'a str,
     message: &'a str,
@@ -28,6 +28,12 @@ struct ErrorDetail<'a> {
     field: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
+    /// What only holders of leases need to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<&'a str>,
+    /// The broker that is to be asked instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broker: Option<&'a str>,
 }
 
 impl Answer {
@@ -61,7 +67,17 @@ impl Answer {
 
     /// What only HTTP knows: a path, a method, a token.
     pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
-        let error = ErrorDetail { code, message, field: None, retry_after_ms: None };
+        Self::of_detail(status, code, ErrorDetail { code, message, ..ErrorDetail::default() })
+    }
+
+    /// The node is another broker's.
+    pub(crate) fn misdirected(message: &str, broker: Option<&str>) -> Self {
+        let code = "HTTP_MISDIRECTED";
+        let detail = ErrorDetail { code, message, broker, ..ErrorDetail::default() };
+        Self::of_detail(StatusCode::MISDIRECTED_REQUEST, code, detail)
+    }
+
+    fn of_detail(status: StatusCode, code: &'static str, error: ErrorDetail<'_>) -> Self {
         let mut answer = Self::json(status, &ErrorBody { error });
         answer.code = code;
         answer
@@ -85,6 +101,15 @@ impl From<Error> for Answer {
 
 impl Answer {
     pub(crate) fn from_error(error: &Error, status: StatusCode) -> Self {
+        Self::from_refusal(error, status, None)
+    }
+
+    /// With the refusal of a lease, if it is one that its holder has to tell from others.
+    pub(crate) fn from_refusal(
+        error: &Error,
+        status: StatusCode,
+        refusal: Option<&'static str>,
+    ) -> Self {
         let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
         let detail = ErrorDetail {
             code: error.code(),
@@ -92,9 +117,10 @@ impl Answer {
             field: error.field(),
             retry_after_ms: retry_after
                 .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            refusal,
+            broker: None,
         };
-        let mut answer = Self::json(status, &ErrorBody { error: detail });
-        answer.code = error.code();
+        let mut answer = Self::of_detail(status, error.code(), detail);
         if let Some(wait) = retry_after {
             // Whole seconds, and never too few.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);

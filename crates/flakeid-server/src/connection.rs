@@ -35,7 +35,7 @@ pub(crate) async fn serve(
     };
     let respond = service_fn(move |request: hyper::Request<Incoming>| {
         let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.respond(&request).await) }
+        async move { Ok::<_, Infallible>(service.respond(request).await) }
     });
     let connection = Builder::new()
         .timer(TokioTimer::new())

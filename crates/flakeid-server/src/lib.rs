@@ -29,6 +29,7 @@ mod forms;
 mod id_json;
 mod instant;
 mod layout_json;
+mod leases;
 mod listener;
 mod metrics;
 mod query;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -11,18 +12,48 @@ use tokio::net::TcpListener;
 use tokio::net::UnixListener;
 
 /// An address to listen on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Listener {
     /// TCP; port 0 is any free one.
     Tcp(SocketAddr),
+    /// As [`bound`](Self::bound).
+    Bound(Arc<std::net::TcpListener>),
     /// A Unix socket. One that nobody listens on any more is replaced.
     Unix(PathBuf),
+}
+
+impl Listener {
+    /// Listens already, so that the address is known before there is anything to serve.
+    ///
+    /// # Errors
+    /// If the address cannot be had.
+    pub fn bound(address: SocketAddr) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::Bound(Arc::new(listener)))
+    }
+
+    /// The address with the port that it was given; `None` for a Unix socket.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn tcp_address(&self) -> io::Result<Option<SocketAddr>> {
+        match self {
+            Self::Tcp(address) => Ok(Some(*address)),
+            Self::Bound(listener) => listener.local_addr().map(Some),
+            Self::Unix(_) => Ok(None),
+        }
+    }
 }
 
 impl fmt::Display for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(formatter, "{address}"),
+            Self::Bound(listener) => match listener.local_addr() {
+                Ok(address) => write!(formatter, "{address}"),
+                Err(error) => write!(formatter, "an unknown address ({error})"),
+            },
             Self::Unix(path) => write!(formatter, "{}", path.display()),
         }
     }
@@ -48,6 +79,9 @@ impl BoundListener {
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
             Listener::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            Listener::Bound(listener) => {
+                Ok(Self::Tcp(TcpListener::from_std(listener.try_clone()?)?))
+            }
             #[cfg(unix)]
             Listener::Unix(path) => {
                 let listener = match UnixListener::bind(path) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use flakeid_lease::AnyGenerator;
+use flakeid_lease::broker::Broker;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text::encode};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -13,7 +14,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::reads::readiness;
+use crate::reads::{BrokerReadiness, broker_readiness, readiness};
 
 /// From 50 µs, which a request over loopback takes, to 3 s, which is longer than any may wait.
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
@@ -75,6 +76,11 @@ impl Metrics {
         Self { registry, ids, waits, requests, seconds, accept_failures }
     }
 
+    /// Shows how brokers stand.
+    pub(crate) fn watch_brokers(&mut self, brokers: &BTreeMap<String, Broker>) {
+        self.registry.register_collector(Box::new(BrokerMetrics(brokers.clone())));
+    }
+
     /// The counter of a namespace's IDs.
     pub(crate) fn ids_of(&self, namespace: &str) -> Counter {
         self.ids.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
@@ -104,6 +110,43 @@ impl Metrics {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
+    }
+}
+
+/// Reads brokers when they are asked about.
+#[derive(Debug)]
+struct BrokerMetrics(BTreeMap<String, Broker>);
+
+impl Collector for BrokerMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        type Read = fn(&BrokerReadiness) -> f64;
+        let gauges: [(&str, &str, Read); 5] = [
+            ("broker_blocks", "Blocks of nodes that the broker holds", |of| of.blocks as f64),
+            ("broker_holders", "Nodes of them that have a holder", |of| of.holders as f64),
+            (
+                "broker_block_seconds",
+                "Seconds for which holders can be served without the store",
+                |of| of.seconds_left.unwrap_or(f64::INFINITY),
+            ),
+            (
+                "broker_skew_seconds",
+                "How far this host's clock is ahead of the store's, in seconds",
+                |of| of.skew_ms as f64 / 1_000.0,
+            ),
+            ("broker_ready", "Whether the broker can grant and renew now: 1, or 0", |of| {
+                f64::from(u8::from(of.ready))
+            }),
+        ];
+        let all: Vec<_> = self.0.iter().map(|(name, of)| (name, broker_readiness(of))).collect();
+        for (name, help, read) in gauges {
+            let kind = ConstGauge::new(0.0).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind)?;
+            for (namespace, of) in &all {
+                let labels = NamespaceLabel { namespace: (*namespace).clone() };
+                ConstGauge::new(read(of)).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,10 @@
 //! Answers that need no new ID: the IDs of a time range, and whether the server is ready.
 
+use std::collections::BTreeMap;
+
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 use flakeid_lease::AnyGenerator;
+use flakeid_lease::broker::Broker;
 use serde::Serialize;
 
 use crate::bounds_json::BoundsJson;
@@ -43,6 +46,48 @@ pub(crate) struct Readiness {
     pub(crate) seconds_left: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
+}
+
+/// Of a server.
+#[derive(Serialize)]
+pub(crate) struct ReadinessOfAll<'a> {
+    pub(crate) namespaces: BTreeMap<&'a String, Readiness>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) brokers: BTreeMap<&'a String, BrokerReadiness>,
+}
+
+/// Whether a broker can grant and renew now, and for how much longer without its store.
+#[derive(Default, Serialize)]
+pub(crate) struct BrokerReadiness {
+    pub(crate) ready: bool,
+    pub(crate) blocks: usize,
+    pub(crate) holders: usize,
+    /// `null` while there is no block, because nobody has asked.
+    pub(crate) seconds_left: Option<f64>,
+    pub(crate) skew_ms: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<String>,
+}
+
+pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
+    let status = match broker.status() {
+        Ok(status) => status,
+        Err(fault) => {
+            let last_error = Some(fault.to_string());
+            return BrokerReadiness { last_error, ..BrokerReadiness::default() };
+        }
+    };
+    let left = status.served_until_unix_ms.map(|end| end.saturating_sub(SystemClock.unix_ms()));
+    let max_skew_ms = broker.namespace().bounds.max_skew_ms;
+    let can_serve = left.map_or(status.last_error.is_none(), |left| left > 0);
+    BrokerReadiness {
+        ready: status.is_open && can_serve && status.skew_ms.unsigned_abs() <= max_skew_ms,
+        blocks: status.blocks,
+        holders: status.holders,
+        seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
+        skew_ms: status.skew_ms,
+        last_error: status.last_error.map(|error| error.to_string()),
+    }
 }
 
 pub(crate) fn readiness(generator: &AnyGenerator) -> Readiness {

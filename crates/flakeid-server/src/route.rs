@@ -19,6 +19,8 @@ pub(crate) enum Resource<'a> {
     Id(&'a str),
     Bounds,
     Layout,
+    Leases,
+    Lease(&'a str),
 }
 
 impl<'a> Route<'a> {
@@ -42,6 +44,8 @@ impl<'a> Route<'a> {
                     ("ids", Some(id)) if !id.is_empty() => Resource::Id(id),
                     ("bounds", None) => Resource::Bounds,
                     ("layout", None) => Resource::Layout,
+                    ("leases", None) => Resource::Leases,
+                    ("leases", Some(node)) if !node.is_empty() => Resource::Lease(node),
                     _ => return None,
                 };
                 Self::OfNamespace { namespace, resource }
@@ -56,28 +60,34 @@ impl<'a> Route<'a> {
             Self::OfNamespace { resource: Resource::Id(_), .. } => "inspect",
             Self::OfNamespace { resource: Resource::Bounds, .. } => "bounds",
             Self::OfNamespace { resource: Resource::Layout, .. } => "layout",
+            Self::OfNamespace { resource: Resource::Leases | Resource::Lease(_), .. } => "leases",
             Self::Live | Self::Ready => "health",
             Self::Metrics => "metrics",
             Self::OpenApi => "openapi",
         }
     }
 
-    /// Whether it makes something, and is for `POST` only; everything else is only read.
+    /// Whether it makes IDs, which nothing may that a cache can answer.
     pub(crate) const fn issues(&self) -> bool {
         matches!(self, Self::OfNamespace { resource: Resource::Ids, .. })
     }
 
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.allowed() == "GET, HEAD"
+    }
+
     /// The methods that it has, as in an `Allow` header.
     pub(crate) const fn allowed(&self) -> &'static str {
-        if self.issues() { "POST" } else { "GET, HEAD" }
+        match self {
+            Self::OfNamespace { resource: Resource::Ids, .. } => "POST",
+            Self::OfNamespace { resource: Resource::Leases, .. } => "GET, HEAD, POST",
+            Self::OfNamespace { resource: Resource::Lease(_), .. } => "PATCH, DELETE",
+            _ => "GET, HEAD",
+        }
     }
 
     pub(crate) fn allows(&self, method: &Method) -> bool {
-        if self.issues() {
-            method == Method::POST
-        } else {
-            method == Method::GET || method == Method::HEAD
-        }
+        self.allowed().split(", ").any(|allowed| method == allowed)
     }
 
     /// Whether anybody may ask. Whatever watches a server's health has no token.
@@ -88,7 +98,7 @@ impl<'a> Route<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Resource, Route};
+    use super::{Method, Resource, Route};
 
     #[test]
     fn paths() {
@@ -101,6 +111,9 @@ mod tests {
             ("/v1//ids", None),
             ("/v1/orders/ids/", None),
             ("/v1/orders/ids/1/2", None),
+            ("/v1/orders/leases", of("orders", Resource::Leases)),
+            ("/v1/orders/leases/7", of("orders", Resource::Lease("7"))),
+            ("/v1/orders/leases/7/8", None),
             ("/v1/orders/layout/", None),
             ("/v1/orders", None),
             ("//v1/orders/ids", None),
@@ -111,5 +124,18 @@ mod tests {
         ] {
             assert_eq!(Route::parse(path), route, "{path}");
         }
+    }
+
+    #[test]
+    fn methods() {
+        let allowed = |path| {
+            let methods = [Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE];
+            let route = Route::parse(path);
+            methods.map(|method| route.is_some_and(|route| route.allows(&method)))
+        };
+        assert_eq!(allowed("/v1/a/ids"), [false, false, true, false, false]);
+        assert_eq!(allowed("/v1/a/leases"), [true, true, true, false, false]);
+        assert_eq!(allowed("/v1/a/leases/7"), [false, false, false, true, true]);
+        assert_eq!(allowed("/livez"), [true, true, false, false, false]);
     }
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use flakeid_core::{Clock, Error, SystemClock};
 use flakeid_lease::AnyGenerator;
+use flakeid_lease::broker::Broker;
 use flakeid_lease::protocol::Namespace;
+use hyper::body::Body as HttpBody;
 use hyper::header::{ALLOW, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
 use prometheus_client::metrics::counter::Counter;
@@ -15,6 +18,7 @@ use crate::body::{Body, IdStream};
 use crate::forms::Form;
 use crate::id_json::{IdJson, layout_name};
 use crate::layout_json::LayoutJson;
+use crate::leases::Leases;
 use crate::metrics::Metrics;
 use crate::query::{number, parameters};
 use crate::reads;
@@ -28,6 +32,7 @@ const OPEN_API: &str = include_str!("openapi.json");
 #[derive(Debug)]
 pub struct Service {
     namespaces: BTreeMap<String, Served>,
+    brokers: BTreeMap<String, Broker>,
     tokens: Tokens,
     limits: Limits,
     metrics: Metrics,
@@ -63,7 +68,17 @@ impl Service {
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
-        Self { namespaces, tokens: Tokens::default(), limits, metrics }
+        let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
+        Self { namespaces, brokers, tokens, limits, metrics }
+    }
+
+    /// Grants leases too, each broker those of its namespace.
+    #[must_use]
+    pub fn brokers(mut self, brokers: impl IntoIterator<Item = Broker>) -> Self {
+        let named = brokers.into_iter().map(|broker| (broker.namespace().name.clone(), broker));
+        self.brokers = named.collect();
+        self.metrics.watch_brokers(&self.brokers);
+        self
     }
 
     /// Every request but for the server's health must show one of these tokens.
@@ -93,19 +108,25 @@ impl Service {
         self.tokens.are_required()
     }
 
-    /// Ends all generators, and gives leased nodes back.
+    /// Ends all generators and brokers, and gives leased nodes and blocks back.
     pub fn close(&self) {
         self.namespaces.values().for_each(|served| served.generator.close());
+        self.brokers.values().for_each(|broker| broker.close(Duration::from_secs(2)));
     }
 
-    /// Answers a request. Its body is not read: nothing here needs one.
-    pub async fn respond<B>(&self, request: &Request<B>) -> Response<Body> {
+    /// Answers a request.
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let began = Instant::now();
-        let route = Route::parse(request.uri().path());
+        let uri = request.uri().clone();
+        let route = Route::parse(uri.path());
         let operation = route.as_ref().map_or("none", Route::operation);
         let answer = match route {
             None => not_found("there is no such path; /openapi.json lists the paths"),
-            Some(route) if !route.is_public() && !self.admits(request) => unauthorized(),
+            Some(route) if !route.is_public() && !self.admits(&request) => unauthorized(),
             Some(route) if !route.allows(request.method()) => not_allowed(&route),
             Some(route) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
         };
@@ -122,13 +143,29 @@ impl Service {
         !self.tokens.are_required() || self.tokens.admit(request.headers())
     }
 
-    async fn answer<B>(&self, route: &Route<'_>, request: &Request<B>) -> Result<Answer, Error> {
+    async fn answer<B>(&self, route: &Route<'_>, request: Request<B>) -> Result<Answer, Error>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         Ok(match *route {
+            Route::OfNamespace { namespace, resource: Resource::Leases } => {
+                match self.leases(namespace) {
+                    Ok(leases) => return leases.answer_all(request).await,
+                    Err(answer) => answer,
+                }
+            }
+            Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
+                match self.leases(namespace) {
+                    Ok(leases) => return leases.answer_one(node, request).await,
+                    Err(answer) => answer,
+                }
+            }
             Route::OfNamespace { namespace, resource } => {
                 let Some(served) = self.namespaces.get(namespace) else {
                     return Ok(self.unknown(namespace));
                 };
-                return served.answer(resource, request, self.limits).await;
+                return served.answer(resource, &request, self.limits).await;
             }
             Route::Live => Answer::text("ok\n", "text/plain"),
             Route::Ready => self.readiness(),
@@ -146,25 +183,43 @@ impl Service {
         })
     }
 
+    fn leases<'a>(&'a self, namespace: &'a str) -> Result<Leases<'a>, Answer> {
+        if let Some(broker) = self.brokers.get(namespace) {
+            return Ok(Leases { broker, namespace });
+        }
+        if !self.namespaces.contains_key(namespace) {
+            return Err(self.unknown(namespace));
+        }
+        Err(not_found(&format!(
+            "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
+             namespace of blocks"
+        )))
+    }
+
     fn readiness(&self) -> Answer {
-        let all: BTreeMap<_, _> = self
-            .namespaces
-            .iter()
-            .map(|(name, of)| (name, reads::readiness(&of.generator)))
-            .collect();
-        let status = if all.values().all(|namespace| namespace.ready) {
-            StatusCode::OK
-        } else {
-            StatusCode::SERVICE_UNAVAILABLE
-        };
-        Answer::json(status, &BTreeMap::from([("namespaces", all)]))
+        let namespaces = self.namespaces.iter();
+        let namespaces: BTreeMap<_, _> =
+            namespaces.map(|(name, of)| (name, reads::readiness(&of.generator))).collect();
+        let brokers = self.brokers.iter();
+        let brokers: BTreeMap<_, _> =
+            brokers.map(|(name, of)| (name, reads::broker_readiness(of))).collect();
+        let is_ready = namespaces.values().all(|namespace| namespace.ready)
+            && brokers.values().all(|broker| broker.ready);
+        let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Answer::json(status, &reads::ReadinessOfAll { namespaces, brokers })
     }
 
     fn unknown(&self, namespace: &str) -> Answer {
         if let Err(error) = Namespace::check_name(namespace) {
             return error.into();
         }
-        let known: Vec<_> = self.namespaces.keys().map(String::as_str).collect();
+        let mut known: Vec<_> = self.namespaces.keys().map(String::as_str).collect();
+        known.extend(
+            self.brokers
+                .keys()
+                .filter(|name| !self.namespaces.contains_key(*name))
+                .map(String::as_str),
+        );
         not_found(&format!(
             "this server has no namespace {namespace:?}; it serves: {}",
             known.join(", ")
@@ -195,6 +250,8 @@ impl Served {
                 let now = SystemClock.unix_ms();
                 Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
             }
+            // The broker answers these.
+            Resource::Leases | Resource::Lease(_) => Ok(not_found("there are no leases")),
         }
     }
 
@@ -245,8 +302,10 @@ fn unauthorized() -> Answer {
 fn not_allowed(route: &Route<'_>) -> Answer {
     let message = if route.issues() {
         "ask for IDs with POST: a cache may give the answer to a GET to two clients"
-    } else {
+    } else if route.is_read_only() {
         "this can only be read: use GET"
+    } else {
+        "this path has other methods: the header Allow names them"
     };
     let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
     answer.with(ALLOW, route.allowed())

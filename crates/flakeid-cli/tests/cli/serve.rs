@@ -6,8 +6,19 @@ use std::process::{Child, Stdio};
 
 use crate::run::{flakeid, run, scratch};
 
+/// A server that does not outlive its test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
 /// A server on a free port, and its URL.
-fn serve(args: &[&str]) -> (Child, String) {
+fn serve(args: &[&str]) -> (Serving, String) {
     let mut child = flakeid()
         .args([&["serve", "--listen", "127.0.0.1:0"], args].concat())
         .stdout(Stdio::piped())
@@ -15,7 +26,7 @@ fn serve(args: &[&str]) -> (Child, String) {
         .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (child, line.trim_end().to_owned())
+    (Serving(child), line.trim_end().to_owned())
 }
 
 fn ask(url: &str, request: &str) -> String {
@@ -49,8 +60,56 @@ fn ids_come_from_a_leased_node_that_is_given_back() {
     assert_eq!(state(), "free");
 }
 
+/// Two processes lease from the server, and one that goes past it is told where to lease.
+#[test]
+fn processes_lease_from_a_server() {
+    let (_, store) = scratch("serve-leases");
+    let (mut child, url) = serve(&["--store", &store]);
+    let mut ids = std::collections::HashSet::new();
+    let mut nodes = std::collections::HashSet::new();
+    for _ in 0..2 {
+        let output = run(&["next", "--count", "500", "--store", &url]);
+        ids.extend(output.quiet().text().lines().map(str::to_owned));
+    }
+    let reply = ask(&url, "POST /v1/default/ids?count=500");
+    let is_id = |text: &&str| text.len() > 15 && text.bytes().all(|byte| byte.is_ascii_digit());
+    ids.extend(reply.split('"').filter(is_id).map(str::to_owned));
+    assert_eq!(ids.len(), 1_500);
+    for id in &ids {
+        let shown = run(&["inspect", "--json", id]).quiet().json();
+        nodes.insert(shown[0]["node"].as_u64().unwrap());
+    }
+    assert!(nodes.iter().all(|node| *node < 16), "all of one block: {nodes:?}");
+
+    let past = run(&["next", "--store", &store]);
+    assert_eq!(past.code, Some(1));
+    for part in ["FLAKEID_STORE_REJECTED", "leased in blocks", "flakeid serve"] {
+        assert!(past.stderr.contains(part), "{part}: {}", past.stderr);
+    }
+    let listed = run(&["leases", "ls", "--store", &url]);
+    assert!(listed.stderr.contains("name the store that it leases from"), "{}", listed.stderr);
+    end(&mut child);
+}
+
+/// A namespace whose nodes are leased one by one is served without leases.
+#[test]
+fn a_namespace_of_nodes_has_ids_only() {
+    let (_, store) = scratch("serve-nodes");
+    run(&["next", "--store", &store]).quiet();
+    let refused = run(&["serve", "--listen", "127.0.0.1:0", "--no-ids", "--store", &store]);
+    assert!(refused.stderr.contains("leased one by one"), "{}", refused.stderr);
+    let (mut child, url) = serve(&["--store", &store]);
+    assert!(ask(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
+    let reply = ask(&url, "GET /v1/default/leases");
+    assert!(reply.starts_with("HTTP/1.1 404") && reply.contains("grants no leases"), "{reply}");
+    end(&mut child);
+    let (mut child, url) = serve(&["--no-leases", "--store", &store]);
+    assert!(ask(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
+    end(&mut child);
+}
+
 /// As an orchestrator does it, where there is such a signal.
-fn end(child: &mut Child) {
+fn end(Serving(child): &mut Serving) {
     #[cfg(unix)]
     {
         let id = child.id().to_string();
@@ -75,6 +134,10 @@ fn what_cannot_be_served_is_refused() {
     let taken = taken.local_addr().unwrap().to_string();
     for (args, parts) in [
         (&["--listen", "0.0.0.0:0"][..], ["FLAKEID_INVALID_OPTION", "--insecure"]),
+        (&["--listen", "0.0.0.0:0", "--insecure"], ["advertise", "--no-leases"]),
+        (&["--advertise", "localhost"], ["advertise", "http://HOST:PORT"]),
+        (&["--block-bits", "9"], ["block_bits 9", "from 0 to 5"]),
+        (&["--lease-window", "5s"], ["window_ms 5000", "to 4000"]),
         (&["--listen", "nowhere"], ["listen", "HOST:PORT"]),
         (&["--listen", &taken], ["cannot listen on", "in use"]),
         (&["--token-file", tokens], ["line 1", "16 characters"]),

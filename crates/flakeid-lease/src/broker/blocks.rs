@@ -202,9 +202,11 @@ impl Blocks {
         self.held.iter().map(|(number, block)| (*number, block.fence, block.empty_since))
     }
 
-    /// The rows of all nodes that were granted under the present grants of the blocks.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.held.values().flat_map(Block::rows)
+    /// The rows of the nodes that were granted under the present grants of the blocks, by node, from one
+    /// on.
+    pub fn rows(&self, from: u64) -> impl Iterator<Item = &Row> {
+        let blocks = self.held.range(from >> self.block_bits..);
+        blocks.flat_map(|(_, block)| block.rows()).filter(move |row| row.node >= from)
     }
 
     /// The request as far as it goes: a longer window or TTL is cut, because every renewal can ask again.

@@ -31,6 +31,8 @@ pub struct Broker {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrokerStatus {
+    /// Whether it grants at all: until it is closed.
+    pub is_open: bool,
     /// How many blocks it holds.
     pub blocks: usize,
     /// How many nodes of them have a holder.
@@ -110,6 +112,7 @@ impl Broker {
         let fence = state.blocks.blocks().map(|(_, fence, _)| fence).min();
         let name = &self.shared.options.namespace;
         Ok(BrokerStatus {
+            is_open: state.phase == Phase::Open,
             blocks: state.blocks.blocks().count(),
             holders: state.blocks.holders(),
             served_until_unix_ms: fence.map(|fence| layout.unix_ms_at(fence)),
@@ -121,12 +124,13 @@ impl Broker {
         })
     }
 
-    /// The rows of all nodes that were granted in its present blocks.
+    /// The rows of the nodes that were granted in its present blocks: those from a node on, by node, up
+    /// to `limit` of them.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
-    pub fn rows(&self) -> Result<Vec<Row>, Fault> {
-        Ok(self.shared.state()?.blocks.rows().cloned().collect())
+    pub fn rows(&self, from: u64, limit: usize) -> Result<Vec<Row>, Fault> {
+        Ok(self.shared.state()?.blocks.rows(from).take(limit).cloned().collect())
     }
 
     /// Grants a node, by a request whose clock was read at `read`. Waits for another block for as long as
@@ -311,6 +315,11 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     let described = if prepared { operations::describe(store, name) } else { missing.clone() };
     let kept = if described == missing && store.creates_namespaces() {
         operations::init(store, wanted)?
+    } else if described == missing {
+        return Err(Fault::Rejected(format!(
+            "the store has no namespace {name:?}: create it with `flakeid leases init --block-bits {}`",
+            wanted.block_bits
+        )));
     } else {
         described?
     };

@@ -4,6 +4,8 @@
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+#[cfg(any(feature = "etcd", feature = "http"))]
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::Fault;
 use super::url::ServerUrl;
@@ -64,4 +66,34 @@ pub(super) fn install_default_cryptography() {
         // Fails only if another thread was first, which is as good.
         let _ = ring::default_provider().install_default();
     }
+}
+
+/// How TLS is spoken to a server, by the options `tls-ca`, `tls-cert` and `tls-key`.
+///
+/// # Errors
+/// [`Fault::Rejected`] naming the option.
+#[cfg(any(feature = "etcd", feature = "http"))]
+pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
+    let roots = convert(&trusted_certificates(url, "tls-ca")?);
+    let client = match (url.file("tls-cert")?, url.file("tls-key")?) {
+        (Some(chain), Some(key)) => {
+            let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
+            let key = PrivateKey::from_pem(&key)
+                .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
+            Some(ClientCert::new_with_certs(&chain, key))
+        }
+        (None, None) => None,
+        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
+    };
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .client_cert(client)
+        .unversioned_rustls_crypto_provider(provider)
+        .build())
+}
+
+#[cfg(any(feature = "etcd", feature = "http"))]
+fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
+    certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

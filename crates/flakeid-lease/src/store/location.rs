@@ -9,7 +9,8 @@ use super::url::redact;
 use super::{Fault, Lessor, Store};
 
 /// Where a store is: a URL such as `sqlite:///var/lib/flakeid/flakeid.db`,
-/// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`.
+/// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`; or a broker's,
+/// `http://host:7117`.
 ///
 /// `Display` and `Debug` leave the password out.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -25,11 +26,12 @@ enum Kind {
     Mysql,
     Redis,
     Etcd,
+    Broker,
 }
 
 impl Kind {
     /// (scheme, kind, the feature it needs, whether this build has it).
-    const SCHEMES: [(&'static str, Self, &'static str, bool); 11] = [
+    const SCHEMES: [(&'static str, Self, &'static str, bool); 14] = [
         ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
         ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
         ("postgres", Self::Postgres, "postgres", cfg!(feature = "postgres")),
@@ -41,6 +43,9 @@ impl Kind {
         ("rediss+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
         ("etcd", Self::Etcd, "etcd", cfg!(feature = "etcd")),
         ("etcds", Self::Etcd, "etcd", cfg!(feature = "etcd")),
+        ("http", Self::Broker, "http", cfg!(feature = "http")),
+        ("https", Self::Broker, "http", cfg!(feature = "http")),
+        ("http+unix", Self::Broker, "http", cfg!(feature = "http")),
     ];
 }
 
@@ -93,12 +98,22 @@ impl Location {
         self.open(clock, true)
     }
 
-    /// Connects to whoever grants the leases: the store itself.
+    /// Connects to whoever grants the leases: the store itself, or a broker.
     ///
     /// # Errors
     /// As [`connect`](Self::connect).
     pub fn connect_lessor(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
-        Ok(Box::new(self.connect(clock)?))
+        match self.kind {
+            #[cfg(feature = "http")]
+            Kind::Broker => super::http::connect(&self.url),
+            _ => Ok(Box::new(self.connect(clock)?)),
+        }
+    }
+
+    /// Whether this is a broker, which grants leases and is no store.
+    #[must_use]
+    pub fn is_broker(&self) -> bool {
+        self.kind == Kind::Broker
     }
 
     /// As [`connect`](Self::connect), but never creates the store: for tools that look after one. Only
@@ -122,6 +137,10 @@ impl Location {
             Kind::Redis => super::redis::connect(&self.url),
             #[cfg(feature = "etcd")]
             Kind::Etcd => super::etcd::connect(&self.url),
+            Kind::Broker => Err(Fault::Rejected(format!(
+                "{self} is a broker, which only grants leases: for this, name the store that it \
+                 leases from"
+            ))),
             #[cfg(not(all(
                 feature = "sqlite",
                 feature = "postgres",

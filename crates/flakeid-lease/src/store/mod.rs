@@ -27,7 +27,7 @@
 //!   behind: the floor is computed from the clock as it is then. Let as much time pass before
 //!   clients return, or use `fast-forward --to`.
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd"))]
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 mod certificates;
 #[cfg(feature = "etcd")]
 pub mod etcd;
@@ -41,6 +41,8 @@ mod fault;
 mod gaps;
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod hosts;
+#[cfg(feature = "http")]
+pub mod http;
 mod ledger;
 mod lessor;
 mod location;

@@ -1,6 +1,12 @@
 //! The URL of a store: how texts show it, its options, and percent-encoding.
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis",
+    feature = "etcd",
+    feature = "http"
+))]
 use super::Fault;
 
 /// A URL as texts may show it: without user, password and options.
@@ -24,6 +30,7 @@ pub(super) fn redact(url: &str) -> String {
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
+    feature = "http",
     all(feature = "sqlite", unix)
 ))]
 pub(super) fn percent_decode(text: &str) -> Option<Vec<u8>> {
@@ -40,7 +47,13 @@ pub(super) fn percent_decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The URL of a server, apart from its options: `?name=value&…`.
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis",
+    feature = "etcd",
+    feature = "http"
+))]
 pub(super) struct ServerUrl<'a> {
     /// As texts may show it.
     pub(super) shown: String,
@@ -50,7 +63,13 @@ pub(super) struct ServerUrl<'a> {
     pub(super) options: Vec<(&'a str, &'a str)>,
 }
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis",
+    feature = "etcd",
+    feature = "http"
+))]
 impl<'a> ServerUrl<'a> {
     /// Takes a URL apart; `known` are the options that there are.
     ///
@@ -116,7 +135,13 @@ impl<'a> ServerUrl<'a> {
 
 #[cfg(all(
     test,
-    any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd")
+    any(
+        feature = "postgres",
+        feature = "mysql",
+        feature = "redis",
+        feature = "etcd",
+        feature = "http"
+    )
 ))]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests {

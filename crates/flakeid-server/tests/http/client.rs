@@ -30,8 +30,11 @@ pub struct TestServer {
 
 impl TestServer {
     pub fn new(service: Service, options: ServeOptions) -> Self {
-        let listener = Listener::Tcp("127.0.0.1:0".parse().unwrap());
-        let server = Server::bind(service, &listener, options).unwrap();
+        Self::on(&Listener::Tcp("127.0.0.1:0".parse().unwrap()), service, options)
+    }
+
+    pub fn on(listener: &Listener, service: Service, options: ServeOptions) -> Self {
+        let server = Server::bind(service, listener, options).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
@@ -106,8 +109,13 @@ impl<S: Read + Write> Client<S> {
     }
 
     pub fn ask(&mut self, method: &str, target: &str, headers: &str) -> Reply {
+        self.ask_with(method, target, headers, b"")
+    }
+
+    /// With a body, of which the headers tell the length.
+    pub fn ask_with(&mut self, method: &str, target: &str, headers: &str, body: &[u8]) -> Reply {
         let request = format!("{method} {target} HTTP/1.1\r\nHost: flakeid\r\n{headers}\r\n");
-        self.stream.write_all(request.as_bytes()).unwrap();
+        self.stream.write_all(&[request.as_bytes(), body].concat()).unwrap();
         self.reply().expect("a reply")
     }
 

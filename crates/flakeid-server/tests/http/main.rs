@@ -8,5 +8,6 @@ mod client;
 mod ends;
 mod ids;
 mod leased;
+mod leases;
 mod reads;
 mod secured;

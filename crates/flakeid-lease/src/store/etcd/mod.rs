@@ -43,16 +43,14 @@ mod run;
 mod store;
 mod transaction;
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use rustls::pki_types::CertificateDer;
 use serde_json::json;
 use ureq::Agent;
-use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+use ureq::tls::TlsConfig;
 use ureq::unversioned::resolver::DefaultResolver;
 
-use super::certificates::{parse_certificates, trusted_certificates};
+use super::certificates::tls_config;
 use super::retry::{ANSWER_TIMEOUT, CONNECT_TIMEOUT};
 use super::url::ServerUrl;
 use super::{Fault, Store};
@@ -78,7 +76,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         );
     }
     let (scheme, tls) = match scheme {
-        "etcds" => ("https", Some(tls_options(&url)?)),
+        "etcds" => ("https", Some(tls_config(&url)?)),
         _ => ("http", None),
     };
     let mut faults = Vec::new();
@@ -129,28 +127,4 @@ fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
         config = config.tls_config(tls);
     }
     Agent::with_parts(config.build(), PinnedConnector::new(pin), DefaultResolver::default())
-}
-
-fn tls_options(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
-    let roots = convert(&trusted_certificates(url, "tls-ca")?);
-    let client = match (url.file("tls-cert")?, url.file("tls-key")?) {
-        (Some(chain), Some(key)) => {
-            let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
-            let key = PrivateKey::from_pem(&key)
-                .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
-            Some(ClientCert::new_with_certs(&chain, key))
-        }
-        (None, None) => None,
-        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    Ok(TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .client_cert(client)
-        .unversioned_rustls_crypto_provider(provider)
-        .build())
-}
-
-fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
-    certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

@@ -1,4 +1,6 @@
-//! `flakeid serve`: IDs over HTTP.
+//! `flakeid serve`: IDs and leases over HTTP.
+
+mod leasing;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,6 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use flakeid_core::Error;
 use flakeid_lease::LeaseBuilder;
+use flakeid_lease::broker::Broker;
 use flakeid_server::{
     Listener, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
 };
@@ -18,17 +21,24 @@ use crate::failure::{Failure, Outcome};
 use crate::format::{DIM, duration, number};
 use crate::store::{self, StoreUrl};
 use crate::terminal;
+use leasing::Leasing;
 
-/// Hands out IDs over HTTP, to everything that has no generator of its own
+/// Hands out IDs over HTTP, and leases to those who generate them themselves
 ///
-/// It leases a node of each namespace from the store, as `next` does, and answers
+/// It leases nodes of each namespace from the store and answers
 ///
 ///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept asks, one per line
 ///                                      (text/plain) or 8 bytes each (application/octet-stream)
+///   POST /v1/NAMESPACE/leases          a node of one's own; renewed by PATCH, given back by DELETE
 ///   GET  /v1/NAMESPACE/ids/ID          what an ID says
 ///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json
+///
+/// To every flakeid the server is a store: `--store http://localhost:7117`. As a broker it leases the
+/// nodes in blocks, so a namespace that it leases from is one of blocks; it makes one in an embedded
+/// store, and elsewhere `flakeid leases init --block-bits` does. Of a namespace whose nodes are
+/// leased one by one it serves IDs only.
 ///
 /// On Ctrl-C or SIGTERM it finishes the requests that it has begun and gives the nodes back.
 #[derive(Args)]
@@ -72,6 +82,26 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     insecure: bool,
 
+    /// The URL by which clients reach this very server, if it listens beyond this host
+    #[arg(long, value_name = "URL")]
+    advertise: Option<String>,
+
+    /// Serve IDs only, from one node of each namespace, as `next` leases it
+    #[arg(long, conflicts_with_all = ["advertise", "block_bits", "lease_window", "no_ids"])]
+    no_leases: bool,
+
+    /// Serve leases only
+    #[arg(long)]
+    no_ids: bool,
+
+    /// Blocks of 2^BITS nodes, if the namespace is made [default: by the layout, 4 of 10 node bits]
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    block_bits: Option<String>,
+
+    /// How long a lease goes on without a renewal [default: 4s, or 2 ticks]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    lease_window: Option<String>,
+
     /// The most IDs that one request gets; more are refused
     #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
     max_count: String,
@@ -95,6 +125,7 @@ Examples:
   flakeid serve --store sqlite://flakeid.db
   flakeid serve --store sqlite://flakeid.db --namespace orders --namespace invoices
   flakeid serve --store sqlite://flakeid.db --unix flakeid.sock
+  flakeid serve --store sqlite://flakeid.db --no-leases
 
   curl -X POST localhost:7117/v1/default/ids?count=3
   curl -X POST -H 'Accept: text/plain' localhost:7117/v1/default/ids";
@@ -124,50 +155,88 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         names => names.iter().map(|name| store::checked(name)).collect::<Result<_, _>>()?,
     };
     let location = args.store.location()?;
-    let mut nodes = Vec::new();
+    let scheme = if options.tls.is_some() { "https" } else { "http" };
+    // Before anything is leased, so that two servers at one address do not take nodes in vain.
+    let listener = match listener {
+        Listener::Tcp(address) => Listener::bound(address)
+            .map_err(|error| Failure::io(format!("cannot listen on {address}"), error))?,
+        listener => listener,
+    };
+    let leasing = if args.no_leases {
+        None
+    } else {
+        Some(Leasing {
+            address: leasing::address(args.advertise.as_deref(), &listener, scheme)?,
+            block_bits: leasing::block_bits(args.block_bits.as_deref())?,
+            window_ms: leasing::window_ms(args.lease_window.as_deref())?,
+            location: location.clone(),
+            layout,
+        })
+    };
+    let mut served = Vec::new();
     let mut generators = BTreeMap::new();
+    let mut brokers: Vec<Broker> = Vec::new();
     for name in &names {
-        if generators.contains_key(name) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
             return Err(
                 Error::invalid_option("namespace", &format!("{name} is given twice")).into()
             );
         }
-        let builder = LeaseBuilder::from_location(location.clone(), layout);
-        let generator = builder.namespace(name).open()?;
-        nodes.push(format!("{name} ({}, node {})", layout_name(&layout), generator.node()));
-        generators.insert(name.clone(), generator.into());
+        let broker = leasing.as_ref().map(|leasing| leasing.broker(name)).transpose()?.flatten();
+        let builder = match &broker {
+            Some(broker) => LeaseBuilder::from_broker(broker),
+            None => LeaseBuilder::from_location(location.clone(), layout).namespace(name),
+        };
+        let mut what = layout_name(&layout);
+        if args.no_ids && broker.is_none() {
+            let reason = format!(
+                "the nodes of namespace {name} are leased one by one from the store, so there are no \
+                 leases to serve: leave --no-ids out, or serve a namespace of blocks"
+            );
+            return Err(Error::invalid_option("no-ids", &reason).into());
+        }
+        if !args.no_ids {
+            let generator = builder.open()?;
+            what = format!("{what}, node {}", generator.node());
+            generators.insert(name.clone(), generator.into());
+        }
+        if broker.is_some() {
+            what.push_str(", leases");
+        }
+        served.push(format!("{name} ({what})"));
+        brokers.extend(broker);
     }
     let service = Service::new(generators)
+        .brokers(brokers)
         .max_count(max_count)
         .max_wait(Duration::from_millis(max_wait))
         .tokens(tokens.unwrap_or_default());
-    let scheme = if options.tls.is_some() { "https" } else { "http" };
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
-    announce(&server, scheme, &names, &nodes)?;
+    announce(&server, scheme, &names, &served)?;
     server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
 }
 
 /// Where it listens: one line in a pipe, so that a script can wait for it.
-fn announce(server: &Server, scheme: &str, names: &[String], nodes: &[String]) -> Outcome {
+fn announce(server: &Server, scheme: &str, names: &[String], served: &[String]) -> Outcome {
     let address =
         server.address().map_err(|error| Failure::io("cannot tell the address", error))?;
     let url = match &address {
-        Listener::Tcp(address) => format!("{scheme}://{address}"),
         Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
+        address => format!("{scheme}://{address}"),
     };
     let mut out = terminal::stream();
     if terminal::is_terminal() {
-        writeln!(out, "{url} serves {}", nodes.join(", "))?;
+        writeln!(out, "{url} serves {}", served.join(", "))?;
         let first = names.first().map_or("default", String::as_str);
         match &address {
-            Listener::Tcp(_) => {
-                writeln!(out, "{DIM}try: curl -X POST {url}/v1/{first}/ids?count=3{DIM:#}")?;
-            }
             Listener::Unix(path) => {
                 let path = path.display();
                 let ids = format!("{scheme}://localhost/v1/{first}/ids?count=3");
                 writeln!(out, "{DIM}try: curl --unix-socket {path} -X POST {ids}{DIM:#}")?;
+            }
+            _ => {
+                writeln!(out, "{DIM}try: curl -X POST {url}/v1/{first}/ids?count=3{DIM:#}")?;
             }
         }
     } else {
@@ -194,7 +263,7 @@ fn listener(args: &ServeArgs) -> Result<Listener, Failure> {
 fn check_exposure(args: &ServeArgs, listener: &Listener, is_guarded: bool) -> Result<(), Failure> {
     let is_local = match listener {
         Listener::Tcp(address) => address.ip().is_loopback(),
-        Listener::Unix(_) => true,
+        _ => true,
     };
     if is_local || is_guarded || args.insecure {
         return Ok(());

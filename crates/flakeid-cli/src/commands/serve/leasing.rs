@@ -1,0 +1,102 @@
+//! Which namespaces the server leases to others, and by what address.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use flakeid_core::{Error, Layout, SystemClock};
+use flakeid_lease::broker::{Broker, BrokerOptions};
+use flakeid_lease::protocol::Refusal;
+use flakeid_lease::store::{Fault, Location, operations};
+use flakeid_server::Listener;
+
+use crate::failure::Failure;
+use crate::format::{duration, number};
+
+/// What is asked of the server's brokers.
+pub(super) struct Leasing {
+    pub(super) location: Location,
+    pub(super) layout: Layout,
+    pub(super) address: String,
+    pub(super) block_bits: Option<u32>,
+    pub(super) window_ms: Option<u64>,
+}
+
+impl Leasing {
+    /// A broker of a namespace; `None` if its nodes are leased from the store, one by one.
+    pub(super) fn broker(&self, namespace: &str) -> Result<Option<Broker>, Failure> {
+        if self.location.is_broker() || self.is_leased_by_node(namespace)? {
+            return Ok(None);
+        }
+        let usual = BrokerOptions::new(namespace, self.layout, &self.address);
+        let window_ms = self.window_ms.unwrap_or(usual.window_ms);
+        let options = BrokerOptions {
+            block_bits: self.block_bits,
+            window_ms,
+            ttl_ms: window_ms.saturating_mul(3),
+            ..usual
+        };
+        Ok(Some(Broker::start(&self.location, options)?))
+    }
+
+    fn is_leased_by_node(&self, namespace: &str) -> Result<bool, Failure> {
+        let told =
+            |fault: &Fault| fault.to_error(&self.location.to_string(), namespace, &self.layout);
+        let described =
+            self.location.connect(&(Arc::new(SystemClock) as _)).and_then(|mut store| {
+                if !store.is_prepared()? {
+                    return Ok(None);
+                }
+                match operations::describe(&mut *store, namespace) {
+                    Err(Fault::Refused(Refusal::MissingNamespace)) => Ok(None),
+                    described => described.map(Some),
+                }
+            });
+        let described = described.map_err(|fault| told(&fault))?;
+        // Where the layout has too few nodes for blocks, a missing namespace is made without.
+        let makes_blocks = flakeid_lease::protocol::Namespace::usual_block_bits(&self.layout)
+            .or(self.block_bits)
+            .is_some();
+        Ok(described.map_or(!makes_blocks, |kept| kept.block_bits == 0))
+    }
+}
+
+/// How holders reach this server. One that listens beyond this host has many addresses, and only its
+/// operator knows which of them its clients can use.
+pub(super) fn address(
+    advertised: Option<&str>,
+    listener: &Listener,
+    scheme: &str,
+) -> Result<String, Failure> {
+    let bound =
+        listener.tcp_address().map_err(|error| Failure::io("cannot tell the address", error))?;
+    if let Some(url) = advertised {
+        let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        let is_plain = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ',']);
+        if host.is_some_and(is_plain) {
+            return Ok(url.to_owned());
+        }
+        let reason = format!("{url:?} is not of the form http://HOST:PORT or https://HOST:PORT");
+        return Err(Error::invalid_option("advertise", &reason).into());
+    }
+    match bound {
+        None => Ok(format!("{scheme}+unix://{}/{listener}", flakeid_lease::host_name())),
+        Some(address) if address.ip().is_loopback() => Ok(format!("{scheme}://{address}")),
+        Some(address) => Err(unadvertised(address)),
+    }
+}
+
+fn unadvertised(address: SocketAddr) -> Failure {
+    let reason = format!(
+        "say by which URL clients of other hosts reach {address} (http://HOST:PORT), because they renew \
+         their leases at the server that granted them; or give --no-leases"
+    );
+    Error::invalid_option("advertise", &reason).into()
+}
+
+pub(super) fn block_bits(text: Option<&str>) -> Result<Option<u32>, Error> {
+    text.map(|text| number::parse("block-bits", text, 1, 16).map(|bits| bits as u32)).transpose()
+}
+
+pub(super) fn window_ms(text: Option<&str>) -> Result<Option<u64>, Error> {
+    text.map(|text| duration::parse("lease-window", text)).transpose()
+}

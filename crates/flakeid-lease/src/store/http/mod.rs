@@ -1,0 +1,19 @@
+//! Brokers over HTTP: `http://host:port`, `https://host:port`, `http+unix:///path/of/a/socket`.
+//!
+//! A broker (`flakeid serve`) grants nodes as a store does, in shorter windows, and a process that
+//! leases from it needs no connection to the database. Several hosts may be named
+//! (`http://one:7117,two:7117`), or one address behind which there are several brokers: a node is
+//! renewed at the broker that granted it, and if that one cannot be reached any other tells the
+//! process to take another node.
+//!
+//! # Options of the URL
+//! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`, which is read for every connection.
+//! - `tls-ca`: the certificate authorities to trust, in PEM; the system's unless given.
+//! - `tls-cert` and `tls-key`: a certificate to show, in PEM.
+
+mod agent;
+mod json;
+mod lessor;
+
+pub use json::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
+pub(super) use lessor::connect;

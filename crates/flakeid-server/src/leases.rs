@@ -1,0 +1,213 @@
+//! Leases of nodes, granted by a broker.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use flakeid_core::{Error, ErrorKind, Layout};
+use flakeid_lease::broker::Broker;
+use flakeid_lease::fresh_token;
+use flakeid_lease::protocol::{Refusal, Row};
+use flakeid_lease::store::Fault;
+use flakeid_lease::store::http::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as HttpBody;
+use hyper::{Method, Request, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::answer::Answer;
+use crate::body::Body;
+use crate::query::{number, parameters};
+
+/// The longest body of a request, in bytes; those of holders have some 500.
+const LONGEST_BODY: usize = 8 << 10;
+/// How long a client may take to send it.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many leases are listed at most.
+const MOST_LISTED: u64 = 10_000;
+
+/// A broker and what errors say about it.
+pub(crate) struct Leases<'a> {
+    pub(crate) broker: &'a Broker,
+    pub(crate) namespace: &'a str,
+}
+
+impl Leases<'_> {
+    pub(crate) async fn answer_all<B>(&self, request: Request<B>) -> Result<Answer, Error>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if request.method() == Method::POST {
+            return self.acquire(request).await;
+        }
+        self.list(request.uri().query())
+    }
+
+    pub(crate) async fn answer_one<B>(
+        &self,
+        node: &str,
+        request: Request<B>,
+    ) -> Result<Answer, Error>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let [] = parameters(request.uri().query(), [])?;
+        let node = number("node", node, 0, self.layout().max_node())?;
+        let read = Instant::now();
+        if request.method() == Method::DELETE {
+            let body: ReleaseJson = match json(request).await? {
+                Ok(body) => body,
+                Err(answer) => return Ok(answer),
+            };
+            return Ok(match self.broker.take_back(&body.to_request(node)?) {
+                Ok(()) => Answer::new(StatusCode::NO_CONTENT, "text/plain", Body::whole("")),
+                Err(fault) => self.refuse(&fault),
+            });
+        }
+        let body: RenewJson = match json(request).await? {
+            Ok(body) => body,
+            Err(answer) => return Ok(answer),
+        };
+        Ok(match self.broker.renew_here(&body.to_request(node)?, read) {
+            Ok(Some(renewed)) => Answer::json(StatusCode::OK, &RenewedJson::from(renewed)),
+            Ok(None) => self.refuse_strange(node, &body),
+            Err(fault) => self.refuse(&fault),
+        })
+    }
+
+    async fn acquire<B>(&self, request: Request<B>) -> Result<Answer, Error>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let [] = parameters(request.uri().query(), [])?;
+        let read = Instant::now();
+        let body: AcquireJson = match json(request).await? {
+            Ok(body) => body,
+            Err(answer) => return Ok(answer),
+        };
+        let asked = body.to_request(self.layout(), fresh_token())?;
+        let granted = timeout(self.broker.max_wait(), self.broker.acquiring(asked, read)).await;
+        Ok(match granted.unwrap_or_else(|_| Err(self.broker.why_waiting())) {
+            Ok(grant) => {
+                let grant = GrantJson::new(&grant, self.broker.address(), self.layout());
+                Answer::json(StatusCode::OK, &grant)
+            }
+            Err(fault) => self.refuse(&fault),
+        })
+    }
+
+    fn list(&self, query: Option<&str>) -> Result<Answer, Error> {
+        let [from, limit] = parameters(query, ["from", "limit"])?;
+        let from = from.map(|text| number("from", &text, 0, u64::MAX)).transpose()?;
+        let limit = limit.map(|text| number("limit", &text, 1, MOST_LISTED)).transpose()?;
+        Ok(match self.broker.rows(from.unwrap_or(0), limit.unwrap_or(1_000) as usize) {
+            Ok(rows) => {
+                let leases: Vec<_> = rows.iter().map(LeaseJson::new).collect();
+                Answer::json(StatusCode::OK, &serde_json::json!({ "leases": leases }))
+            }
+            Err(fault) => self.refuse(&fault),
+        })
+    }
+
+    /// A node of a block that this broker does not hold. Only who granted it knows whether its holder
+    /// has lost it; if that was an earlier life of this broker, or cannot be reached, it has.
+    fn refuse_strange(&self, node: u64, body: &RenewJson) -> Answer {
+        if body.unreachable || body.broker == self.broker.address() {
+            return self.refuse(&Refusal::FencedOff.into());
+        }
+        let message = format!(
+            "node {node} was not granted by this broker, {}: renew it at the address in `broker` of \
+             the answer that granted it; if that cannot be reached, send \"unreachable\": true",
+            self.broker.address()
+        );
+        let broker = Some(body.broker.as_str()).filter(|broker| !broker.is_empty());
+        Answer::misdirected(&message, broker)
+    }
+
+    fn refuse(&self, fault: &Fault) -> Answer {
+        let (status, refusal) = match fault {
+            Fault::Refused(Refusal::FencedOff) => (StatusCode::CONFLICT, Some("fenced-off")),
+            Fault::Refused(Refusal::Restored { .. }) => {
+                (StatusCode::SERVICE_UNAVAILABLE, Some("restored"))
+            }
+            Fault::Refused(
+                Refusal::Skew { .. } | Refusal::TooFarAhead { .. } | Refusal::OtherLayout { .. },
+            ) => (StatusCode::CONFLICT, None),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, None),
+        };
+        let error = fault.to_error("the broker", self.namespace, self.layout());
+        let status = match error.kind() {
+            ErrorKind::FieldOutOfRange | ErrorKind::InvalidOption => StatusCode::BAD_REQUEST,
+            _ => status,
+        };
+        Answer::from_refusal(&error, status, refusal)
+    }
+
+    fn layout(&self) -> &Layout {
+        self.broker.layout()
+    }
+}
+
+/// The body of a request; an answer if it is too long or comes too slowly.
+async fn json<B, T>(request: Request<B>) -> Result<Result<T, Answer>, Error>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    T: DeserializeOwned,
+{
+    let body = Limited::new(request.into_body(), LONGEST_BODY);
+    let Ok(body) = timeout(BODY_TIMEOUT, body.collect()).await else {
+        let message = "the body did not arrive in time";
+        return Ok(Err(Answer::http(StatusCode::REQUEST_TIMEOUT, "HTTP_TIMEOUT", message)));
+    };
+    let body = match body {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let message = format!("the body may have {LONGEST_BODY} bytes");
+            let status = StatusCode::PAYLOAD_TOO_LARGE;
+            return Ok(Err(Answer::http(status, "HTTP_TOO_LARGE", &message)));
+        }
+        Err(error) => {
+            let message = format!("the body cannot be read: {error}");
+            return Ok(Err(Answer::http(StatusCode::BAD_REQUEST, "HTTP_BAD_REQUEST", &message)));
+        }
+    };
+    let parsed = serde_json::from_slice(&body);
+    parsed.map(Ok).map_err(|error| Error::invalid_option("body", &format!("{error}")))
+}
+
+/// A node that somebody has, or had. Tokens are never shown.
+#[derive(Serialize)]
+struct LeaseJson<'a> {
+    node: u64,
+    state: &'static str,
+    start: u64,
+    fence: u64,
+    name: &'a str,
+    host: &'a str,
+    pid: u32,
+    acquired: i64,
+    renewed: i64,
+    expires: i64,
+}
+
+impl<'a> LeaseJson<'a> {
+    fn new(row: &'a Row) -> Self {
+        Self {
+            node: row.node,
+            state: row.state.name(),
+            start: row.start,
+            fence: row.fence,
+            name: &row.owner.name,
+            host: &row.owner.host,
+            pid: row.owner.pid,
+            acquired: row.acquired,
+            renewed: row.renewed,
+            expires: row.expires,
+        }
+    }
+}
