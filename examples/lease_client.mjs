@@ -1,0 +1,36 @@
+// A lease from `flakeid serve`, by fetch alone: acquired, renewed and given back.
+
+import { randomBytes } from 'node:crypto';
+
+async function ask(method, url, body) {
+  const headers = { 'Content-Type': 'application/json' };
+  const reply = await fetch(url, { method, headers, body: JSON.stringify(body) });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(text);
+  return text && JSON.parse(text);
+}
+
+const hex = (bytes) => randomBytes(bytes).toString('hex');
+const leases = '/v1/default/leases';
+const grant = await ask('POST', `http://localhost:7117${leases}`, {
+  now: Date.now(),
+  token: hex(16),
+});
+console.log(`node ${grant.node}, from tick ${grant.start} to ${grant.fence}`);
+
+// A node is renewed where it was granted, with a new second half of the token each time.
+const url = `${grant.broker}${leases}/${grant.node}`;
+const next = grant.token.slice(0, 16) + hex(8);
+const renewed = await ask('PATCH', url, {
+  start: grant.start,
+  token: grant.token,
+  next,
+  confirmed: grant.fence,
+  wanted: grant.fence + 1000,
+  now: Date.now(),
+  broker: grant.broker,
+});
+console.log(`until tick ${renewed.fence}`);
+
+// `used_until` is the tick after the last one of which an ID was made.
+await ask('DELETE', url, { token: next, used_until: grant.start });
