@@ -23,7 +23,7 @@ const ALONE: [&str; 3] =
     ["flakeid-core/threads", "flakeid-lease/lease_faults", "flakeid-lease/stopped"];
 
 /// What computes all the time: it gets what the others leave of the processors.
-const PATIENT: &str = "flakeid-lease/model";
+const PATIENT: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// What takes longest begins first, in this order.
 const LONGEST: [&str; 11] = [

@@ -298,3 +298,8 @@ impl Process {
 pub fn renewal_of(holder: &Holder) -> Option<Renew> {
     holder.hold.as_ref()?.renewal
 }
+
+/// The half of the grant, and that of the renewal.
+pub fn halves(token: Token) -> [u128; 2] {
+    [token.to_bits() >> 64, token.to_bits() & u128::from(u64::MAX)]
+}

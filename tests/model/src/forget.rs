@@ -6,7 +6,7 @@ use flakeid_lease::protocol::{Holder, Token};
 
 use crate::contents::MAX_SKEW_MS;
 use crate::mutant::Mutant;
-use crate::process::{Message, Process, renewal_of};
+use crate::process::{Message, Process, halves, renewal_of};
 use crate::scenario::Scenario;
 use crate::world::World;
 
@@ -72,15 +72,17 @@ impl World {
                 Message::Renew { .. } | Message::Release { .. } => true,
             });
         }
-        let is_moot: Vec<Vec<bool>> = (0..self.processes.len())
-            .map(|index| {
-                let mail = &self.processes[index].mail;
-                mail.iter().map(|message| self.is_moot(scenario, index, message)).collect()
-            })
-            .collect();
-        for (process, moot) in self.processes.iter_mut().zip(is_moot) {
-            let mut moot = moot.into_iter();
-            process.mail.retain(|_| moot.next() == Some(false));
+        // All are looked at before the first one is burnt.
+        let mut moot = Vec::new();
+        for (index, process) in self.processes.iter().enumerate() {
+            for (place, message) in process.mail.iter().enumerate() {
+                if self.is_moot(scenario, index, message) {
+                    moot.push((index, place));
+                }
+            }
+        }
+        for (index, place) in moot.into_iter().rev() {
+            self.processes[index].mail.remove(place);
         }
     }
 
@@ -119,7 +121,8 @@ impl World {
 
     /// The halves of tokens are numbered in the order in which they are met.
     fn rename_tokens(&mut self) {
-        let mut known = vec![0];
+        let mut known = Vec::with_capacity(32);
+        known.push(0);
         let mut number = |half: u128| {
             known.iter().position(|other| *other == half).unwrap_or_else(|| {
                 known.push(half);
@@ -150,9 +153,4 @@ impl World {
             process.mail.sort_unstable();
         }
     }
-}
-
-/// The half of the grant, and that of the renewal.
-pub fn halves(token: Token) -> [u128; 2] {
-    [token.to_bits() >> 64, token.to_bits() & u128::from(u64::MAX)]
 }

@@ -32,7 +32,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
         Scenario {
             quiet: 5,
             times: vec![0, 6],
-            steps: Some(16),
+            steps: Some(17),
             happens: vec![Event::Continues, Event::GrantsAfterRestoration],
             ..any("leases go on, then others are granted")
         },
@@ -41,7 +41,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             quiet: 5,
             ahead: 4,
             times: vec![0, 1, 6],
-            steps: Some(16),
+            steps: Some(17),
             happens: vec![Event::HasLastWindow, Event::GrantsAfterRestoration],
             ..any("last windows")
         },
@@ -52,7 +52,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             quiet: 5,
             ahead: 4,
             times: vec![0, 5],
-            steps: Some(16),
+            steps: Some(17),
             happens: vec![Event::HasLastWindow],
             ..any("last windows, several copies are put back")
         },
@@ -60,7 +60,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             slow_clock: true,
             ttl: 5,
             times: vec![0, 1, 5],
-            steps: Some(14),
+            steps: Some(15),
             ..any("leases go on, on a slow clock")
         },
         Scenario {
@@ -69,7 +69,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             ttl: 12,
             quiet: 5,
             times: vec![0, 5],
-            steps: Some(16),
+            steps: Some(17),
             ..any("leases go on, several copies are put back")
         },
         Scenario { ahead: 4, ..going_on("leases go on, one node is fixed", one_fixed) },
@@ -77,30 +77,30 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             operates: true,
             mischief: 1,
             ahead: 4,
-            steps: Some(16),
+            steps: Some(17),
             ..any("leases go on, operators")
         },
         Scenario {
             crashes: true,
             closes: true,
             mischief: 1,
-            steps: Some(15),
+            steps: Some(16),
             ..any("leases go on, kills, ends and releases")
         },
         Scenario {
             repeats: true,
             mischief: 1,
-            steps: Some(15),
+            steps: Some(16),
             ..any("leases go on, requests that arrive twice")
         },
-        Scenario { forks: true, mischief: 1, steps: Some(15), ..any("leases go on, forks") },
-        Scenario { mail: 2, steps: Some(16), ..any("leases go on, letters that take their time") },
+        Scenario { forks: true, mischief: 1, steps: Some(16), ..any("leases go on, forks") },
+        Scenario { mail: 2, steps: Some(17), ..any("leases go on, letters that take their time") },
         Scenario {
             leased: 2,
             nodes: 2,
             ahead: 3,
             mail: 2,
-            steps: Some(13),
+            steps: Some(14),
             ..any("leases of two nodes go on")
         },
     ]

@@ -1,15 +1,11 @@
 //! What is let loose, and how far: within these bounds every order of events is tried.
 
-use std::time::Instant;
-
 use flakeid_lease::protocol::{Bounds, Identity};
-use stateright::{Checker, HasDiscoveries, Model, Property};
 
 use crate::contents::{LAYOUT, MAX_SKEW_MS};
 use crate::invariant::{Event, Invariant};
 use crate::mutant::Mutant;
 use crate::process::Process;
-use crate::world::{Action, World};
 
 /// What a process's clock may read when its keeper looks.
 #[derive(Clone, Copy, Debug)]
@@ -136,89 +132,5 @@ impl Scenario {
         self.mutant != Mutant::Plain
             && self.leased == 1
             && self.identities.windows(2).all(|pair| pair[0] == pair[1])
-    }
-}
-
-/// What came out of a scenario.
-pub struct Outcome {
-    pub states: usize,
-    pub depth: usize,
-    pub seconds: f64,
-    /// A way to a broken invariant.
-    pub broken: Option<(Invariant, Vec<Action>)>,
-    /// What never happened.
-    pub missing: Vec<Event>,
-}
-
-impl Scenario {
-    /// Tries every order of events, or only of so many, or stops soon after something is broken.
-    pub fn explore(&self, threads: usize, steps: Option<usize>) -> Outcome {
-        let began = Instant::now();
-        let mut checker =
-            self.clone().checker().threads(threads).finish_when(HasDiscoveries::AnyFailures);
-        if let Some(steps) = steps {
-            // A world is its own first step, and the last one is not looked at.
-            checker = checker.target_max_depth(steps + 2);
-        }
-        let checker = checker.spawn_bfs().join();
-        let discoveries = checker.discoveries();
-        let found = Invariant::ALL.into_iter().filter_map(|invariant| {
-            let path = discoveries.get(invariant.name())?.clone();
-            Some((invariant, path.into_actions()))
-        });
-        let broken = found.min_by_key(|(_, path)| path.len());
-        let is_missing = |event: &Event| !discoveries.contains_key(event.name());
-        Outcome {
-            states: checker.unique_state_count(),
-            depth: checker.max_depth(),
-            seconds: began.elapsed().as_secs_f64(),
-            missing: self.happens.iter().copied().filter(is_missing).collect(),
-            broken,
-        }
-    }
-}
-
-macro_rules! always {
-    ($($invariant:ident)*) => {
-        vec![$(Property::always(Invariant::$invariant.name(), |_, world: &World| {
-            world.broken != Some(Invariant::$invariant)
-        })),*]
-    };
-}
-
-macro_rules! sometimes {
-    ($event:expr; $($known:ident)*) => {
-        match $event {
-            $(Event::$known => Property::sometimes($event.name(), |_, world: &World| {
-                Event::$known.happens(world)
-            }),)*
-        }
-    };
-}
-
-impl Model for Scenario {
-    type State = World;
-    type Action = Action;
-
-    fn init_states(&self) -> Vec<World> {
-        vec![World::new(self)]
-    }
-
-    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        world.actions(self, actions);
-    }
-
-    fn next_state(&self, world: &World, action: Action) -> Option<World> {
-        world.after(self, action)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        let mut properties: Vec<Property<Self>> = always!(I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I14);
-        properties.extend(self.happens.iter().map(|event| {
-            sometimes!(event; TwoIssue TwoHold LateConfirmation MovesOn Ousted Released
-                GrantsAfterRestoration IssuesAfterRestoration Quarantined ClosedWhileAsking
-                WindowsDoNotMeet Continues HasLastWindow)
-        }));
-        properties
     }
 }

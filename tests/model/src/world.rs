@@ -4,10 +4,9 @@ use flakeid_lease::protocol::{Event as Heard, Holder, HolderOptions, Identity, R
 use flakeid_lease::store::operations::Repair;
 
 use crate::contents::{Contents, LAYOUT, NODES};
-use crate::forget::halves;
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Cell, Message, Process, WINDOW, renewal_of};
+use crate::process::{Cell, Message, Process, WINDOW, halves, renewal_of};
 use crate::scenario::Scenario;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -430,8 +429,11 @@ impl World {
             hold.map(|hold| hold.grant.token)
         };
         let holders = self.processes.iter().flat_map(|process| &process.holders);
-        let tokens: Vec<_> = holders.filter_map(held).collect();
-        let twice = (1..tokens.len()).any(|index| tokens[..index].contains(&tokens[index]));
+        let mut tokens = holders.filter_map(held);
+        let mut twice = false;
+        while let Some(token) = tokens.next() {
+            twice |= tokens.clone().any(|other| other == token);
+        }
         self.break_if(beyond, Invariant::I5, scenario);
         self.break_if(falls, Invariant::I6, scenario);
         self.break_if(twice, Invariant::I7, scenario);
