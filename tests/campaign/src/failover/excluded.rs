@@ -20,13 +20,15 @@ pub(super) enum Excluded {
     Primaries(PostgresPair, Duration),
 }
 
+/// What it is called, and how its servers are started.
+type Case = (&'static str, fn() -> Excluded);
+
 /// The table that is put back.
 const TABLE: &str = "ids.flakeid_node";
 const PREFIX: &str = "/flakeid/";
 
 impl Excluded {
-    /// What each is called, and how its server is started.
-    pub(super) const ALL: [(&str, fn() -> Self); 6] = [
+    pub(super) const ALL: [Case; 6] = [
         ("PostgreSQL: a database renamed away, and later back", || {
             Self::Postgres(PostgresServer::new())
         }),
