@@ -136,7 +136,7 @@ enum Task {
     /// Measure how long processes are without IDs when their store restarts or fails over: about eight
     /// minutes, on private servers.
     Failover {
-        /// For example `--only etcd`; `-- --help` lists them.
+        /// For example `--only etcd`, or `--excluded` for what is not promised; `-- --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use flakeid_lease::store::{Location, operations};
 
 use crate::deployment::{self, Deployment};
 use crate::execution::Execution;
+use crate::fault::StoreFault;
 use crate::lease_options;
 use crate::report::Report;
 use crate::rounds::Rounds;
@@ -98,9 +100,11 @@ impl Campaign {
         Ok(passed)
     }
 
-    /// Runs campaigns, several at a time if asked. With a summary the first that fails is the last.
+    /// Runs campaigns, several at a time if asked. With a summary the first that fails is the last; one
+    /// that is void is not.
     fn run_all(&self, jobs: Jobs<'_>) -> io::Result<bool> {
         let (jobs, passed) = (Mutex::new(jobs), Mutex::new(true));
+        let failed = AtomicBool::new(false);
         let work = || -> io::Result<()> {
             loop {
                 let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -109,7 +113,8 @@ impl Campaign {
                 // The lock also keeps the lines of one report together.
                 let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
                 *passed &= self.conclude(&job, &report)?;
-                if self.rounds.summary.is_some() && !*passed {
+                failed.fetch_or(!report.violations.is_empty(), Ordering::SeqCst);
+                if self.rounds.summary.is_some() && failed.load(Ordering::SeqCst) {
                     return Ok(());
                 }
             }
@@ -158,14 +163,19 @@ impl Campaign {
             folder: folder.clone(),
             seed,
             rate: self.rate,
+            patient_ttl: deployment.clock_bounds().patient_ttl_ms,
             stores: stores.collect(),
             python: self.python.clone().map(|interpreter| (interpreter, script, 2)),
         };
+        let is_restart = |fault: &StoreFault| deployment.begins_run(*fault);
+        let (restarts, other_store_faults): (Vec<_>, Vec<_>) =
+            deployment.store_faults().iter().copied().partition(is_restart);
         let range = FaultRange {
             one_clock: deployment.has_one_clock(),
             max_skew_ms: deployment.clock_bounds().max_skew_ms,
-            store_faults: deployment.store_faults(),
-            store_fault_every_ms: if deployment.has_one_clock() { 1500 } else { 3000 },
+            restarts: &restarts,
+            other_store_faults: &other_store_faults,
+            store_fault_every_ms: deployment.fault_interval().as_millis() as u64,
         };
         let schedule = Schedule::draw(seed, self.seconds, count, range);
         let workers = Workers::new(command, Arc::clone(&shared));

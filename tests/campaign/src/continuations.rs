@@ -1,18 +1,49 @@
-//! Counts the holders that went on after a restart of their store, as the store's own rows show it.
+//! The holders that go on after a restart of their store, and those that could, as the store's own rows
+//! show them.
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::protocol::State;
+use flakeid_lease::protocol::{Row, State};
 use flakeid_lease::store::operations::{self, Listing};
 use flakeid_lease::store::{Fault, Location, Store};
 
 /// How often the rows are read.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What a row must have left for its holder to be able to go on: only the leases of patient workers are
+/// so long, while they are renewed.
+const LEFT_MS: i64 = 2_000;
+
+/// What the rows have shown so far.
+#[derive(Default)]
+pub(crate) struct Observed {
+    continuations: AtomicU64,
+    able: AtomicU64,
+}
+
+impl Observed {
+    /// How many holders went on: at least so many, because what was given back or lost again between two
+    /// readings is missed.
+    pub(crate) fn continuations(&self) -> u64 {
+        self.continuations.load(Ordering::SeqCst)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_continuations(&self, count: u64) {
+        self.continuations.store(count, Ordering::SeqCst);
+    }
+
+    /// How many holders could go on if the store were restarted now; 0 while its rows cannot be read.
+    pub(crate) fn able(&self) -> u64 {
+        self.able.load(Ordering::SeqCst)
+    }
+}
 
 /// What is known of a node's holder.
 struct Holder {
@@ -54,12 +85,31 @@ impl Continuations {
     }
 }
 
-/// Reads the rows of a namespace until it is over, and returns how many holders went on: at least so
-/// many, because what was given back or lost again between two readings is missed.
+/// The holders that were granted any node, renewed it lately, and have time left.
+fn able(listing: &Listing) -> u64 {
+    let Listing { namespace, rows, now, .. } = listing;
+    let max_skew = namespace.bounds.max_skew_ms.cast_signed();
+    let is_able = |row: &&Row| {
+        row.state == State::Held
+            && !row.fixed
+            && row.incarnation == namespace.incarnation
+            && row.expires >= now + LEFT_MS
+            // Not by a clock that is far ahead.
+            && row.renewed <= now + max_skew
+    };
+    rows.iter().filter(is_able).count() as u64
+}
+
+/// Reads the rows of a namespace until it is over.
 ///
 /// # Errors
 /// If the rows could not be read once.
-pub(crate) fn count(url: &str, namespace: &str, is_over: impl Fn() -> bool) -> io::Result<u64> {
+pub(crate) fn observe(
+    url: &str,
+    namespace: &str,
+    observed: &Observed,
+    is_over: impl Fn() -> bool,
+) -> io::Result<()> {
     let location = Location::parse(url).map_err(io::Error::other)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (mut store, mut seen) = (None, Continuations::default());
@@ -70,10 +120,13 @@ pub(crate) fn count(url: &str, namespace: &str, is_over: impl Fn() -> bool) -> i
             Ok(listing) => {
                 readings += 1;
                 seen.note(&listing);
+                observed.continuations.store(seen.count, Ordering::SeqCst);
+                observed.able.store(able(&listing), Ordering::SeqCst);
             }
             // Faults are injected into it, so it is asked again.
             Err(fault) => {
                 store = None;
+                observed.able.store(0, Ordering::SeqCst);
                 last_fault = Some(fault);
             }
         }
@@ -83,7 +136,7 @@ pub(crate) fn count(url: &str, namespace: &str, is_over: impl Fn() -> bool) -> i
         Some(fault) if readings == 0 => {
             Err(io::Error::other(format!("the store's rows were never read: {fault}")))
         }
-        _ => Ok(seen.count),
+        _ => Ok(()),
     }
 }
 
@@ -101,7 +154,7 @@ fn read(
 
 #[cfg(test)]
 mod tests {
-    use flakeid_lease::protocol::{Namespace, Owner, Row};
+    use flakeid_lease::protocol::{Namespace, Owner};
     use flakeid_lease::store::Continuity;
 
     use super::*;
@@ -160,5 +213,23 @@ mod tests {
             listing("c", 3, (5, "c")),
         ];
         assert_eq!(counted(&twice), 2);
+    }
+
+    #[test]
+    fn holders_are_able_to_go_on_by_rows_of_now_that_have_time_left() {
+        let able_if = |change: fn(&mut Row)| {
+            let mut listing = listing("b", 2, (5, "b"));
+            listing.now = 10_000;
+            let row = &mut listing.rows[0];
+            (row.renewed, row.expires) = (9_900, 13_100);
+            change(row);
+            able(&listing)
+        };
+        assert_eq!(able_if(|_| {}), 1);
+        assert_eq!(able_if(|row| row.expires = 11_900), 0, "it is late");
+        assert_eq!(able_if(|row| row.renewed = 40_000), 0, "renewed by a clock that was ahead");
+        assert_eq!(able_if(|row| row.fixed = true), 0);
+        assert_eq!(able_if(|row| row.state = State::Free), 0);
+        assert_eq!(able_if(|row| row.incarnation = "a".into()), 0);
     }
 }

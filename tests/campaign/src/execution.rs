@@ -1,10 +1,8 @@
 //! A campaign while it runs: the schedule's faults are injected, then everything has to recover.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,21 +11,24 @@ use flakeid_core::{Clock, SystemClock};
 use crate::audit::Audit;
 use crate::continuations;
 use crate::deployment::Deployment;
-use crate::fault::{ClockSetting, ProcessFault, StoreFault};
+use crate::fault::{ClockSetting, ProcessFault};
 use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
 use crate::report::{self, Report};
 use crate::schedule::Schedule;
 use crate::shared_memory::{GROUPS, SharedMemory, Tally};
+use crate::store_faults::FaultLog;
 use crate::store_kind::StoreKind;
 use crate::workers::Workers;
 
 /// How long recovery may take after the last fault: longer than the furthest step of a clock,
 /// because fences may be that far ahead.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
-/// The most parts in each of which there must be IDs, and the shortest of them: longer than a restarted
-/// store grants nothing.
+/// The most parts in each of which there must be IDs.
 const MAX_PHASES: u32 = 6;
+/// The shortest of them, and how many times as long as a restarted store grants nothing it must be: the
+/// store is down first, and may soon be restarted again.
 const SHORTEST_PHASE: Duration = Duration::from_secs(15);
+const QUIET_TIMES: u64 = 4;
 
 /// One campaign on one store.
 pub(crate) struct Execution<'a> {
@@ -39,70 +40,6 @@ pub(crate) struct Execution<'a> {
     phases: Vec<u64>,
     /// When the wrong clock of each group is corrected.
     clocks: [Option<Instant>; GROUPS],
-}
-
-/// The faults that were injected, shared by the two threads that inject them.
-#[derive(Default)]
-struct FaultLog {
-    counts: Mutex<BTreeMap<&'static str, u64>>,
-    /// While this is set all clocks are correct.
-    clocks_correct: AtomicBool,
-    /// While this is set, and for a second after, patient workers and their clocks are left alone, so
-    /// that they can go on once the store has been restarted.
-    restarts: AtomicBool,
-    restarted: Mutex<Option<Instant>>,
-    /// How many holders went on.
-    continuations: AtomicU64,
-    over: AtomicBool,
-}
-
-impl FaultLog {
-    fn count(&self, name: &'static str) {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
-    }
-
-    /// Whether the store is down, or was until a second ago.
-    fn is_restarting(&self) -> bool {
-        let restarted = *self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
-        self.restarts.load(Ordering::SeqCst)
-            || restarted.is_some_and(|at| at.elapsed() < Duration::from_secs(1))
-    }
-
-    /// Injects the store's faults one after the other. Those still pending at the end are skipped.
-    fn inject_store_faults(
-        &self,
-        deployment: &dyn Deployment,
-        schedule: &Schedule,
-        began: Instant,
-    ) -> io::Result<()> {
-        for &(at, fault, ms, group) in &schedule.store_faults {
-            let due = began + Duration::from_millis(at);
-            while Instant::now() < due && !self.over.load(Ordering::SeqCst) {
-                thread::sleep(Duration::from_millis(5));
-            }
-            if self.over.load(Ordering::SeqCst) {
-                break;
-            }
-            let needs_clocks = deployment.has_one_clock() && fault == StoreFault::Restored;
-            if needs_clocks {
-                // The store detects the older copy by the workers' clock, which has to be correct.
-                self.clocks_correct.store(true, Ordering::SeqCst);
-                thread::sleep(Duration::from_millis(50));
-            }
-            self.restarts.store(fault.is_restart(), Ordering::SeqCst);
-            deployment.inject(fault, Duration::from_millis(ms), group)?;
-            self.count(fault.name());
-            if self.restarts.swap(false, Ordering::SeqCst) {
-                *self.restarted.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(Instant::now());
-            }
-            if needs_clocks {
-                thread::sleep(Duration::from_secs(1));
-                self.clocks_correct.store(false, Ordering::SeqCst);
-            }
-        }
-        Ok(())
-    }
 }
 
 impl<'a> Execution<'a> {
@@ -132,7 +69,8 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Injects every fault of the schedule that is due within `duration`.
+    /// Injects every fault of the schedule that is due within `duration`; somewhat longer if nobody has
+    /// gone on after a restart of the store by then.
     pub(crate) fn inject_faults(
         &mut self,
         schedule: &Schedule,
@@ -141,22 +79,26 @@ impl<'a> Execution<'a> {
         let began = Instant::now();
         let (deployment, log) = (self.deployment, std::mem::take(&mut self.log));
         let done = thread::scope(|scope| {
-            let store = scope.spawn(|| log.inject_store_faults(deployment, schedule, began));
-            let counting = scope.spawn(|| {
-                let is_over = || log.over.load(Ordering::SeqCst);
-                continuations::count(&deployment.direct_url(), NAMESPACE, is_over)
+            let store = scope
+                .spawn(|| log.inject_store_faults(deployment, schedule, began, began + duration));
+            let observing = scope.spawn(|| {
+                let url = deployment.direct_url();
+                continuations::observe(&url, NAMESPACE, &log.observed, || log.is_over())
             });
-            let done = self.inject_process_faults(&log, schedule, began, duration);
-            log.over.store(true, Ordering::SeqCst);
+            let mut done = self.inject_process_faults(&log, schedule, began, duration);
+            while done.is_ok() && log.has_no_continuation() && !store.is_finished() {
+                self.correct_clocks(false);
+                done = self.workers.supervise();
+                thread::sleep(Duration::from_millis(2));
+            }
+            log.end();
             let panicked =
                 |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
-            let counted = counting.join();
+            let observed = observing.join();
             done?;
             store_done.map_err(|_| panicked("injects the store's faults"))??;
-            let counted = counted.map_err(|_| panicked("reads the store's rows"))??;
-            log.continuations.store(counted, Ordering::SeqCst);
-            Ok(())
+            observed.map_err(|_| panicked("reads the store's rows"))?
         });
         self.log = log;
         done
@@ -170,8 +112,9 @@ impl<'a> Execution<'a> {
         duration: Duration,
     ) -> io::Result<()> {
         let mut faults = schedule.process_faults.iter().peekable();
-        let phases = (duration.as_secs() / SHORTEST_PHASE.as_secs()) as u32;
-        let phases = phases.clamp(1, MAX_PHASES);
+        let quiet = Duration::from_millis(self.deployment.clock_bounds().quiet_ms() * QUIET_TIMES);
+        let phases = duration.as_millis() / quiet.max(SHORTEST_PHASE).as_millis();
+        let phases = (phases as u32).clamp(1, MAX_PHASES);
         let mut before = self.shared.total(Tally::Ids);
         loop {
             let elapsed = began.elapsed();
@@ -185,7 +128,7 @@ impl<'a> Execution<'a> {
             if elapsed >= duration {
                 return Ok(());
             }
-            self.correct_clocks(log.clocks_correct.load(Ordering::SeqCst));
+            self.correct_clocks(log.are_clocks_correct());
             self.workers.supervise()?;
             while let Some((_, fault)) =
                 faults.next_if(|(at, _)| elapsed >= Duration::from_millis(*at))
@@ -205,8 +148,7 @@ impl<'a> Execution<'a> {
             ProcessFault::Clock { group, setting, for_ms } => {
                 let group = if self.deployment.has_one_clock() { 0 } else { group };
                 let is_spared = has_reliable_clock(group) && log.is_restarting();
-                let is_correct = log.clocks_correct.load(Ordering::SeqCst);
-                if self.clocks[group].is_some() || is_correct || is_spared {
+                if self.clocks[group].is_some() || log.are_clocks_correct() || is_spared {
                     return Ok(false);
                 }
                 let offset = |year_ms: i64| year_ms - SystemClock.unix_ms();
@@ -306,17 +248,16 @@ impl<'a> Execution<'a> {
         let phase = self.phases.iter().position(|ids| *ids == 0);
         check(phase.is_some(), format!("no IDs in phase {}", phase.unwrap_or_default()));
         violations.extend(leased.traces.iter().cloned());
-        let continuations = self.log.continuations.into_inner();
-        let faults = self.log.counts.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let inconclusive =
-            report::inconclusive(&plain, &heartbeat, report::restarts(&faults), continuations);
+        let continuations = self.log.observed.continuations();
+        let inconclusive = report::inconclusive(&plain, &heartbeat, self.log.runs(), continuations);
         Ok(Report {
             store: kind.name().into(),
             seed,
             command,
             took,
             workers: self.workers.len(),
-            faults,
+            faults: self.log.counts(),
+            runs: self.log.runs(),
             continuations,
             phases: self.phases,
             recovered,

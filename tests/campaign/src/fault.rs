@@ -43,6 +43,16 @@ pub(crate) enum StoreFault {
     Delayed,
     /// The disk is full.
     Full,
+    /// The server that is written to is killed, and another one takes its place.
+    FailedOver,
+    /// The same, but it is stopped (SIGSTOP) while the other one takes its place.
+    StoppedAndReplaced,
+    /// The same, but it is cut off from the others while clients still reach it.
+    CutOffAndReplaced,
+    /// The server that is written to is killed, and the one that takes its place lacks the last commits.
+    FailedOverBehind,
+    /// The same as the first, and then back to the first server with the data that it had.
+    FailedBack,
 }
 
 impl ProcessFault {
@@ -62,9 +72,37 @@ impl ProcessFault {
 }
 
 impl StoreFault {
-    /// Whether the store begins another run.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Locked,
+        Self::Paused,
+        Self::Killed,
+        Self::Restored,
+        Self::Cut,
+        Self::Silenced,
+        Self::Delayed,
+        Self::Full,
+        Self::FailedOver,
+        Self::StoppedAndReplaced,
+        Self::CutOffAndReplaced,
+        Self::FailedOverBehind,
+        Self::FailedBack,
+    ];
+
+    /// Whether the whole store is restarted, on its data or on older ones.
     pub(crate) const fn is_restart(self) -> bool {
         matches!(self, Self::Killed | Self::Restored)
+    }
+
+    /// Whether another server takes the place of the one that was written to.
+    pub(crate) const fn is_failover(self) -> bool {
+        matches!(
+            self,
+            Self::FailedOver
+                | Self::StoppedAndReplaced
+                | Self::CutOffAndReplaced
+                | Self::FailedOverBehind
+                | Self::FailedBack
+        )
     }
 
     /// The name under which the report counts it.
@@ -78,6 +116,11 @@ impl StoreFault {
             Self::Silenced => "network silent",
             Self::Delayed => "network slow",
             Self::Full => "disk full",
+            Self::FailedOver => "failed over",
+            Self::StoppedAndReplaced => "stopped and replaced",
+            Self::CutOffAndReplaced => "cut off and replaced",
+            Self::FailedOverBehind => "failed over with losses",
+            Self::FailedBack => "failed back",
         }
     }
 }

@@ -15,18 +15,36 @@ pub(crate) const MAX_WINDOW_MS: u64 = 700;
 
 /// How far clocks may differ, and for how long holders may go on after a restart of their store.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_field_names, reason = "the unit")]
 pub(crate) struct ClockBounds {
     pub(crate) max_skew_ms: u64,
     /// Counted from a holder's last renewal.
     pub(crate) continuation_ms: u64,
+    /// The TTL of patient workers. Half of it is the longest time between two renewals, where windows are
+    /// far ahead of the clock.
+    pub(crate) patient_ttl_ms: u64,
 }
 
 impl ClockBounds {
     /// For a store whose clock shows milliseconds: a server is down for up to two seconds.
-    pub(crate) const EXACT: Self = Self { max_skew_ms: 50, continuation_ms: 3_000 };
-    /// For a store whose clock shows whole seconds, and so is wrong by up to half of one. Two seconds
-    /// by it are up to three.
-    pub(crate) const SECONDS: Self = Self { max_skew_ms: 550, continuation_ms: 2_200 };
+    pub(crate) const EXACT: Self =
+        Self { max_skew_ms: 50, continuation_ms: 3_000, patient_ttl_ms: 3_200 };
+    /// For a store whose clock shows whole seconds, and so is wrong by up to half of one.
+    pub(crate) const SECONDS: Self =
+        Self { max_skew_ms: 550, continuation_ms: 3_000, patient_ttl_ms: 4_400 };
+    /// For a cluster, which takes seconds to elect or promote another server.
+    pub(crate) const CLUSTER: Self =
+        Self { continuation_ms: 6_000, patient_ttl_ms: 6_400, ..Self::EXACT };
+    /// For a cluster whose clock shows whole seconds.
+    pub(crate) const CLUSTER_SECONDS: Self =
+        Self { continuation_ms: 6_000, patient_ttl_ms: 7_400, ..Self::SECONDS };
+}
+
+impl ClockBounds {
+    /// For how long a restarted store grants nothing.
+    pub(crate) const fn quiet_ms(self) -> u64 {
+        self.continuation_ms + 4 * self.max_skew_ms
+    }
 }
 
 /// How a worker leases.
@@ -53,12 +71,11 @@ pub(crate) const fn has_reliable_clock(group: usize) -> bool {
 
 /// Windows differ between workers. The TTL of those that are not patient is shorter than their window,
 /// so that live holders lose their nodes too.
-pub(crate) fn worker_lease(slot: usize) -> WorkerLease {
+pub(crate) fn worker_lease(slot: usize, patient_ttl_ms: u64) -> WorkerLease {
     let window = Duration::from_millis(MAX_WINDOW_MS - 200 * (slot as u64 % 3));
     if is_patient(slot) {
-        // Half of it is the longest time between two renewals, where windows are far ahead of the clock.
-        let ttl = Duration::from_millis(3_200);
-        return WorkerLease { window, ttl, lifetime_ms: 3_000..10_000, max_failures: 16 };
+        let ttl = Duration::from_millis(patient_ttl_ms);
+        return WorkerLease { window, ttl, lifetime_ms: 3_000..10_000, max_failures: 40 };
     }
     WorkerLease { window, ttl: window / 2, lifetime_ms: 300..2_500, max_failures: 4 }
 }
@@ -66,8 +83,7 @@ pub(crate) fn worker_lease(slot: usize) -> WorkerLease {
 /// Where the clients' clock is also the store's, `max_ahead_ms` must exceed every clock error, or
 /// one step forward would stop all workers until real time has caught up.
 pub(crate) fn namespace(max_ahead_ms: u64, clocks: ClockBounds) -> Namespace {
-    let ClockBounds { max_skew_ms, continuation_ms } = clocks;
-    let quiet_ms = continuation_ms + 4 * max_skew_ms;
+    let (max_skew_ms, quiet_ms) = (clocks.max_skew_ms, clocks.quiet_ms());
     let bounds = Bounds { max_window_ms: MAX_WINDOW_MS, max_ahead_ms, max_skew_ms, quiet_ms };
     Namespace { bounds, ..Namespace::new(NAMESPACE, LAYOUT) }
 }
@@ -78,12 +94,18 @@ mod tests {
 
     #[test]
     fn holders_may_go_on_for_as_long_as_was_meant() {
-        for clocks in [ClockBounds::EXACT, ClockBounds::SECONDS] {
+        for clocks in [
+            ClockBounds::EXACT,
+            ClockBounds::SECONDS,
+            ClockBounds::CLUSTER,
+            ClockBounds::CLUSTER_SECONDS,
+        ] {
             let Namespace { bounds, layout, .. } = namespace(3_000, clocks);
             assert_eq!(bounds.check(&layout), Ok(()), "{clocks:?}");
             assert_eq!(bounds.continuation_ms(), clocks.continuation_ms);
-            let patient = worker_lease(0);
-            assert!(patient.ttl.as_millis() > u128::from(clocks.continuation_ms), "{clocks:?}");
+            let patient = worker_lease(0, clocks.patient_ttl_ms);
+            let alive_ms = clocks.continuation_ms + 2 * clocks.max_skew_ms;
+            assert!(patient.ttl.as_millis() > u128::from(alive_ms), "{clocks:?}");
         }
     }
 }

@@ -19,6 +19,7 @@ mod rng;
 mod rounds;
 mod schedule;
 mod shared_memory;
+mod store_faults;
 mod store_kind;
 mod summary;
 mod worker;

@@ -21,17 +21,17 @@ const TALLIES: [(Tally, &str); 8] = [
     (Tally::Forks, "forks"),
 ];
 
-/// How often the store began another run.
-pub(crate) fn restarts(faults: &BTreeMap<&'static str, u64>) -> u64 {
-    let kinds = [StoreFault::Killed, StoreFault::Restored];
-    kinds.iter().filter_map(|kind| faults.get(kind.name())).sum()
+/// How often one of some faults of the store was injected.
+fn times(faults: &BTreeMap<&'static str, u64>, is_one: fn(StoreFault) -> bool) -> u64 {
+    let counted = StoreFault::ALL.into_iter().filter(|fault| is_one(*fault));
+    counted.filter_map(|fault| faults.get(fault.name())).sum()
 }
 
 /// Why a campaign proves nothing, if it does not.
 pub(crate) fn inconclusive(
     plain: &Audit,
     heartbeat: &Audit,
-    restarts: u64,
+    runs: u64,
     continuations: u64,
 ) -> Option<String> {
     for (name, control) in [("plain", plain), ("heartbeat", heartbeat)] {
@@ -39,10 +39,10 @@ pub(crate) fn inconclusive(
             return Some(format!("the control {name} repeated no ID, so the faults were too weak"));
         }
     }
-    (restarts > 0 && continuations == 0).then(|| {
+    (runs > 0 && continuations == 0).then(|| {
         format!(
-            "no holder went on although the store was restarted or restored {restarts} times, so \
-             nothing was tried that could go wrong then"
+            "no holder went on although the store was restarted, restored or failed over {runs} times, \
+             so nothing was tried that could go wrong then"
         )
     })
 }
@@ -55,6 +55,8 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
     pub(crate) workers: usize,
     pub(crate) faults: BTreeMap<&'static str, u64>,
+    /// How often the store began another run.
+    pub(crate) runs: u64,
     /// How often a holder renewed its grant in a later incarnation of the store.
     pub(crate) continuations: u64,
     /// The number of IDs in each part of the time.
@@ -82,6 +84,16 @@ impl Report {
         self.violations.is_empty() && self.inconclusive.is_none()
     }
 
+    /// How often the store was restarted or restored.
+    fn restarts(&self) -> u64 {
+        times(&self.faults, StoreFault::is_restart)
+    }
+
+    /// How often another server took the place of the one that was written to.
+    fn failovers(&self) -> u64 {
+        times(&self.faults, StoreFault::is_failover)
+    }
+
     pub(crate) fn faults(&self) -> u64 {
         self.faults.values().sum()
     }
@@ -102,9 +114,11 @@ impl Report {
             println!("  {name:<20} {}", count(*value));
         }
         println!(
-            "  continuations        {} after {} restarts of the store",
+            "  continuations        {} after {} restarts and {} failovers, {} other runs of the store",
             count(self.continuations),
-            restarts(&self.faults)
+            self.restarts(),
+            self.failovers(),
+            self.runs
         );
         let faults = self.faults.iter().map(|(name, times)| format!("{name} {times}"));
         println!("  faults               {}", faults.collect::<Vec<_>>().join(", "));
@@ -144,7 +158,9 @@ impl Report {
             "duplicates": self.leased.duplicates,
             "faults": self.faults(),
             "faults_by_kind": self.faults,
-            "restarts": restarts(&self.faults),
+            "restarts": self.restarts(),
+            "failovers": self.failovers(),
+            "runs": self.runs,
             "continuations": self.continuations,
             "phases": self.phases,
             "recovered_after_seconds": self.recovered.map(|recovered| recovered.as_secs_f64()),
@@ -179,21 +195,28 @@ mod tests {
     #[test]
     fn a_campaign_proves_something_if_the_controls_repeat_and_somebody_goes_on() {
         let audit = |duplicates| Audit { duplicates, ..Audit::default() };
-        let why = |plain, heartbeat, restarts, continuations| {
-            inconclusive(&audit(plain), &audit(heartbeat), restarts, continuations)
+        let why = |plain, heartbeat, runs, continuations| {
+            inconclusive(&audit(plain), &audit(heartbeat), runs, continuations)
         };
         assert_eq!(why(1, 1, 3, 1), None);
         assert_eq!(why(1, 1, 0, 0), None, "nothing was restarted");
         assert!(why(0, 1, 3, 1).is_some_and(|why| why.contains("plain")));
         assert!(why(1, 0, 3, 1).is_some_and(|why| why.contains("heartbeat")));
-        assert!(why(1, 1, 3, 0).is_some_and(|why| why.contains("restored 3 times")));
+        assert!(why(1, 1, 3, 0).is_some_and(|why| why.contains("failed over 3 times")));
     }
 
     #[test]
-    fn stores_are_restarted_by_kills_and_restorations() {
-        let faults =
-            [("killed", 5), ("store killed", 2), ("store restored", 3), ("store locked", 7)];
-        assert_eq!(restarts(&faults.into()), 5);
-        assert_eq!(restarts(&BTreeMap::new()), 0);
+    fn restarts_and_failovers_are_counted() {
+        let faults = [
+            ("killed", 5),
+            ("store killed", 2),
+            ("store restored", 3),
+            ("store locked", 7),
+            ("failed over", 11),
+            ("cut off and replaced", 13),
+        ];
+        assert_eq!(times(&faults.into(), StoreFault::is_restart), 5);
+        assert_eq!(times(&faults.into(), StoreFault::is_failover), 24);
+        assert_eq!(times(&BTreeMap::new(), StoreFault::is_restart), 0);
     }
 }

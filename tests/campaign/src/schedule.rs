@@ -15,8 +15,10 @@ pub(crate) struct FaultRange<'a> {
     pub(crate) one_clock: bool,
     /// How far clocks may differ, in milliseconds.
     pub(crate) max_skew_ms: u64,
-    /// The possible faults of the store.
-    pub(crate) store_faults: &'a [StoreFault],
+    /// The possible faults of the store after which it begins another run.
+    pub(crate) restarts: &'a [StoreFault],
+    /// Its other possible faults.
+    pub(crate) other_store_faults: &'a [StoreFault],
     /// The mean time between two faults of the store, in milliseconds.
     pub(crate) store_fault_every_ms: u64,
 }
@@ -60,10 +62,15 @@ impl Schedule {
                 // clock bounds them there, so no store could detect it.
                 !(range.one_clock && *store_fault == StoreFault::Restored && at >= end / 2)
             };
-            let all = || range.store_faults.iter().copied().filter(possible);
-            let turns_kind: Vec<StoreFault> =
-                all().filter(|store_fault| store_fault.is_restart() == is_restarts_turn).collect();
-            let choices = if turns_kind.is_empty() { all().collect() } else { turns_kind };
+            let (wanted, otherwise) = if is_restarts_turn {
+                (range.restarts, range.other_store_faults)
+            } else {
+                (range.other_store_faults, range.restarts)
+            };
+            let mut choices: Vec<StoreFault> = wanted.iter().copied().filter(possible).collect();
+            if choices.is_empty() {
+                choices.extend(otherwise.iter().copied().filter(possible));
+            }
             if choices.is_empty() {
                 break;
             }
@@ -132,7 +139,8 @@ mod tests {
     const RANGE: FaultRange<'_> = FaultRange {
         one_clock: false,
         max_skew_ms: 50,
-        store_faults: &[StoreFault::Paused, StoreFault::Killed, StoreFault::Restored],
+        restarts: &[StoreFault::Killed, StoreFault::Restored],
+        other_store_faults: &[StoreFault::Paused],
         store_fault_every_ms: 3000,
     };
 
@@ -162,7 +170,7 @@ mod tests {
                 "{name}"
             );
         }
-        for store_fault in RANGE.store_faults {
+        for store_fault in RANGE.restarts.iter().chain(RANGE.other_store_faults) {
             assert!(
                 schedule.store_faults.iter().any(|(_, one, ..)| one == store_fault),
                 "{store_fault:?}"

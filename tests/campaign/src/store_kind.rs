@@ -5,42 +5,87 @@ use clap::ValueEnum;
 /// What `--store` accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StoreKind {
+    /// Every kind, one after the other.
     All,
+    /// Every kind that is a file or one server.
+    Servers,
+    /// Every kind that is several servers.
+    Clusters,
     Sqlite,
     Postgres,
     Mysql,
     Redis,
     Etcd,
+    /// A primary and its synchronous standby.
+    PostgresStandby,
+    /// Three members of a Galera cluster.
+    Galera,
+    /// A primary and its replica, watched by three sentinels.
+    RedisSentinel,
+    /// Three members of etcd.
+    EtcdCluster,
 }
 
 impl StoreKind {
-    const EACH: [Self; 5] = [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Redis, Self::Etcd];
+    const EACH: [Self; 9] = [
+        Self::Sqlite,
+        Self::Postgres,
+        Self::Mysql,
+        Self::Redis,
+        Self::Etcd,
+        Self::PostgresStandby,
+        Self::Galera,
+        Self::RedisSentinel,
+        Self::EtcdCluster,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::All => "all",
+            Self::Servers => "servers",
+            Self::Clusters => "clusters",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
             Self::Redis => "redis",
             Self::Etcd => "etcd",
+            Self::PostgresStandby => "postgres-standby",
+            Self::Galera => "galera",
+            Self::RedisSentinel => "redis-sentinel",
+            Self::EtcdCluster => "etcd-cluster",
         }
     }
 
     /// Its name for people.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Self::All => "all",
+            Self::All | Self::Servers | Self::Clusters => self.name(),
             Self::Sqlite => "SQLite",
             Self::Postgres => "PostgreSQL",
             Self::Mysql => "MariaDB",
             Self::Redis => "Redis",
             Self::Etcd => "etcd",
+            Self::PostgresStandby => "PostgreSQL, synchronous standby",
+            Self::Galera => "Galera, three members",
+            Self::RedisSentinel => "Redis, Sentinel, `replicas=1`",
+            Self::EtcdCluster => "etcd, three members",
         }
     }
 
-    /// Every kind for `All`, and otherwise only this one.
+    const fn is_cluster(self) -> bool {
+        matches!(
+            self,
+            Self::PostgresStandby | Self::Galera | Self::RedisSentinel | Self::EtcdCluster
+        )
+    }
+
+    /// Every kind that this one stands for: only itself unless it stands for several.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> + Send {
-        Self::EACH.into_iter().filter(move |kind| self == Self::All || self == *kind)
+        Self::EACH.into_iter().filter(move |kind| match self {
+            Self::All => true,
+            Self::Servers => !kind.is_cluster(),
+            Self::Clusters => kind.is_cluster(),
+            one => one == *kind,
+        })
     }
 }

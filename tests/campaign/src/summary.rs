@@ -20,10 +20,13 @@ pub(crate) struct Summary {
 #[derive(Debug, Default)]
 struct Totals {
     campaigns: u64,
+    /// Those that prove nothing. Nothing else of them is counted.
+    void: u64,
     seconds: u64,
     ids: u64,
     faults: u64,
     restarts: u64,
+    failovers: u64,
     continuations: u64,
     grants: u64,
     renewals: u64,
@@ -72,13 +75,13 @@ impl Summary {
         self.campaigns.iter().map(name).collect()
     }
 
-    /// The first campaign that failed, for people.
+    /// The first campaign that failed, for people. One that is void did not fail: the faults were too
+    /// weak, or the machine was too busy.
     pub(crate) fn failure(&self) -> Option<String> {
-        let failed = self.campaigns.iter().find(|campaign| campaign["passed"] == false)?;
+        let has_failed = |campaign: &&Value| campaign["passed"] == false && !is_void(campaign);
+        let failed = self.campaigns.iter().find(has_failed)?;
         let (store, seed) = name(failed);
-        let why =
-            [&failed["violations"], &failed["inconclusive"]].map(ToString::to_string).join(", ");
-        Some(format!("{store}, seed {seed}: {why}"))
+        Some(format!("{store}, seed {seed}: {}", failed["violations"]))
     }
 
     /// The totals of each kind of store as a Markdown table.
@@ -88,9 +91,9 @@ impl Summary {
             totals.entry(campaign["store"].as_str().unwrap_or_default()).or_default().add(campaign);
         }
         let mut text = String::from(
-            "| store | campaigns | minutes | IDs | faults | restarts | continuations | grants \
-             | renewals | duplicates | duplicates of plain / heartbeat |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|\n",
+            "| store | campaigns | void | minutes | IDs | faults | restarts | failovers \
+             | continuations | grants | renewals | duplicates | duplicates of plain / heartbeat |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         for kind in StoreKind::All.each() {
             if let Some(totals) = totals.get(kind.name()) {
@@ -105,12 +108,17 @@ impl Summary {
 impl Totals {
     fn add(&mut self, campaign: &Value) {
         let number = |value: &Value| value.as_u64().unwrap_or(0);
+        if is_void(campaign) {
+            self.void += 1;
+            return;
+        }
         self.campaigns += 1;
         for (total, value) in [
             (&mut self.seconds, &campaign["seconds"]),
             (&mut self.ids, &campaign["ids"]),
             (&mut self.faults, &campaign["faults"]),
             (&mut self.restarts, &campaign["restarts"]),
+            (&mut self.failovers, &campaign["failovers"]),
             (&mut self.continuations, &campaign["continuations"]),
             (&mut self.grants, &campaign["counts"]["grants"]),
             (&mut self.renewals, &campaign["counts"]["renewals"]),
@@ -128,10 +136,12 @@ impl Totals {
         let repeated = format!("{} / {}", grouped(self.plain), grouped(self.heartbeat));
         [
             grouped(self.campaigns),
+            grouped(self.void),
             minutes,
             millions,
             grouped(self.faults),
             grouped(self.restarts),
+            grouped(self.failovers),
             grouped(self.continuations),
             grouped(self.grants),
             grouped(self.renewals),
@@ -140,6 +150,12 @@ impl Totals {
         ]
         .join(" | ")
     }
+}
+
+/// Whether a campaign proves nothing, and nothing was wrong in it either.
+fn is_void(campaign: &Value) -> bool {
+    campaign["inconclusive"].is_string()
+        && campaign["violations"].as_array().is_none_or(Vec::is_empty)
 }
 
 fn name(campaign: &Value) -> (String, u64) {
@@ -165,14 +181,17 @@ mod tests {
     use super::*;
 
     const LINE: &str = "{\"store\":\"redis\",\"seed\":4,\"passed\":true,\"seconds\":90,\"ids\":1250000,\
-         \"faults\":570,\"restarts\":3,\"continuations\":5,\"duplicates\":0,\
+         \"faults\":570,\"restarts\":3,\"failovers\":2,\"continuations\":5,\"duplicates\":0,\
          \"counts\":{\"grants\":200,\"renewals\":1034},\
          \"plain\":{\"duplicates\":21770},\"heartbeat\":{\"duplicates\":1476}}\n";
 
     #[test]
     fn totals_are_by_store() {
-        let table = Summary::parse(&LINE.repeat(2)).unwrap().table();
-        let row = "| Redis | 2 | 3.0 | 2.5 M | 1,140 | 6 | 10 | 400 | 2,068 | 0 | 43,540 / 2,952 |";
+        let void = LINE.replace("\"passed\":true", "\"inconclusive\":\"why\",\"passed\":false");
+        let lines = LINE.repeat(2) + &void;
+        let table = Summary::parse(&lines).unwrap().table();
+        let row = "| Redis | 2 | 1 | 3.0 | 2.5 M | 1,140 | 6 | 4 | 10 | 400 | 2,068 | 0 \
+                   | 43,540 / 2,952 |";
         assert_eq!(table.lines().last(), Some(row), "{table}");
         let columns = |line: &str| line.matches('|').count();
         assert!(table.lines().all(|line| columns(line) == columns(row)), "{table}");
@@ -197,6 +216,10 @@ mod tests {
         let failed = LINE.replace("true", "false").replace("}}", "},\"violations\":[\"I1: 3\"]}");
         let failure = Summary::parse(&failed).unwrap().failure().unwrap();
         assert!(failure.contains("redis, seed 4") && failure.contains("I1: 3"), "{failure}");
+        let void = LINE.replace("true", "false").replace("}}", "},\"inconclusive\":\"why\"}");
+        assert_eq!(Summary::parse(&void).unwrap().failure(), None, "it is void");
+        let both = failed.replace("},\"violations", "},\"inconclusive\":\"why\",\"violations");
+        assert!(Summary::parse(&both).unwrap().failure().is_some());
         for nonsense in ["x\n", "{}\n", "{\"store\":\"redis\"}\n"] {
             let why = Summary::parse(&(LINE.to_owned() + nonsense)).unwrap_err();
             assert!(why.contains("line 2"), "{why}");

@@ -44,6 +44,9 @@ pub(crate) struct Worker {
     /// IDs per second.
     #[arg(long)]
     pub(crate) rate: u64,
+    /// The TTL of its lease if it is a patient worker, in milliseconds.
+    #[arg(long)]
+    pub(crate) patient_ttl: u64,
 }
 
 /// The maximum number of IDs per call.
@@ -96,6 +99,10 @@ impl Worker {
         }
     }
 
+    fn lease(&self) -> WorkerLease {
+        lease_options::worker_lease(self.slot, self.patient_ttl)
+    }
+
     /// Workers with a fixed node do not fork: the node stays with the parent.
     fn forks(&self) -> bool {
         !matches!(self.identity(), Identity::Node(_)) && self.slot % 3 == 2
@@ -136,7 +143,7 @@ impl Process {
     }
 
     fn open(&self) -> Result<LeasedGenerator, Error> {
-        let WorkerLease { window, ttl, .. } = lease_options::worker_lease(self.worker.slot);
+        let WorkerLease { window, ttl, .. } = self.worker.lease();
         let (shared, slot) = (Arc::clone(&self.shared), self.worker.slot);
         let log = self.log().ok();
         let log = move |event: &LeaseEvent| {
@@ -187,7 +194,7 @@ impl Process {
         self.id_logs += 1;
         let name = format!("{slot:02}-{run}-{}-{}", process::id(), self.id_logs);
         let mut id_log = IdLog::create(&self.worker.folder.join("leased"), &name)?;
-        let WorkerLease { lifetime_ms, max_failures, .. } = lease_options::worker_lease(slot);
+        let WorkerLease { lifetime_ms, max_failures, .. } = self.worker.lease();
         let until = Instant::now() + Duration::from_millis(self.rng.in_range(lifetime_ms));
         let (mut failures, mut ids) = (0, vec![Id::from_u64(0); MAX_IDS as usize]);
         while !self.is_over() && Instant::now() < until && failures < max_failures {

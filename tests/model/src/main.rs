@@ -3,7 +3,8 @@
 //!
 //! `FLAKEID_MODEL_PROCESSES=3 cargo run --release -p flakeid-model` takes long: its
 //! state space is many times larger. `FLAKEID_MODEL_ONLY=forks` tries only the scenarios with that
-//! in their names, and then all mutants.
+//! in their names, and then all mutants. `FLAKEID_MODEL_STEPS=14` tries orders of at most so many
+//! steps in every scenario, and no mutants.
 
 // A test may panic; that is how it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
@@ -38,10 +39,17 @@ fn main() {
     let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
     let mut all = scenarios(processes);
     all.extend(continuations::scenarios(processes));
-    for scenario in all.into_iter().filter(|scenario| scenario.name.contains(&only)) {
+    let steps = std::env::var("FLAKEID_MODEL_STEPS").ok().map(|text| {
+        let steps = text.parse::<usize>();
+        steps.unwrap_or_else(|_| panic!("FLAKEID_MODEL_STEPS must be a number, not {text:?}"))
+    });
+    for mut scenario in all.into_iter().filter(|scenario| scenario.name.contains(&only)) {
+        scenario.steps = steps.or(scenario.steps);
         holds(&scenario);
     }
-    refutations::refute(refutations::all().into_iter().chain(continuations::refutations()));
+    if steps.is_none() {
+        refutations::refute(refutations::all().into_iter().chain(continuations::refutations()));
+    }
 }
 
 fn holds(scenario: &Scenario) {

@@ -104,6 +104,11 @@ impl PostgresServer {
     pub fn backup(&self) -> TempDir {
         let copy = tempfile::tempdir_in(self.home.path()).expect("a temporary directory");
         self.account.own(copy.path());
+        self.back_up_to(&copy.path().join("data"));
+        copy
+    }
+
+    fn back_up_to(&self, folder: &Path) {
         run(self
             .account
             .command(&self.programs.join("pg_basebackup"))
@@ -111,10 +116,9 @@ impl PostgresServer {
             .arg("-h")
             .arg(self.home.path())
             .arg("-D")
-            .arg(copy.path().join("data"))
+            .arg(folder)
             .env("PGPASSWORD", Self::PASSWORD)
             .current_dir(self.home.path()));
-        copy
     }
 
     /// Puts a copy in the place of the data.
@@ -134,29 +138,74 @@ impl PostgresServer {
     /// As [`backup`](Self::backup) and [`new`](Self::new).
     #[must_use]
     pub fn standby(&self) -> Self {
-        let copy = self.backup();
-        let signal = copy.path().join("data/standby.signal");
-        fs::write(&signal, "").unwrap();
-        self.account.own(&signal);
         let home = tempfile::tempdir().expect("a temporary directory");
         self.account.own(home.path());
-        run(Command::new("cp").arg("-a").arg(copy.path().join("data")).arg(home.path()));
-        let primary = format!(
-            "primary_conninfo=host={} port={} user=postgres password={}",
-            self.home.path().display(),
-            self.port,
-            Self::PASSWORD
-        );
         let standby = Self {
             daemon: Daemon::new(NAME, home.path().join("log")),
             home,
             programs: self.programs.clone(),
             account: self.account,
             port: free_port(),
-            settings: vec![primary],
+            settings: Vec::new(),
         };
-        standby.start();
+        standby.follow(self);
         standby
+    }
+
+    /// Replaces its data, if it has any, by a copy of a running server's, and starts it as a standby of
+    /// that server.
+    ///
+    /// # Panics
+    /// As [`backup`](Self::backup) and [`new`](Self::new).
+    pub fn follow(&self, primary: &Self) {
+        self.stop();
+        if self.data().exists() {
+            fs::remove_dir_all(self.data()).expect("the data is ours");
+        }
+        primary.back_up_to(&self.data());
+        let signal = self.data().join("standby.signal");
+        fs::write(&signal, "").unwrap();
+        self.account.own(&signal);
+        let settings = format!(
+            "primary_conninfo = 'host={} port={} user=postgres password={}'\n\
+             wal_retrieve_retry_interval = 200ms\n",
+            primary.home.path().display(),
+            primary.port,
+            Self::PASSWORD
+        );
+        let file = self.data().join("postgresql.auto.conf");
+        let written = fs::read_to_string(&file).unwrap_or_default();
+        // The last setting of a name counts.
+        fs::write(&file, written + &settings).unwrap();
+        self.start();
+    }
+
+    /// Whether it confirms nothing before a standby has it.
+    ///
+    /// # Panics
+    /// If it does not run.
+    pub fn set_synchronous(&self, synchronous: bool) {
+        let names = if synchronous { "*" } else { "" };
+        let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
+        self.sql(&set).expect("a setting");
+        self.sql("SELECT pg_reload_conf()").expect("the setting");
+    }
+
+    /// Waits until a standby streams from it, and if it is synchronous, until it counts as that.
+    ///
+    /// # Panics
+    /// If none does within a minute.
+    pub fn wait_for_standby(&self, synchronous: bool) {
+        let state = if synchronous { "'sync', 'quorum'" } else { "'async'" };
+        let query = format!(
+            "SELECT count(*) FROM pg_stat_replication
+             WHERE state = 'streaming' AND sync_state IN ({state})"
+        );
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.sql(&query).as_deref() != Ok("1") {
+            assert!(Instant::now() < deadline, "the standby does not stream");
+            sleep(Duration::from_millis(50));
+        }
     }
 
     /// Makes a running standby a primary.

@@ -1,8 +1,5 @@
 //! A private `PostgreSQL` primary and its streaming standby.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
 use crate::{PostgresServer, Server};
 
 /// A primary and a standby that streams from it.
@@ -26,21 +23,9 @@ impl PostgresPair {
         let pair = Self { primary, standby };
         if synchronous {
             // Not before the copy: a promoted standby would wait for one of its own.
-            pair.primary
-                .sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-                .expect("a setting");
-            pair.primary.sql("SELECT pg_reload_conf()").expect("the setting");
+            pair.primary.set_synchronous(true);
         }
-        let state = if synchronous { "'sync', 'quorum'" } else { "'async'" };
-        let query = format!(
-            "SELECT count(*) FROM pg_stat_replication
-             WHERE state = 'streaming' AND sync_state IN ({state})"
-        );
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while pair.primary.sql(&query).as_deref() != Ok("1") {
-            assert!(Instant::now() < deadline, "the standby does not stream");
-            sleep(Duration::from_millis(50));
-        }
+        pair.primary.wait_for_standby(synchronous);
         pair
     }
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
@@ -24,7 +25,9 @@ struct Weather {
     cut: bool,
     delay: Duration,
     over: bool,
-    open: Vec<TcpStream>,
+    /// Both streams of each connection, by its number.
+    open: BTreeMap<u64, [TcpStream; 2]>,
+    connections: u64,
 }
 
 impl Proxy {
@@ -96,7 +99,7 @@ impl Drop for Proxy {
 
 impl Weather {
     fn close(&mut self) {
-        for stream in self.open.drain(..) {
+        for stream in std::mem::take(&mut self.open).into_values().flatten() {
             // An error means that it is closed.
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -131,11 +134,18 @@ impl Network {
         let [Ok(from_client), Ok(client_kept), Ok(from_server), Ok(server_kept)] = copies else {
             return;
         };
-        self.change(|weather| weather.open.extend([client_kept, server_kept]));
+        let mut number = 0;
+        self.change(|weather| {
+            weather.connections += 1;
+            number = weather.connections;
+            weather.open.insert(number, [client_kept, server_kept]);
+        });
         thread::scope(|scope| {
             scope.spawn(|| self.carry(from_client, server));
             self.carry(from_server, client);
         });
+        // Otherwise a proxy would run out of file descriptors in the end.
+        self.change(|weather| drop(weather.open.remove(&number)));
     }
 
     fn carry(&self, mut from: TcpStream, mut to: TcpStream) {
@@ -154,6 +164,8 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -191,5 +203,12 @@ mod tests {
         let mut stream = connect();
         stream.write_all(b"c").unwrap();
         assert_eq!(echo(&mut stream).unwrap(), b'c');
+
+        drop(stream);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !proxy.network.weather.lock().unwrap().open.is_empty() {
+            assert!(Instant::now() < deadline, "a connection that is over is kept");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

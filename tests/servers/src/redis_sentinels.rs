@@ -44,9 +44,20 @@ impl RedisSentinels {
     /// If Redis is not installed or does not start.
     #[must_use]
     pub fn new() -> Self {
+        Self::noticing_after(2_000)
+    }
+
+    /// All running; the sentinels give up a primary that does not answer after so many milliseconds.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn noticing_after(milliseconds: u32) -> Self {
         let servers = [RedisServer::new(), RedisServer::new()];
         servers[1].follow(servers[0].port());
-        let sentinels = (0..3).map(|_| RedisSentinel::watching(servers[0].port(), &[])).collect();
+        let port = servers[0].port();
+        let sentinel = |_| RedisSentinel::noticing_after(milliseconds, port, &[]);
+        let sentinels = (0..3).map(sentinel).collect();
         let all = Self { servers, sentinels };
         all.wait_for("each other", |state| state("num-other-sentinels").as_deref() == Some("2"));
         all.wait_for_replica();
@@ -141,6 +152,10 @@ impl RedisSentinel {
     /// If Redis is not installed or does not start.
     #[must_use]
     pub fn watching(server: u16, settings: &[(&str, &str)]) -> Self {
+        Self::noticing_after(2_000, server, settings)
+    }
+
+    fn noticing_after(milliseconds: u32, server: u16, settings: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let (port, service) = (free_port(), RedisSentinels::SERVICE);
         let (password, own) = (RedisServer::PASSWORD, RedisSentinels::PASSWORD);
@@ -155,7 +170,7 @@ impl RedisSentinel {
              requirepass {own}\nsentinel sentinel-pass {own}\n\
              sentinel monitor {service} 127.0.0.1 {server} 2\n\
              sentinel auth-pass {service} {password}\n\
-             sentinel down-after-milliseconds {service} 2000\n\
+             sentinel down-after-milliseconds {service} {milliseconds}\n\
              sentinel failover-timeout {service} 5000\n",
             home.path().display()
         );

@@ -37,9 +37,27 @@ pub(crate) trait Deployment: Sync {
         None
     }
 
+    /// Whether holders have to go on, or lease anew, after a fault.
+    fn begins_run(&self, store_fault: StoreFault) -> bool {
+        store_fault.is_restart() || store_fault.is_failover()
+    }
+
+    /// The mean time between two faults of the store.
+    fn fault_interval(&self) -> Duration {
+        Duration::from_secs(3)
+    }
+
     /// Injects a fault and ends it after `duration`.
     ///
     /// # Errors
     /// When that did not work: then the campaign fails.
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()>;
+
+    /// Repairs what a fault has left behind, when holders have had the time to go on.
+    ///
+    /// # Errors
+    /// When that did not work: then the campaign fails.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
 }

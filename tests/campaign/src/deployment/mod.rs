@@ -1,5 +1,6 @@
 //! Private stores, and the faults that can be injected into them.
 
+mod cluster;
 mod interface;
 mod server;
 mod signal;
@@ -11,6 +12,7 @@ use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServe
 use tempfile::TempDir;
 
 use crate::store_kind::StoreKind;
+use cluster::{ClusterDeployment, EtcdMembers, GaleraMembers, PostgresServers, RedisServers};
 use server::{AnyServer, ServerDeployment};
 use sqlite::SqliteDeployment;
 
@@ -18,13 +20,20 @@ pub(crate) use interface::Deployment;
 
 /// Starts a new, empty store.
 pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
+    let cluster = |cluster| Ok(Box::new(ClusterDeployment::new(cluster)) as Box<dyn Deployment>);
     let server = match kind {
         StoreKind::Sqlite => return Ok(Box::new(SqliteDeployment::new()?)),
         StoreKind::Postgres => AnyServer::Postgres(PostgresServer::new()),
         StoreKind::Mysql => AnyServer::Mysql(MariadbServer::new()),
         StoreKind::Redis => AnyServer::Redis(RedisServer::new()),
         StoreKind::Etcd => AnyServer::Etcd(EtcdServer::new()),
-        StoreKind::All => return Err(io::Error::other("one store at a time")),
+        StoreKind::PostgresStandby => return cluster(Box::new(PostgresServers::start())),
+        StoreKind::Galera => return cluster(Box::new(GaleraMembers::start())),
+        StoreKind::RedisSentinel => return cluster(Box::new(RedisServers::start())),
+        StoreKind::EtcdCluster => return cluster(Box::new(EtcdMembers::start()?)),
+        StoreKind::All | StoreKind::Servers | StoreKind::Clusters => {
+            return Err(io::Error::other("one store at a time"));
+        }
     };
     Ok(Box::new(ServerDeployment::new(server)?))
 }
@@ -48,7 +57,10 @@ impl EmptyStore {
             StoreKind::Mysql => Box::new(MariadbServer::new()),
             StoreKind::Redis => Box::new(RedisServer::new()),
             StoreKind::Etcd => Box::new(EtcdServer::new()),
-            StoreKind::All => return Err(io::Error::other("one store at a time")),
+            other => {
+                let name = other.name();
+                return Err(io::Error::other(format!("{name} is not one store of one server")));
+            }
         };
         Ok(Self { url: server.url(), _server: Some(server), _folder: None })
     }

@@ -196,6 +196,13 @@ impl Deployment for ServerDeployment {
             StoreFault::Full => {
                 return Err(io::Error::other("only the disk of SQLite can be filled"));
             }
+            StoreFault::FailedOver
+            | StoreFault::StoppedAndReplaced
+            | StoreFault::CutOffAndReplaced
+            | StoreFault::FailedOverBehind
+            | StoreFault::FailedBack => {
+                return Err(io::Error::other("no other server could take its place"));
+            }
         }
         Ok(())
     }

@@ -150,6 +150,10 @@ impl Deployment for SqliteDeployment {
         true
     }
 
+    fn fault_interval(&self) -> Duration {
+        Duration::from_millis(1500)
+    }
+
     fn store_faults(&self) -> &[StoreFault] {
         const ALL: [StoreFault; 3] = [StoreFault::Locked, StoreFault::Restored, StoreFault::Full];
         &ALL[..if self.disk.is_some() { 3 } else { 2 }]

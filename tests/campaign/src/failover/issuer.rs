@@ -81,9 +81,14 @@ impl<'a> Fleet<'a> {
     }
 
     pub(super) fn start(&mut self) -> io::Result<()> {
+        self.start_with(self.url)
+    }
+
+    /// Starts one that is given another URL.
+    pub(super) fn start_with(&mut self, url: &str) -> io::Result<()> {
         let log = self.folder.join(self.processes.len().to_string());
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["issuer", "--url", self.url, "--log"]).arg(&log);
+        command.args(["issuer", "--url", url, "--log"]).arg(&log);
         self.processes.push((command.stdin(Stdio::null()).spawn()?, log));
         Ok(())
     }

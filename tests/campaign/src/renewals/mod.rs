@@ -19,8 +19,8 @@ use report::{Environment, Report, markdown};
 /// The options of a measurement.
 #[derive(Args)]
 pub(crate) struct Renewals {
-    /// The kind of store.
-    #[arg(long, default_value = "all")]
+    /// The kind of store, which is not a cluster.
+    #[arg(long, default_value = "servers")]
     store: StoreKind,
     /// How long renewals are counted, for each number of holders and of connections.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]

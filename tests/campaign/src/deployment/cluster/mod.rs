@@ -1,0 +1,133 @@
+//! Stores of several servers, one of which takes the place of another.
+
+mod etcd;
+mod galera;
+mod postgres;
+mod redis;
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use flakeid_test_servers::Proxy;
+
+use super::interface::Deployment;
+use crate::fault::StoreFault;
+use crate::lease_options::ClockBounds;
+use crate::shared_memory::GROUPS;
+
+pub(super) use etcd::EtcdMembers;
+pub(super) use galera::GaleraMembers;
+pub(super) use postgres::PostgresServers;
+pub(super) use redis::RedisServers;
+
+/// Several servers, and the faults that concern them and not the network of their clients.
+pub(super) trait Cluster: Sync {
+    /// The ports that clients connect to, and that may be led through proxies.
+    fn ports(&self) -> Vec<u16>;
+
+    /// The URL that names these ports.
+    fn url(&self, ports: &[u16]) -> String;
+
+    fn clock_bounds(&self) -> ClockBounds {
+        ClockBounds::CLUSTER
+    }
+
+    fn store_faults(&self) -> &[StoreFault];
+
+    fn begins_run(&self, store_fault: StoreFault) -> bool {
+        store_fault.is_restart() || store_fault.is_failover()
+    }
+
+    /// Takes the first copy of the data, if older ones are put back.
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Injects a fault. Servers that it has cost may be missing until [`settle`](Self::settle).
+    fn inject(&self, store_fault: StoreFault, duration: Duration) -> io::Result<()>;
+
+    /// Starts the servers that are missing, as standbys of those that took their place.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A cluster, which each group of workers reaches through proxies of its own.
+pub(crate) struct ClusterDeployment {
+    cluster: Box<dyn Cluster>,
+    /// For each group, one before each port.
+    proxies: Vec<Vec<Proxy>>,
+}
+
+impl ClusterDeployment {
+    pub(super) fn new(cluster: Box<dyn Cluster>) -> Self {
+        let ports = cluster.ports();
+        let proxies =
+            (0..GROUPS).map(|_| ports.iter().map(|port| Proxy::to(*port)).collect()).collect();
+        Self { cluster, proxies }
+    }
+}
+
+impl Deployment for ClusterDeployment {
+    /// Each group has another of the servers first.
+    fn url(&self, group: usize) -> String {
+        let proxies = &self.proxies[group % GROUPS];
+        let mut ports: Vec<u16> = proxies.iter().map(Proxy::port).collect();
+        ports.rotate_left(group % proxies.len());
+        self.cluster.url(&ports)
+    }
+
+    fn direct_url(&self) -> String {
+        self.cluster.url(&self.cluster.ports())
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        self.cluster.prepare()
+    }
+
+    fn max_ahead_ms(&self) -> u64 {
+        3000
+    }
+
+    fn clock_bounds(&self) -> ClockBounds {
+        self.cluster.clock_bounds()
+    }
+
+    fn has_one_clock(&self) -> bool {
+        false
+    }
+
+    fn store_faults(&self) -> &[StoreFault] {
+        self.cluster.store_faults()
+    }
+
+    fn begins_run(&self, store_fault: StoreFault) -> bool {
+        self.cluster.begins_run(store_fault)
+    }
+
+    fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
+        let proxies = &self.proxies[group % GROUPS];
+        match store_fault {
+            StoreFault::Cut => proxies.iter().for_each(|proxy| {
+                proxy.cut();
+                proxy.reset();
+            }),
+            StoreFault::Silenced => proxies.iter().for_each(Proxy::cut),
+            StoreFault::Delayed => proxies.iter().for_each(|proxy| proxy.delay(duration / 8)),
+            _ => return self.cluster.inject(store_fault, duration),
+        }
+        thread::sleep(duration);
+        proxies.iter().for_each(Proxy::heal);
+        Ok(())
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        self.cluster.settle()
+    }
+}
+
+/// What a cluster answers to a fault that is none of its faults.
+fn impossible(store_fault: StoreFault) -> io::Error {
+    io::Error::other(format!("this cluster cannot have the fault {:?}", store_fault.name()))
+}

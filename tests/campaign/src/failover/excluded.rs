@@ -1,0 +1,174 @@
+//! What is not promised to repeat no ID: older data that are put back into a server while it runs, which
+//! no store can notice by itself, and two primaries at once.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::Command;
+use std::time::Duration;
+
+use flakeid_test_servers::{
+    EtcdServer, MariadbServer, PostgresPair, PostgresServer, RedisServer, Server,
+};
+
+/// A server, and where the data are that it had before anybody leased from it; or two servers.
+pub(super) enum Excluded {
+    Redis(RedisServer),
+    Etcd(EtcdServer, BTreeMap<String, String>),
+    Mariadb(MariadbServer),
+    Postgres(PostgresServer),
+    /// For how long both are primaries.
+    Primaries(PostgresPair, Duration),
+}
+
+/// What it is called, and how its servers are started.
+type Case = (&'static str, fn() -> Excluded);
+
+/// The table that is put back.
+const TABLE: &str = "ids.flakeid_node";
+const PREFIX: &str = "/flakeid/";
+
+impl Excluded {
+    pub(super) const ALL: [Case; 6] = [
+        ("PostgreSQL: a database renamed away, and later back", || {
+            Self::Postgres(PostgresServer::new())
+        }),
+        ("MariaDB: `IMPORT TABLESPACE`", || Self::Mariadb(MariadbServer::new())),
+        ("Redis: keys put back, as by `RESTORE`", || Self::Redis(RedisServer::new())),
+        ("etcd: `etcdctl put` and `del`", || Self::Etcd(EtcdServer::new(), BTreeMap::new())),
+        ("PostgreSQL: two primaries for 20 s", || Self::primaries(20)),
+        ("PostgreSQL: two primaries for 60 s", || Self::primaries(60)),
+    ];
+
+    fn primaries(seconds: u64) -> Self {
+        Self::Primaries(PostgresPair::new(false), Duration::from_secs(seconds))
+    }
+
+    pub(super) fn url(&self) -> String {
+        match self {
+            Self::Redis(server) => server.url(),
+            Self::Etcd(server, _) => server.url(),
+            Self::Mariadb(server) => server.url(),
+            Self::Postgres(server) => server.url(),
+            Self::Primaries(pair, _) => pair.url(""),
+        }
+    }
+
+    /// What the processes that start then are given.
+    pub(super) fn newcomers(&self) -> Vec<String> {
+        match self {
+            Self::Primaries(pair, _) => vec![pair.primary.url(), pair.standby.url()],
+            _ => vec![self.url()],
+        }
+    }
+
+    /// Ends it, where it lasts, and returns whether it did.
+    pub(super) fn end(&self, after: Duration) -> bool {
+        match self {
+            Self::Primaries(pair, lasts) if after >= *lasts => {
+                pair.primary.kill();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// For how long it lasts, where that is not just a moment.
+    pub(super) const fn lasts(&self) -> Duration {
+        match self {
+            Self::Primaries(_, lasts) => *lasts,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// For how long processes lease and issue IDs before the copy is put back. A copy of a database is
+    /// another run of the store, so they wait first, and have windows ahead of the clock for a while.
+    pub(super) const fn before(&self) -> Duration {
+        match self {
+            Self::Postgres(_) => Duration::from_secs(45),
+            _ => Duration::from_secs(8),
+        }
+    }
+
+    /// Takes the copy, while nobody is connected.
+    pub(super) fn copy(&mut self) -> io::Result<()> {
+        match self {
+            Self::Redis(server) => {
+                let copy = "for _, key in ipairs(redis.call('KEYS', '*')) do \
+                            redis.call('COPY', key, 'old:' .. key) end return 'OK'";
+                server.command(&["EVAL", copy, "0"])
+            }
+            Self::Etcd(server, values) => {
+                let keys = server.ctl(&["get", "--prefix", PREFIX, "--keys-only"]);
+                for key in keys.map_err(io::Error::other)?.lines().filter(|key| !key.is_empty()) {
+                    let value = server.ctl(&["get", "--print-value-only", key]);
+                    let value = value.map_err(io::Error::other)?.trim_end().to_owned();
+                    values.insert(key.to_owned(), value);
+                }
+                Ok(String::new())
+            }
+            Self::Mariadb(server) => {
+                let (from, to) = (server.data().join("ids"), server.data().join("ids-copy"));
+                std::fs::create_dir(&to)?;
+                server.sql(&format!(
+                    "FLUSH TABLES {TABLE} FOR EXPORT;
+                     \\! cp -a {0}/flakeid_node.ibd {0}/flakeid_node.cfg {1}
+                     UNLOCK TABLES",
+                    from.display(),
+                    to.display()
+                ))
+            }
+            // The original keeps the number by which the server knows it. Its copy is used until then.
+            Self::Postgres(server) => server
+                .sql_in("postgres", "ALTER DATABASE ids RENAME TO away")
+                .and_then(|_| server.sql_in("postgres", "CREATE DATABASE ids TEMPLATE away")),
+            Self::Primaries(..) => Ok(String::new()),
+        }
+        .map(drop)
+        .map_err(io::Error::other)
+    }
+
+    /// Puts the copy back, or makes a second primary.
+    pub(super) fn begin(&self) -> io::Result<()> {
+        match self {
+            Self::Redis(server) => {
+                let put_back = "for _, key in ipairs(redis.call('KEYS', '*')) do \
+                     if string.sub(key, 1, 4) ~= 'old:' then redis.call('DEL', key) end end \
+                     for _, key in ipairs(redis.call('KEYS', 'old:*')) do \
+                     redis.call('COPY', key, string.sub(key, 5)) end return 'OK'";
+                server.command(&["EVAL", put_back, "0"])
+            }
+            Self::Etcd(server, values) => {
+                for (key, value) in values {
+                    server.ctl(&["put", key, value]).map_err(io::Error::other)?;
+                }
+                let keys = server.ctl(&["get", "--prefix", PREFIX, "--keys-only"]);
+                let keys = keys.map_err(io::Error::other)?;
+                let is_new = |key: &&str| !key.is_empty() && !values.contains_key(*key);
+                for key in keys.lines().filter(is_new) {
+                    server.ctl(&["del", key]).map_err(io::Error::other)?;
+                }
+                Ok(String::new())
+            }
+            Self::Mariadb(server) => {
+                let discard = format!("ALTER TABLE {TABLE} DISCARD TABLESPACE");
+                server.sql(&discard).map_err(io::Error::other)?;
+                let from = server.data().join("ids-copy/.");
+                let to = server.data().join("ids");
+                let copied = Command::new("cp").arg("-a").arg(from).arg(to).status()?;
+                if !copied.success() {
+                    return Err(io::Error::other(format!("cp: {copied}")));
+                }
+                server.sql(&format!("ALTER TABLE {TABLE} IMPORT TABLESPACE"))
+            }
+            Self::Postgres(server) => server
+                .sql_in("postgres", "DROP DATABASE ids WITH (FORCE)")
+                .and_then(|_| server.sql_in("postgres", "ALTER DATABASE away RENAME TO ids")),
+            Self::Primaries(pair, _) => {
+                pair.standby.promote();
+                Ok(String::new())
+            }
+        }
+        .map(drop)
+        .map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,252 @@
+//! Injects the faults of a campaign's store, and restarts it when there are holders that can go on.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::continuations::Observed;
+use crate::deployment::Deployment;
+use crate::fault::StoreFault;
+use crate::schedule::Schedule;
+
+/// The least time between two faults of the store, however long the first one took.
+const PAUSE: Duration = Duration::from_millis(500);
+/// A restart waits for so many holders that can go on.
+const ABLE: u64 = 2;
+/// How often a store is restarted again in the end if nobody has gone on until then.
+const FURTHER_RESTARTS: u32 = 5;
+
+/// How long the store is left alone around a restart.
+struct Patience {
+    /// Before it, until there are holders that can go on.
+    able: Duration,
+    /// After it, until one of them has gone on.
+    continued: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { able: Duration::from_secs(5), continued: Duration::from_secs(2) }
+    }
+}
+
+/// The faults that were injected, shared by the two threads that inject them.
+#[derive(Default)]
+pub(crate) struct FaultLog {
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+    /// While this is set all clocks are correct.
+    clocks_correct: AtomicBool,
+    /// While this is set, and for a second after the restart, patient workers and their clocks are left
+    /// alone, so that they can go on once the store has been restarted.
+    restarts: AtomicBool,
+    restarted: Mutex<Option<Instant>>,
+    /// How often the store began another run.
+    runs: AtomicU64,
+    pub(crate) observed: Observed,
+    patience: Patience,
+    over: AtomicBool,
+}
+
+impl FaultLog {
+    pub(crate) fn count(&self, name: &'static str) {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
+    }
+
+    /// How often each fault was injected.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often the store began another run.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn are_clocks_correct(&self) -> bool {
+        self.clocks_correct.load(Ordering::SeqCst)
+    }
+
+    /// Whether the store is down, or was until a second ago.
+    pub(crate) fn is_restarting(&self) -> bool {
+        let restarted = *self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
+        self.restarts.load(Ordering::SeqCst)
+            || restarted.is_some_and(|at| at.elapsed() < Duration::from_secs(1))
+    }
+
+    /// Whether the store was restarted and nobody has gone on yet.
+    pub(crate) fn has_no_continuation(&self) -> bool {
+        self.runs() > 0 && self.observed.continuations() == 0
+    }
+
+    /// Injects the store's faults one after the other until the campaign ends. Those still pending then
+    /// are skipped; but if nobody has gone on yet, the store is restarted a few times more.
+    pub(crate) fn inject_store_faults(
+        &self,
+        deployment: &dyn Deployment,
+        schedule: &Schedule,
+        began: Instant,
+        end: Instant,
+    ) -> io::Result<()> {
+        let mut free = began;
+        for &(at, fault, ms, group) in &schedule.store_faults {
+            let due = free.max(began + Duration::from_millis(at));
+            if due >= end || !self.wait_until(due, || false) {
+                break;
+            }
+            self.inject(deployment, fault, Duration::from_millis(ms), group)?;
+            free = Instant::now() + PAUSE;
+        }
+        // An older copy that is put back now could not be noticed where there is one clock, which may
+        // have been far ahead meanwhile.
+        if deployment.has_one_clock() {
+            return Ok(());
+        }
+        let faults = deployment.store_faults().iter().copied();
+        let Some(restart) = faults.into_iter().find(|fault| deployment.begins_run(*fault)) else {
+            return Ok(());
+        };
+        self.wait_until(end, || false);
+        for _ in 0..FURTHER_RESTARTS {
+            if self.is_over() || !self.has_no_continuation() {
+                break;
+            }
+            self.inject(deployment, restart, Duration::ZERO, 0)?;
+        }
+        Ok(())
+    }
+
+    fn inject(
+        &self,
+        deployment: &dyn Deployment,
+        fault: StoreFault,
+        duration: Duration,
+        group: usize,
+    ) -> io::Result<()> {
+        // The store detects the older copy by the workers' clock, which has to be correct.
+        let needs_clocks = deployment.has_one_clock() && fault == StoreFault::Restored;
+        if needs_clocks {
+            self.clocks_correct.store(true, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(50));
+        }
+        let begins_run = deployment.begins_run(fault);
+        let mut before = 0;
+        if begins_run {
+            self.restarts.store(true, Ordering::SeqCst);
+            let deadline = Instant::now() + self.patience.able;
+            self.wait_until(deadline, || self.observed.able() >= ABLE);
+            before = self.observed.continuations();
+        }
+        deployment.inject(fault, duration, group)?;
+        self.count(fault.name());
+        if begins_run {
+            self.runs.fetch_add(1, Ordering::SeqCst);
+            let now = Instant::now();
+            *self.restarted.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+            let deadline = now + self.patience.continued;
+            self.wait_until(deadline, || self.observed.continuations() > before);
+            self.restarts.store(false, Ordering::SeqCst);
+        }
+        deployment.settle()?;
+        if needs_clocks {
+            thread::sleep(Duration::from_secs(1));
+            self.clocks_correct.store(false, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// Waits until a time, or until something is so; `false` if the campaign is over before.
+    fn wait_until(&self, time: Instant, is_so: impl Fn() -> bool) -> bool {
+        while Instant::now() < time && !is_so() {
+            if self.is_over() {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        !self.is_over()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::lease_options::ClockBounds;
+
+    /// A store whose holders go on after a certain restart.
+    struct Restarted<'a> {
+        log: &'a FaultLog,
+        went_on_after: u64,
+    }
+
+    impl Deployment for Restarted<'_> {
+        fn url(&self, _group: usize) -> String {
+            String::new()
+        }
+
+        fn direct_url(&self) -> String {
+            String::new()
+        }
+
+        fn prepare(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn max_ahead_ms(&self) -> u64 {
+            0
+        }
+
+        fn clock_bounds(&self) -> ClockBounds {
+            ClockBounds::EXACT
+        }
+
+        fn has_one_clock(&self) -> bool {
+            false
+        }
+
+        fn store_faults(&self) -> &[StoreFault] {
+            &[StoreFault::Locked, StoreFault::Killed]
+        }
+
+        fn inject(&self, fault: StoreFault, _duration: Duration, _group: usize) -> io::Result<()> {
+            let restarts = self.log.runs() + u64::from(fault == StoreFault::Killed);
+            let went_on = restarts >= self.went_on_after;
+            self.log.observed.set_continuations(u64::from(went_on));
+            Ok(())
+        }
+    }
+
+    /// How often the store is restarted if this is scheduled, and holders go on after a certain restart.
+    fn restarts(scheduled: &[StoreFault], went_on_after: u64) -> u64 {
+        let patience = Patience { able: Duration::ZERO, continued: Duration::ZERO };
+        let log = FaultLog { patience, ..FaultLog::default() };
+        let store_faults = scheduled.iter().map(|fault| (0, *fault, 0, 0)).collect();
+        let schedule = Schedule { process_faults: Vec::new(), store_faults };
+        let began = Instant::now();
+        // The last of them is due before this, and after a pause.
+        let end = began + PAUSE * 2;
+        let store = Restarted { log: &log, went_on_after };
+        log.inject_store_faults(&store, &schedule, began, end).unwrap();
+        log.runs()
+    }
+
+    #[test]
+    fn the_store_is_restarted_again_until_somebody_has_gone_on_but_not_for_ever() {
+        use StoreFault::{Killed, Locked};
+        assert_eq!(restarts(&[Killed], 1), 1);
+        assert_eq!(restarts(&[Killed], 3), 3);
+        assert_eq!(restarts(&[Killed], u64::MAX), 1 + u64::from(FURTHER_RESTARTS));
+        assert_eq!(restarts(&[Locked, Killed], 2), 2);
+        assert_eq!(restarts(&[Locked], u64::MAX), 0, "none was wanted");
+    }
+}
