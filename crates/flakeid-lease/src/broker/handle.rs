@@ -183,7 +183,8 @@ impl Broker {
     /// As [`Lessor::renew`].
     pub fn renew_here(&self, request: &Renew, read: Instant) -> Result<Option<Renewed>, Fault> {
         let mut state = self.shared.state()?;
-        let request = Renew { waited_ms: request.waited_ms + ms_since(read), ..*request };
+        let waited_ms = request.waited_ms.saturating_add(ms_since(read));
+        let request = Renew { waited_ms, ..*request };
         match state.blocks.renew(&request, self.shared.clock.unix_ms()) {
             Ok(renewed) => Ok(Some(renewed)),
             Err(Denial::NotHeld) => Ok(None),
@@ -283,7 +284,8 @@ impl Shared {
         if state.phase != Phase::Open {
             return Err(Fault::Unavailable("this broker is ending: ask another one".into()));
         }
-        let request = Acquire { waited_ms: request.waited_ms + ms_since(read), ..request.clone() };
+        let waited_ms = request.waited_ms.saturating_add(ms_since(read));
+        let request = Acquire { waited_ms, ..request.clone() };
         match state.blocks.acquire(&request, self.clock.unix_ms()) {
             Ok(grant) => Ok(Some(grant)),
             Err(Denial::Refused(refusal)) => Err(refusal.into()),

@@ -145,12 +145,31 @@ fn a_lease_by_requests_alone() {
     assert_eq!(renewed.status, 200, "{}", renewed.text());
     assert_eq!(value(&renewed)["fence"], renew["wanted"]);
 
+    // However large the numbers are that a client makes up.
+    let most = u64::MAX;
+    let mut current = next.to_owned();
+    for (digit, field) in (1..).zip(["wanted", "confirmed", "waited_ms", "ttl_ms"]) {
+        let mut made_up = renew.clone();
+        made_up["token"] = json!(current);
+        made_up["next"] = json!(format!("0011223344556677{digit:016}"));
+        made_up[field] = json!(most);
+        match leasing.send("PATCH", &path, &made_up).status {
+            200 => current = made_up["next"].as_str().unwrap().to_owned(),
+            status => assert_eq!((status, field), (409, "wanted")),
+        }
+    }
+    for field in ["waited_ms", "after", "window_ms", "ttl_ms"] {
+        let made_up = json!({ "now": now(), field: most });
+        let reply = leasing.send("POST", "/v1/default/leases", &made_up);
+        assert!([200, 503].contains(&reply.status), "{field}: {}", reply.text());
+    }
+
     // The old token is worth nothing any more.
     renew["next"] = json!("00112233445566770000000000000000");
     let stale = leasing.send("PATCH", &path, &renew);
     assert_eq!((stale.status, &value(&stale)["error"]["refusal"]), (409, &json!("fenced-off")));
     let released =
-        leasing.send("DELETE", &path, &json!({ "token": next, "used_until": grant["start"] }));
+        leasing.send("DELETE", &path, &json!({ "token": current, "used_until": grant["start"] }));
     assert_eq!((released.status, released.body.len()), (204, 0));
     let mine =
         value(&leasing.send("POST", "/v1/default/leases", &json!({ "now": now(), "name": "php" })));

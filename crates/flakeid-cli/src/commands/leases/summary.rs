@@ -14,13 +14,15 @@ pub(super) struct Summary {
     expired: u64,
     free: u64,
     quarantined: u64,
-    nodes: u64,
+    rows: u64,
+    /// What a row is: a node, or a block of nodes.
+    of: &'static str,
 }
 
 impl Summary {
     pub(super) fn new(listing: &Listing) -> Self {
-        let nodes = listing.namespace.max_row() + 1;
-        let mut summary = Self { nodes, ..Self::default() };
+        let of = if listing.namespace.block_bits == 0 { "node" } else { "block" };
+        let mut summary = Self { rows: listing.namespace.max_row() + 1, of, ..Self::default() };
         for row in &listing.rows {
             match LeaseStatus::new(row, listing.now) {
                 LeaseStatus::Held => summary.held += 1,
@@ -41,9 +43,9 @@ impl fmt::Display for Summary {
             write!(f, "{} expired, ", grouped(self.expired))?;
         }
         let (free, quarantined) = (grouped(self.free), grouped(self.quarantined));
-        let nodes = grouped(self.nodes);
-        let s = if self.nodes == 1 { "" } else { "s" };
-        write!(f, "{free} free, {quarantined} quarantined of {nodes} node{s}")
+        let (rows, of) = (grouped(self.rows), self.of);
+        let s = if self.rows == 1 { "" } else { "s" };
+        write!(f, "{free} free, {quarantined} quarantined of {rows} {of}{s}")
     }
 }
 

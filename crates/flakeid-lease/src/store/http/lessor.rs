@@ -164,7 +164,7 @@ impl Lessor for HttpLessor {
         request: &Acquire,
         read: Instant,
     ) -> Result<Grant, Fault> {
-        let body = AcquireJson::new(request, request.waited_ms + ms_since(read));
+        let body = AcquireJson::new(request, waited(request.waited_ms, read));
         let path = format!("/v1/{namespace}/leases");
         let (granted, asked): (GrantJson, _) = self.ask_any(&Method::POST, &path, &body)?;
         let grant = granted
@@ -191,7 +191,7 @@ impl Lessor for HttpLessor {
         let name = granter.as_ref().map_or("", |granter| granter.name.as_str());
         let mut unreachable = None;
         if let Some(granter) = &granter {
-            let body = RenewJson::new(request, request.waited_ms + ms_since(read), name, false);
+            let body = RenewJson::new(request, waited(request.waited_ms, read), name, false);
             match self.ask::<RenewedJson>(&Method::PATCH, &granter.address, &path, &body) {
                 Ok(renewed) => return Ok(renewed.into()),
                 Err(Failure::Unreachable(text)) => unreachable = Some(text),
@@ -199,7 +199,7 @@ impl Lessor for HttpLessor {
             }
         }
         let is_in_vain = unreachable.is_some();
-        let body = RenewJson::new(request, request.waited_ms + ms_since(read), name, is_in_vain);
+        let body = RenewJson::new(request, waited(request.waited_ms, read), name, is_in_vain);
         let answer = self.ask_any::<RenewedJson>(&Method::PATCH, &path, &body);
         match (answer, unreachable) {
             (Ok((renewed, _)), _) => Ok(renewed.into()),
@@ -273,6 +273,6 @@ impl ErrorDetail {
     }
 }
 
-fn ms_since(read: Instant) -> u64 {
-    u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn waited(before_ms: u64, read: Instant) -> u64 {
+    before_ms.saturating_add(u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
