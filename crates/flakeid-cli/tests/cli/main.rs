@@ -9,6 +9,7 @@
 )]
 
 mod bounds;
+mod brokers;
 mod help;
 mod inspect;
 mod layout;

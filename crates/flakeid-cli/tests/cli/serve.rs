@@ -7,7 +7,15 @@ use std::process::{Child, Stdio};
 use crate::run::{flakeid, run, scratch};
 
 /// A server that does not outlive its test.
-struct Serving(Child);
+pub(crate) struct Serving(Child);
+
+impl Serving {
+    /// As if the host had lost its power.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
 
 impl Drop for Serving {
     fn drop(&mut self) {
@@ -18,7 +26,7 @@ impl Drop for Serving {
 }
 
 /// A server on a free port, and its URL.
-fn serve(args: &[&str]) -> (Serving, String) {
+pub(crate) fn serve(args: &[&str]) -> (Serving, String) {
     let mut child = flakeid()
         .args([&["serve", "--listen", "127.0.0.1:0"], args].concat())
         .stdout(Stdio::piped())
