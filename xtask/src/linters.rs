@@ -1,10 +1,10 @@
 //! The linters of what is not Rust: ruff, biome, actionlint and zizmor. `xtask/linters` pins them, and
 //! has the hash of everything that is downloaded for them.
 
+use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 use crate::node::{NODE, npm};
-use crate::venv::Venv;
 
 const PINS: &str = "xtask/linters";
 /// Where npm installs.

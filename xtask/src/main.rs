@@ -12,7 +12,6 @@ mod platform;
 mod publish;
 mod python;
 mod test;
-mod venv;
 mod wasm;
 
 use std::process::ExitCode;

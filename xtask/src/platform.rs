@@ -3,9 +3,8 @@
 use std::env::consts::{ARCH, OS};
 use std::path::PathBuf;
 
+use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Step, target_folder};
-
-use crate::venv::Venv;
 
 /// The oldest glibc that Rust supports, and so the wheels of manylinux2014.
 const GLIBC: &str = "2.17";

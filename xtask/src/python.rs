@@ -1,9 +1,9 @@
 //! The Python package, tested as installed.
 
+use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::Target;
-use crate::venv::{self, PYTHON, Venv};
 
 const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";

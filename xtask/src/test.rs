@@ -18,6 +18,34 @@ const SERVERS: [(&str, &str); 8] = [
     ("etcdctl", "etcd-client"),
 ];
 
+/// What is read by people or by lint alone.
+const DOCUMENTS: &[&str] = &[
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "DESIGN.md",
+    "README.md",
+    "SECURITY.md",
+    ".github",
+    "docs",
+];
+
+/// What nothing but the README and the tests in Rust uses.
+const COMMAND: &[&str] =
+    &["crates/flakeid-cli", "crates/flakeid-server", "tests/guide", "tests/model", "tests/sources"];
+
+/// What other languages have.
+const LANGUAGES: &[&str] = &[
+    "bindings",
+    "include",
+    "node",
+    "python",
+    "tests/c",
+    "tests/cpp",
+    "tests/go",
+    "tests/java",
+    "tests/linking",
+];
+
 pub(crate) fn run(choice: Choice) -> Outcome {
     choice.check(steps)?;
     let mut times = Times::new(choice);
@@ -42,21 +70,31 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("lint", lint::run)?;
     times.step("workspace: build", || workspace::build().map(drop))?;
     times.step("workspace: run", workspace::run)?;
-    times.step("core without std", workspace::core_without_std)?;
-    times.step("fork handler", workspace::fork_handler)?;
-    times.step("loom models", workspace::loom_models)?;
-    times.step("campaign", || {
-        // Two at a time issue as many IDs together as one alone would.
-        let two = ["--store=all", "--seconds=30", "--at-once=2", "--rate=60000"];
-        campaign::run(false, &two.map(String::from))
-    })?;
+    let core =
+        [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
+    times.step_without("core without std", &core, workspace::core_without_std)?;
+    times.step_without("fork handler", &core, workspace::fork_handler)?;
+    let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
+    times.step_without("loom models", &loom, workspace::loom_models)?;
+    let stores = [DOCUMENTS, COMMAND, LANGUAGES, &["examples"]];
+    times.step_without("campaign", &stores, campaign::short)?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
-    times.step("C, C++, Go, Java", || c::link(&here))?;
-    times.step("Node", || node::test(&here))?;
+    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
+    let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
+    times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
+    let others = ["bindings/c", "bindings/python", "bindings/wasm", "include", "python"];
+    let node = [DOCUMENTS, COMMAND, &others, &["node/wasm", "tests/campaign"]];
+    times.step_without("Node", &node, || node::test(&here))?;
     // After the others, because it removes libraries that they share.
-    times.step("Python", || python::test(&Wheel { target: here, free_threaded: None }))?;
-    times.step("WebAssembly", wasm::test)
+    let others = ["bindings/c", "bindings/node", "bindings/wasm", "include", "node"];
+    let python = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
+    times.step_without("Python", &python, || {
+        python::test(&Wheel { target: here, free_threaded: None })
+    })?;
+    let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];
+    let module = [DOCUMENTS, COMMAND, &others, &["crates/flakeid-lease", "tests/campaign"]];
+    times.step_without("WebAssembly", &module, wasm::test)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn copy_folder(from: &str, to: &str) -> Outcome {
 /// The files of the project that git knows or would add, from the root of the checkout, sorted.
 pub fn of_project() -> Result<Vec<PathBuf>, Failed> {
     let all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-    let listed = Step::new("git", &all).output()?;
+    let listed = Step::new("git", &all).captured()?;
     let mut paths: Vec<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
     // What was removed, but not from git's index.
     paths.retain(|path| root().join(path).is_file());

@@ -5,10 +5,12 @@
 #![expect(clippy::must_use_candidate, reason = "paths and names, which nobody asks for in vain")]
 
 pub mod files;
+mod inputs;
 pub mod packages;
 mod step;
 pub mod suites;
 mod times;
+pub mod venv;
 pub mod workspace;
 
 pub use step::{Failed, Outcome, Step, root, target_folder};

@@ -227,6 +227,11 @@ impl Step {
     /// Runs it and returns what it wrote to standard output.
     pub fn output(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
+        self.captured()
+    }
+
+    /// The same without a word.
+    pub(crate) fn captured(self) -> Result<String, Failed> {
         let output = self.command().output().map_err(|error| self.not_started(&error))?;
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);

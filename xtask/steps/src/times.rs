@@ -3,15 +3,20 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
+use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome};
 use clap::Args;
 
-/// Which steps of a task to run: all unless chosen.
+/// Which steps of a task to run: all unless chosen, but not those whose inputs are as they were when they
+/// passed. Where the variable CI is set, all.
 #[derive(Args, Default)]
 pub struct Choice {
     /// Only this step (may be given more than once): one that --list names.
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
+    /// Also run steps of which nothing has changed since they passed.
+    #[arg(long)]
+    all: bool,
     /// Name the steps, and run none.
     #[arg(long, conflicts_with = "only")]
     list: bool,
@@ -20,7 +25,12 @@ pub struct Choice {
 impl Choice {
     /// Names the steps and runs none.
     pub const fn list() -> Self {
-        Self { only: Vec::new(), list: true }
+        Self { only: Vec::new(), all: false, list: true }
+    }
+
+    /// Whether steps are passed over.
+    fn spares(&self) -> bool {
+        !self.all && self.only.is_empty() && std::env::var_os("CI").is_none()
     }
 
     /// Fails, before anything runs, if a step was chosen that is not among these.
@@ -40,7 +50,8 @@ pub struct Times {
     choice: Choice,
     names: Vec<&'static str>,
     start: Instant,
-    steps: Vec<(&'static str, Duration)>,
+    /// Those that were passed over took no time.
+    steps: Vec<(&'static str, Option<Duration>)>,
 }
 
 impl Times {
@@ -51,18 +62,43 @@ impl Times {
 
     /// Runs a step if it was chosen, and records how long it took, even if it failed.
     pub fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
-        let Choice { only, list } = &self.choice;
+        let Choice { only, list, .. } = &self.choice;
         self.names.push(name);
         if *list || !(only.is_empty() || only.iter().any(|one| one == name)) {
             return Ok(());
         }
         let start = Instant::now();
         let outcome = run();
-        self.steps.push((name, start.elapsed()));
+        self.steps.push((name, Some(start.elapsed())));
         outcome
     }
 
-    /// Whether every step was run.
+    /// A step that depends on nothing in these files and folders. If it passed before with everything
+    /// else as it is now, it is passed over.
+    pub fn step_without(
+        &mut self,
+        name: &'static str,
+        unrelated: &[&[&str]],
+        run: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        if self.choice.list {
+            return self.step(name, run);
+        }
+        let inputs = Inputs::of(name, unrelated)?;
+        if self.choice.spares() && inputs.passed() {
+            println!("\n{name}: unchanged since it passed; --all runs it again");
+            self.names.push(name);
+            self.steps.push((name, None));
+            return Ok(());
+        }
+        self.step(name, || {
+            inputs.forget()?;
+            run()?;
+            inputs.remember()
+        })
+    }
+
+    /// Whether every step was run, or had passed before.
     pub const fn is_complete(&self) -> bool {
         !self.choice.list && self.choice.only.is_empty()
     }
@@ -74,12 +110,14 @@ impl Display for Times {
         if self.choice.list {
             return writeln!(formatter, "{}", self.names.join("\n"));
         }
-        let total = ("total", self.start.elapsed());
+        let total = ("total", Some(self.start.elapsed()));
         let width = self.steps.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let width = width.max(total.0.len());
-        writeln!(formatter, "{:width$}  seconds", "step")?;
+        writeln!(formatter, "{:width$}    seconds", "step")?;
         for (name, duration) in self.steps.iter().chain([&total]) {
-            writeln!(formatter, "{name:width$}  {:7.1}", duration.as_secs_f64())?;
+            let seconds = duration.map(|duration| format!("{:.1}", duration.as_secs_f64()));
+            let shown = seconds.unwrap_or_else(|| "unchanged".to_owned());
+            writeln!(formatter, "{name:width$}  {shown:>9}")?;
         }
         Ok(())
     }
@@ -101,13 +139,13 @@ mod tests {
         assert!(times.step("languages", || Err(Failed("no".to_owned()))).is_err());
         assert_eq!(names(&times), ["step", "lint", "languages", "total"]);
         let table = times.to_string();
-        assert!(table.lines().all(|line| line.len() == "languages  seconds".len()), "{table}");
+        assert!(table.lines().all(|line| line.len() == "languages    seconds".len()), "{table}");
     }
 
     #[test]
     fn only_what_was_chosen_is_done() {
         let only = vec!["two".to_owned()];
-        let mut times = Times::new(Choice { only, list: false });
+        let mut times = Times::new(Choice { only, ..Choice::default() });
         assert!(times.step("one", || Err(Failed("not chosen".to_owned()))).is_ok());
         assert!(times.step("two", || Ok(())).is_ok());
         assert_eq!(names(&times), ["step", "two", "total"]);
@@ -115,12 +153,33 @@ mod tests {
 
     #[test]
     fn what_is_chosen_has_to_be_a_step() {
-        let chosen = |only: &str| Choice { only: vec![only.to_owned()], list: false };
+        let chosen = |only: &str| Choice { only: vec![only.to_owned()], ..Choice::default() };
         let steps =
             |times: &mut Times| times.step("one", || Err(Failed("nothing runs".to_owned())));
         assert!(chosen("one").check(steps).is_ok());
         assert!(chosen("on").check(steps).is_err());
         assert!(Choice::default().check(steps).is_ok());
+    }
+
+    #[test]
+    fn what_passed_is_passed_over_until_something_changes() -> Outcome {
+        let name = "times, a test";
+        let run = |choice: Choice, unrelated: &[&str], outcome: Outcome| {
+            let mut times = Times::new(choice);
+            let outcome = times.step_without(name, &[unrelated], || outcome);
+            (outcome.is_ok(), times.to_string().contains("unchanged"))
+        };
+        let failed = || Err(Failed("it ran".to_owned()));
+        let spares = std::env::var_os("CI").is_none();
+        assert_eq!(run(Choice::default(), &[], failed()), (false, false));
+        assert_eq!(run(Choice::default(), &[], Ok(())), (true, false));
+        assert_eq!(run(Choice::default(), &[], failed()), (spares, spares));
+        assert_eq!(run(Choice::default(), &["docs"], Ok(())), (true, false));
+        let all = Choice { all: true, ..Choice::default() };
+        assert_eq!(run(all, &[], failed()), (false, false));
+        let only = Choice { only: vec![name.to_owned()], ..Choice::default() };
+        assert_eq!(run(only, &[], failed()), (false, false));
+        Inputs::of(name, &[])?.forget()
     }
 
     #[test]

@@ -4,26 +4,29 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use flakeid_steps::{Failed, Outcome, Step, files, root};
+use crate::files;
+use crate::step::{Failed, Outcome, Step, root};
 
 /// Where such an environment has its programs.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
 /// The name of Python where nothing else is asked for.
-pub(crate) const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
+pub const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-pub(crate) fn folder(name: &str) -> PathBuf {
+/// Where what belongs to that purpose lies.
+pub fn folder(name: &str) -> PathBuf {
     root().join("target/python").join(name)
 }
 
-pub(crate) struct Venv {
+/// An environment.
+pub struct Venv {
     folder: PathBuf,
     image: Option<&'static str>,
 }
 
 impl Venv {
     /// For what is pinned: made if it is not there yet.
-    pub(crate) fn lasting(name: &str) -> Result<Self, Failed> {
+    pub fn lasting(name: &str) -> Result<Self, Failed> {
         let venv = Self { folder: folder(name), image: None };
         if !venv.programs().join(format!("pip{}", env::consts::EXE_SUFFIX)).exists() {
             venv.make(PYTHON)?;
@@ -32,7 +35,7 @@ impl Venv {
     }
 
     /// With nothing in it, of that interpreter, and if an image is named then of the one in there.
-    pub(crate) fn clean(
+    pub fn clean(
         name: &str,
         interpreter: &str,
         image: Option<&'static str>,
@@ -54,20 +57,23 @@ impl Venv {
         self.folder.join(PROGRAMS)
     }
 
-    pub(crate) fn program(&self, name: &str) -> Result<String, Failed> {
+    /// The path of one of its programs.
+    pub fn program(&self, name: &str) -> Result<String, Failed> {
         files::shown(&self.programs().join(name))
     }
 
-    pub(crate) fn python(&self, arguments: &[&str]) -> Result<Step, Failed> {
+    /// Its interpreter.
+    pub fn python(&self, arguments: &[&str]) -> Result<Step, Failed> {
         Ok(Step::new(&self.program("python")?, arguments).inside(self.image))
     }
 
-    pub(crate) fn pip(&self, arguments: &[&str]) -> Outcome {
+    /// Runs its pip.
+    pub fn pip(&self, arguments: &[&str]) -> Outcome {
         self.python(&["-m", "pip", "--disable-pip-version-check"])?.args(arguments).run()
     }
 
     /// The `PATH` with these programs first.
-    pub(crate) fn path(&self) -> Result<OsString, Failed> {
+    pub fn path(&self) -> Result<OsString, Failed> {
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = [self.programs()].into_iter().chain(env::split_paths(&path));
         env::join_paths(folders).map_err(|error| Failed(format!("PATH: {error}")))

@@ -1,0 +1,106 @@
+//! What a step depends on, as one number, and whether it passed with the same before.
+
+use std::env;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::step::{Failed, Outcome, Step, root, target_folder};
+
+/// What says which versions of tools a machine has. One that is not there counts as such.
+const VERSIONS: [(&str, &[&str]); 4] = [
+    ("rustc", &["-vV"]),
+    ("node", &["--version"]),
+    ("python3", &["--version"]),
+    ("dpkg-query", &["--show"]),
+];
+
+/// The inputs of one step.
+pub(crate) struct Inputs {
+    record: PathBuf,
+    hash: String,
+}
+
+impl Inputs {
+    /// All files of the project except these and those in these folders, the versions of tools, and the
+    /// variables that tests and compilers read. A file that is forgotten in a list runs a step in vain,
+    /// and never passes it over.
+    pub(crate) fn of(step: &str, unrelated: &[&[&str]]) -> Result<Self, Failed> {
+        let unrelated: Vec<&Path> = unrelated.iter().copied().flatten().map(Path::new).collect();
+        if let Some(path) = unrelated.iter().find(|path| !root().join(path).exists()) {
+            let path = path.display();
+            return Err(Failed(format!("the step {step:?} names {path}, which is not there")));
+        }
+        let mut hasher = DefaultHasher::new();
+        for path in files::of_project()? {
+            if !unrelated.iter().any(|other| path.starts_with(other)) {
+                files::bytes(&path)?.hash(&mut hasher);
+                path.hash(&mut hasher);
+            }
+        }
+        for (program, arguments) in VERSIONS {
+            Step::new(program, arguments).captured().ok().hash(&mut hasher);
+        }
+        let is_read = |name: &str| name.starts_with("FLAKEID_") || name.ends_with("FLAGS");
+        let mut variables: Vec<_> =
+            env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_read)).collect();
+        variables.sort();
+        variables.hash(&mut hasher);
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let name: String = step.chars().map(plain).collect();
+        let record = target_folder().join("passed").join(name);
+        Ok(Self { record, hash: format!("{:016x}\n", hasher.finish()) })
+    }
+
+    /// Whether the step passed with them.
+    pub(crate) fn passed(&self) -> bool {
+        files::text(&self.record).is_ok_and(|passed| passed == self.hash)
+    }
+
+    /// Remembers that it has passed.
+    pub(crate) fn remember(&self) -> Outcome {
+        files::write(&self.record, &self.hash)
+    }
+
+    /// Forgets that it has ever passed.
+    pub(crate) fn forget(&self) -> Outcome {
+        match fs::remove_file(&self.record) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(files::failed(&self.record, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(unrelated: &[&str]) -> Option<String> {
+        Inputs::of("a step", &[unrelated]).ok().map(|inputs| inputs.hash)
+    }
+
+    #[test]
+    fn what_is_unrelated_does_not_count() {
+        assert!(hash(&[]).is_some());
+        assert_eq!(hash(&["xtask"]), hash(&["xtask", "xtask/steps"]));
+        assert_ne!(hash(&["xtask"]), hash(&["xtask/steps"]));
+        assert_eq!(hash(&["xtas"]), None);
+    }
+
+    #[test]
+    fn a_step_has_passed_only_with_the_same() -> Result<(), Failed> {
+        let name = format!("inputs, a test {}", std::process::id());
+        let inputs = Inputs::of(&name, &[])?;
+        assert!(!inputs.passed());
+        inputs.remember()?;
+        assert!(Inputs::of(&name, &[])?.passed());
+        assert!(!Inputs::of(&name, &[&["docs"]])?.passed());
+        inputs.forget()?;
+        assert!(!inputs.passed());
+        inputs.forget()
+    }
+}
