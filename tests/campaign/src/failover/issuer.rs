@@ -4,15 +4,27 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_lease::LeasedGenerator;
+use flakeid_lease::protocol::Namespace;
+use flakeid_lease::store::{Location, operations};
 
 /// The namespace that the processes lease from.
 pub(super) const NAMESPACE: &str = "failover";
+
+/// The namespace, with the default bounds.
+pub(super) fn create_namespace(url: &str) -> io::Result<()> {
+    let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut store = location.connect(&clock).map_err(io::Error::other)?;
+    let wanted = Namespace::new(NAMESPACE, Layout::TWITTER);
+    operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
+}
 
 /// The time from one ID to the next.
 const PERIOD: Duration = Duration::from_millis(10);

@@ -11,14 +11,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::{Location, operations};
 use tempfile::TempDir;
 
 use event::StoreEvent;
 use excluded::Excluded;
-use issuer::{Fleet, NAMESPACE};
+use issuer::{Fleet, create_namespace};
 use noticed::Noticed;
 use outage::Outage;
 
@@ -101,12 +98,4 @@ impl Failover {
         drop(deployed);
         Ok(Outage::new(down, &issued))
     }
-}
-
-fn create_namespace(url: &str) -> io::Result<()> {
-    let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-    let clock: std::sync::Arc<dyn Clock> = std::sync::Arc::new(SystemClock);
-    let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    let wanted = Namespace::new(NAMESPACE, Layout::TWITTER);
-    operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
 }

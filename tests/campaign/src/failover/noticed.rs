@@ -11,9 +11,8 @@ use flakeid_core::{Clock, SystemClock};
 use flakeid_lease::store::{Location, operations};
 use tempfile::TempDir;
 
-use super::create_namespace;
 use super::excluded::Excluded;
-use super::issuer::{Fleet, Issued, NAMESPACE};
+use super::issuer::{Fleet, Issued, NAMESPACE, create_namespace};
 
 /// How often the namespace is read.
 const INTERVAL: Duration = Duration::from_millis(20);
