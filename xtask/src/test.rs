@@ -4,7 +4,7 @@ use flakeid_steps::{Choice, Outcome, Step, Times, packages, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, docs, header, lint, node, python, wasm};
+use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 8] = [
@@ -52,6 +52,7 @@ fn steps(times: &mut Times) -> Outcome {
     })?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
+    times.step("deploy", deploy::check)?;
     times.step("C, C++, Go, Java", || c::link(&here))?;
     times.step("Node", || node::test(&here))?;
     // After the others, because it removes libraries that they share.
