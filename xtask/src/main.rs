@@ -3,6 +3,7 @@
 mod bench;
 mod c;
 mod campaign;
+mod deploy;
 mod docs;
 mod header;
 mod lint;
@@ -103,6 +104,15 @@ enum Task {
     },
     /// The npm package flakeid-core and its package for this platform, as tarballs.
     Node(Package),
+    /// A static executable of the command, and what an image of it is built from.
+    Image {
+        /// Run it where there is nothing else, as in the image. Only root may.
+        #[arg(long, conflicts_with = "target")]
+        test: bool,
+        /// One of the platforms with musl; x86_64-unknown-linux-musl if none is named.
+        #[arg(long)]
+        target: Option<String>,
+    },
     /// Fail unless a tag is of this version: v0.1.0, with a section in the changelog.
     Tag { tag: String },
     /// Publish what is in target/dist, or the crates.
@@ -169,6 +179,8 @@ fn run(task: Task) -> Outcome {
         Task::Wasm { test: true, .. } => wasm::test(),
         Task::Wasm { .. } => wasm::build(),
         Task::Node(package) => package.run(node::bench, node::test, node::build),
+        Task::Image { test: true, .. } => deploy::test_image(),
+        Task::Image { target, .. } => deploy::image(target.as_deref()),
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),

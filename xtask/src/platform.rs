@@ -143,6 +143,18 @@ impl Target {
         })
     }
 
+    /// `cargo build` of a program that needs no library of the system, and so runs where there is
+    /// none. For musl only.
+    pub(crate) fn cargo_static(&self) -> Result<Step, Failed> {
+        let triple = self.platform.triple;
+        if self.platform.abi != Some("musl") {
+            return Err(Failed(format!("--target is {triple}, but has to be one with musl")));
+        }
+        let zig = Self::zig()?;
+        Ok(Step::new(&zig.program("cargo-zigbuild")?, &["build", "--target", triple])
+            .env("CARGO_ZIGBUILD_PYTHON_PATH", zig.program("python")?))
+    }
+
     /// Where cargo leaves what it builds with the profile.
     pub(crate) fn built_folder(&self) -> PathBuf {
         let folder = target_folder();

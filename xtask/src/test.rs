@@ -4,7 +4,7 @@ use flakeid_steps::{Choice, Outcome, Step, Times, packages, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, docs, header, lint, node, python, wasm};
+use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 8] = [
@@ -80,6 +80,7 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("campaign", &stores, campaign::short)?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
+    times.step("deploy", deploy::check)?;
     let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
     let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
     times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;

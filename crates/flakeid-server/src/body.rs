@@ -49,7 +49,12 @@ impl HttpBody for Body {
         match &mut self.0 {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Content::Ids(stream) => {
+                if std::mem::take(&mut stream.yields) {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 let piece = ready!(stream.poll_next(context));
+                stream.yields = stream.left > 0;
                 Poll::Ready(piece.map(|piece| piece.map(|bytes| Frame::data(bytes.into()))))
             }
         }
@@ -89,6 +94,9 @@ pub(crate) struct IdStream {
     wait: Option<Pin<Box<Sleep>>>,
     /// A piece that was generated before it was asked for.
     generated: Option<Vec<u8>>,
+    /// Whether others get the thread before the next piece. A socket takes megabytes at a time, so
+    /// this connection's task would otherwise have it for many pieces.
+    yields: bool,
 }
 
 impl IdStream {
@@ -111,6 +119,7 @@ impl IdStream {
             waits,
             wait: None,
             generated: None,
+            yields: false,
         }
     }
 
@@ -187,5 +196,51 @@ impl IdStream {
         let left = self.max_wait.checked_sub(since.elapsed()).filter(|left| !left.is_zero())?;
         let wait = error.retry_after().filter(|_| error.kind().is_retryable())?;
         Some(wait.clamp(Duration::from_millis(1), Duration::from_millis(50)).min(left))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Wake, Waker};
+
+    use flakeid_core::{Generator, ManualClock};
+
+    use super::*;
+
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn others_have_their_turn_between_two_pieces() {
+        let clock = ManualClock::new(1_800_000_000_000);
+        let wide = Generator::builder("t41.s22@0/1ms".parse().unwrap());
+        let wide = wide.node(0).clock(clock).build().unwrap();
+        let wait = Duration::from_secs(1);
+        let (count, waits) = (3 * PIECE, Counter::default());
+        let stream = IdStream::new(wide.into(), Form::Octets, count, wait, waits);
+        let mut body = Body::ids(stream);
+        let wakes = Arc::new(Wakes(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&wakes));
+        let mut polls = Vec::new();
+        while !body.is_end_stream() {
+            match Pin::new(&mut body).poll_frame(&mut Context::from_waker(&waker)) {
+                Poll::Ready(piece) => {
+                    let piece = piece.unwrap().unwrap().into_data().unwrap();
+                    polls.push(Some(piece.len() as u64));
+                }
+                Poll::Pending => polls.push(None),
+            }
+        }
+        let piece = Some(8 * PIECE);
+        assert_eq!(polls, [piece, None, piece, None, piece]);
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
     }
 }

@@ -1,0 +1,139 @@
+"""`flakeid serve`, started with the very arguments of the manifests and of the unit."""
+
+import http.client
+import re
+import signal
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from files import DEPLOY, CheckError, require
+from manifests import Manifests
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+METRICS_TOKEN = "fedcba9876543210fedcba9876543210"
+PATIENCE = 30
+UNIT = DEPLOY / "systemd" / "flakeid-serve.service"
+
+
+@dataclass
+class Running:
+    """A server that runs, on a port of its own."""
+
+    port: int
+    tls: ssl.SSLContext | None
+
+    def ask(self, method: str, path: str, token: str = "") -> tuple[int, str]:
+        """The status and the text of an answer."""
+        kind = http.client.HTTPSConnection if self.tls else http.client.HTTPConnection
+        options = {"context": self.tls} if self.tls else {}
+        connection = kind("127.0.0.1", self.port, timeout=PATIENCE, **options)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        status, text = answer.status, answer.read().decode()
+        connection.close()
+        return status, text
+
+
+@contextmanager
+def running(
+    flakeid: Path, arguments: list[str], store: str, folder: Path, tls: ssl.SSLContext | None = None
+) -> Iterator[Running]:
+    """Starts it, and in the end sees that it stops when it is asked to."""
+    arguments = [re.sub(r"^(--listen=.*):\d+$", r"\1:0", argument) for argument in arguments]
+    process = subprocess.Popen(
+        [flakeid, *arguments],
+        cwd=folder,
+        env={"FLAKEID_STORE": store},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = process.stdout.readline().strip()
+        if not address:
+            raise CheckError(f"does not start: {arguments}: {process.communicate()[1]}")
+        yield Running(int(address.rsplit(":", 1)[1]), tls)
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(PATIENCE)
+        require(status == 0, f"ended with {status}: {process.stderr.read()}")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def certificate(folder: Path) -> ssl.SSLContext:
+    """A certificate for 127.0.0.1, and what trusts it."""
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    make += ["-nodes", "-keyout", "tls.key", "-out", "tls.crt", "-days", "2"]
+    make += ["-subj", "/CN=flakeid", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(make, cwd=folder, check=True, capture_output=True)
+    return ssl.create_default_context(cafile=folder / "tls.crt")
+
+
+def manifest_arguments(found: Manifests, folder: Path) -> list[str]:
+    """The container's arguments, with files of a folder instead of mounted ones."""
+    mounted = found.mounted()
+    arguments = []
+    for argument in found.arguments:
+        flag, _, value = argument.partition("=")
+        local = f"{flag}={folder / mounted[value][1]}" if value in mounted else argument
+        arguments.append(local)
+    return arguments
+
+
+def deployment(flakeid: Path, found: Manifests, folder: Path) -> str:
+    """The container's command runs, and answers probes and Prometheus; returns the metrics."""
+    tls = certificate(folder)
+    (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
+    arguments = manifest_arguments(found, folder)
+    (endpoint,) = found.monitoring["ServiceMonitor", "flakeid-serve"]["spec"]["endpoints"]
+    scrape = endpoint["path"]
+    namespace = found.flag("namespace")
+    store = f"sqlite://{folder}/deployment.db"
+    with running(flakeid, arguments, store, folder, tls) as server:
+        for name, probe in found.probes().items():
+            require(probe["scheme"] == "HTTPS", f"{name}: {probe}")
+            status, text = server.ask("GET", probe["path"])
+            require(status == 200, f"{name}: {probe['path']} answers {status}: {text}")
+        ids = f"/v1/{namespace}/ids"
+        for method, path, token, wanted in (
+            ("POST", ids, "", 401),
+            ("POST", ids, TOKEN, 200),
+            ("GET", scrape, "", 401),
+        ):
+            status, text = server.ask(method, path, token)
+            require(status == wanted, f"{method} {path} answers {status}, not {wanted}: {text}")
+        status, metrics = server.ask("GET", scrape, METRICS_TOKEN)
+        require(status == 200, f"{scrape} answers {status}: {metrics}")
+    return metrics
+
+
+def placeholders(flakeid: Path, found: Manifests, folder: Path) -> None:
+    """With the Secret as it is in the repository the server does not start."""
+    text = found.all["Secret", "flakeid-serve"]["stringData"]["tokens"]
+    (folder / "tokens").write_text(text)
+    arguments = [flakeid, *manifest_arguments(found, folder)]
+    store = {"FLAKEID_STORE": f"sqlite://{folder}/placeholders.db"}
+    tried = subprocess.run(
+        arguments, env=store, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    refused = tried.returncode != 0 and "token-file" in tried.stderr
+    require(refused, f"starts with the tokens of secret.yaml: {tried}")
+
+
+def unit(flakeid: Path, folder: Path) -> None:
+    """The unit's command runs with the unit's own store."""
+    text = UNIT.read_text()
+    (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
+    (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
+    (state,) = re.findall(r"^StateDirectory=(.*)$", text, re.MULTILINE)
+    (folder / state).mkdir()
+    with running(flakeid, command.split(), store.replace("%S", str(folder)), folder) as server:
+        status, answer = server.ask("POST", "/v1/default/ids")
+        require(status == 200, f"the unit's server answers {status}: {answer}")
+    require((folder / state / "flakeid.db").exists(), f"the store is not in {state}")
