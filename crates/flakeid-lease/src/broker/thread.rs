@@ -267,6 +267,11 @@ impl BlockKeeper {
     }
 
     fn install(&mut self, index: usize, grant: Grant) -> Result<(), Fault> {
+        // After a pause, or on a slow store, it may be a block that was held before and has expired. Who
+        // holds the earlier grant is yet to find out, and must not give up this one's nodes then.
+        for earlier in self.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
+            earlier.block = None;
+        }
         self.holders[index].block = Some(grant.node);
         let now = self.shared.clock.unix_ms();
         self.shared.update(|state| state.blocks.add(&grant, now))

@@ -1,6 +1,7 @@
 //! A broker, on the memory store: what it grants, and that no window overlaps another.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
+mod again;
 mod blocks;
 mod history;
 mod service;
