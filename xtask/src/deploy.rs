@@ -4,10 +4,10 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::Target;
-use crate::venv::Venv;
 
 /// What the checks call.
 const NEEDED: [(&str, &str); 4] = [

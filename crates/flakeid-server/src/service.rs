@@ -151,14 +151,14 @@ impl Service {
         Ok(match *route {
             Route::OfNamespace { namespace, resource: Resource::Leases } => {
                 match self.leases(namespace) {
-                    Ok(leases) => return leases.answer_all(request).await,
-                    Err(answer) => answer,
+                    Some(leases) => return leases.answer_all(request).await,
+                    None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
                 match self.leases(namespace) {
-                    Ok(leases) => return leases.answer_one(node, request).await,
-                    Err(answer) => answer,
+                    Some(leases) => return leases.answer_one(node, request).await,
+                    None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource } => {
@@ -183,17 +183,18 @@ impl Service {
         })
     }
 
-    fn leases<'a>(&'a self, namespace: &'a str) -> Result<Leases<'a>, Answer> {
-        if let Some(broker) = self.brokers.get(namespace) {
-            return Ok(Leases { broker, namespace });
-        }
+    fn leases<'a>(&'a self, namespace: &'a str) -> Option<Leases<'a>> {
+        self.brokers.get(namespace).map(|broker| Leases { broker, namespace })
+    }
+
+    fn without_leases(&self, namespace: &str) -> Answer {
         if !self.namespaces.contains_key(namespace) {
-            return Err(self.unknown(namespace));
+            return self.unknown(namespace);
         }
-        Err(not_found(&format!(
+        not_found(&format!(
             "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
              namespace of blocks"
-        )))
+        ))
     }
 
     fn readiness(&self) -> Answer {

@@ -159,7 +159,6 @@ impl Broker {
     /// As [`acquire`](Self::acquire), for asynchronous callers. It is ready when the node is granted or
     /// refused, and waits for as long as it is polled: give it a deadline, and
     /// [`why_waiting`](Self::why_waiting) says what to tell after that.
-    #[must_use]
     pub fn acquiring(&self, request: Acquire, read: Instant) -> Acquiring {
         Acquiring { shared: Arc::clone(&self.shared), request, read, seen: None }
     }

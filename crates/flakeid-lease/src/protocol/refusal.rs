@@ -133,18 +133,9 @@ impl Refusal {
                 "namespace {namespace:?} is for the layout {theirs}, not {client}: use that layout \
                  or another namespace"
             )),
-            Self::BlockBits { namespace: 1.., client: 0 } => rejected(&format!(
-                "namespace {namespace:?} is leased in blocks, by brokers: run `flakeid serve` on this \
-                 store and lease from its URL (http://…), or use another namespace"
-            )),
-            Self::BlockBits { namespace: 0, .. } => rejected(&format!(
-                "namespace {namespace:?} is leased node by node, from the store itself; a broker needs \
-                 a namespace of blocks: create one with `flakeid leases init --block-bits`"
-            )),
-            Self::BlockBits { namespace: theirs, client } => rejected(&format!(
-                "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: leave \
-                 --block-bits out, or use another namespace"
-            )),
+            Self::BlockBits { namespace: theirs, client } => {
+                rejected(&other_blocks(namespace, *theirs, *client))
+            }
             Self::BrokerChooses { option } => Error::invalid_option(
                 option,
                 "a broker chooses the node itself: leave this out, or lease from the store that \
@@ -179,16 +170,7 @@ impl Refusal {
                 "node {node} of namespace {namespace:?} is quarantined: give it back with \
                  `flakeid leases quarantine --lift {node}`"
             )),
-            Self::Held { node, retry_after_ms } => Error::new(
-                ErrorKind::NoFreeNode,
-                &format!(
-                    "node {node} of namespace {namespace:?} is held by a process that leased any \
-                     free node, for up to {} more: keep the nodes that you ask for out of the range \
-                     of the others",
-                    seconds(*retry_after_ms)
-                ),
-                after(*retry_after_ms),
-            ),
+            Self::Held { node, retry_after_ms } => held(namespace, *node, *retry_after_ms),
             Self::FenceInFuture { retry_after_ms } => Error::new(
                 ErrorKind::FenceInFuture,
                 &format!(
@@ -237,6 +219,34 @@ impl Refusal {
                 Ok(_) => rejected("the layout's ticks have run out"),
             },
         }
+    }
+}
+
+/// A node that is another's.
+fn held(namespace: &str, node: u64, retry_after_ms: u64) -> Error {
+    let text = format!(
+        "node {node} of namespace {namespace:?} is held by a process that leased any free node, for \
+         up to {} more: keep the nodes that you ask for out of the range of the others",
+        seconds(retry_after_ms)
+    );
+    Error::new(ErrorKind::NoFreeNode, &text, Some(Duration::from_millis(retry_after_ms)))
+}
+
+/// What to do where a namespace's rows are not what the client takes them for.
+fn other_blocks(namespace: &str, theirs: u32, client: u32) -> String {
+    match (theirs, client) {
+        (0, _) => format!(
+            "namespace {namespace:?} is leased node by node, from the store itself; a broker needs \
+             a namespace of blocks: create one with `flakeid leases init --block-bits`"
+        ),
+        (_, 0) => format!(
+            "namespace {namespace:?} is leased in blocks, by brokers: run `flakeid serve` on this \
+             store and lease from its URL (http://…), or use another namespace"
+        ),
+        _ => format!(
+            "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: leave \
+             --block-bits out, or use another namespace"
+        ),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Why an operation on a store failed.
 
 use std::fmt;
+use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind, Layout};
 
-use super::RETRY;
 use crate::protocol::Refusal;
+
+/// When it is worth asking a store again that does not answer: about as soon as the keeper does.
+pub(crate) const RETRY: Duration = Duration::from_millis(200);
 
 /// Why an operation on a store gave no result.
 ///

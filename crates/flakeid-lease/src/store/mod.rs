@@ -72,8 +72,9 @@ mod url;
 mod values;
 
 pub use fault::Fault;
+pub(crate) use fault::RETRY;
 pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};
 pub use lessor::Lessor;
 pub use location::Location;
 pub use memory::{Contents as MemoryContents, MemoryStore};
-pub(crate) use retry::{CONNECT_TIMEOUT, RETRY};
+pub(crate) use retry::CONNECT_TIMEOUT;

@@ -9,9 +9,6 @@ use super::Fault;
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 use crate::random;
 
-/// When it is worth asking a store again that does not answer: about as soon as the keeper does.
-pub(crate) const RETRY: Duration = Duration::from_millis(200);
-
 /// How long connecting to a store may take.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 

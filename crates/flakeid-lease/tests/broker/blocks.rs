@@ -28,7 +28,9 @@ fn block(number: u64, now: i64) -> Grant {
 
 fn blocks(numbers: &[u64]) -> Blocks {
     let mut blocks = Blocks::new(&namespace(), WINDOW_MS, TTL_MS);
-    numbers.iter().for_each(|number| blocks.add(&block(*number, NOW), NOW));
+    for number in numbers {
+        blocks.add(&block(*number, NOW), NOW);
+    }
     blocks
 }
 

@@ -256,7 +256,9 @@ proptest! {
     #[test]
     fn no_tick_is_granted_twice(steps in prop::collection::vec(step(), 1..150)) {
         let mut history = History::new();
-        steps.iter().for_each(|step| history.take(step));
+        for step in &steps {
+            history.take(step);
+        }
     }
 }
 
@@ -269,7 +271,9 @@ fn histories_are_about_something() {
     let steps = prop::collection::vec(step(), 150);
     let granted = (0..20).map(|_| {
         let mut history = History::new();
-        steps.new_tree(&mut runner).unwrap().current().iter().for_each(|step| history.take(step));
+        for step in steps.new_tree(&mut runner).unwrap().current() {
+            history.take(&step);
+        }
         history.granted
     });
     let granted: usize = granted.sum();

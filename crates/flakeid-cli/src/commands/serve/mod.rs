@@ -173,7 +173,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
             layout,
         })
     };
-    let mut served = Vec::new();
+    let mut shown = Vec::new();
     let mut generators = BTreeMap::new();
     let mut brokers: Vec<Broker> = Vec::new();
     for name in &names {
@@ -203,7 +203,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         if broker.is_some() {
             what.push_str(", leases");
         }
-        served.push(format!("{name} ({what})"));
+        shown.push(format!("{name} ({what})"));
         brokers.extend(broker);
     }
     let service = Service::new(generators)
@@ -213,12 +213,12 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .tokens(tokens.unwrap_or_default());
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
-    announce(&server, scheme, &names, &served)?;
+    announce(&server, scheme, &names, &shown)?;
     server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
 }
 
 /// Where it listens: one line in a pipe, so that a script can wait for it.
-fn announce(server: &Server, scheme: &str, names: &[String], served: &[String]) -> Outcome {
+fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -> Outcome {
     let address =
         server.address().map_err(|error| Failure::io("cannot tell the address", error))?;
     let url = match &address {
@@ -227,7 +227,7 @@ fn announce(server: &Server, scheme: &str, names: &[String], served: &[String]) 
     };
     let mut out = terminal::stream();
     if terminal::is_terminal() {
-        writeln!(out, "{url} serves {}", served.join(", "))?;
+        writeln!(out, "{url} serves {}", shown.join(", "))?;
         let first = names.first().map_or("default", String::as_str);
         match &address {
             Listener::Unix(path) => {

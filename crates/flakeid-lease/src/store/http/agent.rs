@@ -32,6 +32,7 @@ fn config() -> ConfigBuilder<AgentScope> {
 
 /// A client of the server that listens on a Unix socket, whatever host a request names.
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no such sockets")]
 pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
     use ureq::unversioned::resolver::DefaultResolver;
     let connector = unix::UnixConnector(path.to_owned());

@@ -57,7 +57,7 @@ pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
         return Ok(Box::new(HttpLessor {
             agent: unix_agent(Path::new(&path))?,
             addresses: vec!["http://localhost".into()],
-            authorization: from_file.map(bearer),
+            authorization: from_file.as_deref().map(bearer),
             granted_by: HashMap::new(),
         }));
     }
@@ -80,12 +80,12 @@ pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
     Ok(Box::new(HttpLessor {
         agent: agent(tls),
         addresses,
-        authorization: from_file.or(token).map(bearer),
+        authorization: from_file.or(token).as_deref().map(bearer),
         granted_by: HashMap::new(),
     }))
 }
 
-fn bearer(token: String) -> String {
+fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
