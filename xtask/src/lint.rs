@@ -61,10 +61,16 @@ pub(crate) fn sources() -> Outcome {
 pub(crate) fn run() -> Outcome {
     sources()?;
     clippy(&["--workspace", "--all-targets", "--all-features"])?;
-    // The default features, but flakeid-python as free-threaded interpreters have it: without any.
-    let defaults = "--features=flakeid-core/default,flakeid-lease/default";
-    clippy(&["--workspace", "--all-targets", "--no-default-features", defaults])?;
-    clippy(&["-p", "flakeid-core", "--no-default-features"])?;
+    for other in [
+        // With the default features, and flakeid-python as free-threaded interpreters have it.
+        "-p flakeid-core -p flakeid-lease -p workspace-hack --all-targets",
+        "-p flakeid-python --no-default-features",
+        "-p flakeid-core --no-default-features",
+        // With what it asks its dependencies for itself, as its users build it.
+        "-p flakeid-cli",
+    ] {
+        clippy(&other.split(' ').collect::<Vec<_>>())?;
+    }
     OTHER_WORKSPACES.iter().try_for_each(|manifest| clippy_of_other(manifest))?;
     wasm::lint()?;
     Step::cargo(&["doc", "--workspace", "--no-deps", "--all-features"])

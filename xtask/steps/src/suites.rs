@@ -62,6 +62,13 @@ impl Suite {
         self
     }
 
+    /// Runs only the tests with that in their names.
+    #[must_use]
+    pub fn only(mut self, part: &str) -> Self {
+        self.step = self.step.args(&[part]);
+        self
+    }
+
     /// Package and target.
     pub fn name(&self) -> &str {
         &self.name

@@ -28,6 +28,10 @@ impl Choice {
         Self { only: Vec::new(), all: false, list: true }
     }
 
+    fn has(&self, name: &str) -> bool {
+        !self.list && (self.only.is_empty() || self.only.iter().any(|one| one == name))
+    }
+
     /// Whether steps are passed over.
     fn spares(&self) -> bool {
         !self.all && self.only.is_empty() && std::env::var_os("CI").is_none()
@@ -62,9 +66,8 @@ impl Times {
 
     /// Runs a step if it was chosen, and records how long it took, even if it failed.
     pub fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
-        let Choice { only, list, .. } = &self.choice;
         self.names.push(name);
-        if *list || !(only.is_empty() || only.iter().any(|one| one == name)) {
+        if !self.choice.has(name) {
             return Ok(());
         }
         let start = Instant::now();
@@ -81,7 +84,7 @@ impl Times {
         unrelated: &[&[&str]],
         run: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        if self.choice.list {
+        if !self.choice.has(name) {
             return self.step(name, run);
         }
         let inputs = Inputs::of(name, unrelated)?;

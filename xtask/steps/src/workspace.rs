@@ -88,11 +88,14 @@ pub fn fork_handler() -> Outcome {
 
 /// Every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
-    tests_of_core()
+    let build = tests_of_core()
         .args(&["-p", "flakeid-lease", "--no-default-features"])
-        .args(&["--features", "flakeid-core/default", "--lib", "loom"])
-        .configured("loom")
-        .run()
+        .args(&["--features", "flakeid-core/default", "--lib", "--no-run"])
+        .args(&["--config", "profile.release.package.flakeid-lease.opt-level=3"])
+        .configured("loom");
+    let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
+    // In each the last models are long ones, which leave a core to the other.
+    suites::run([(suites.collect(), 2)])
 }
 
 fn tests_of_core() -> Step {
