@@ -123,8 +123,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--url", required=True)
-    # The last one is for workers in Rust.
-    for name in ["slot", "run", "group", "seed", "rate", "patient-ttl"]:
+    # The last two are for workers in Rust.
+    for name in ["slot", "run", "group", "seed", "rate", "patient-window", "patient-ttl"]:
         parser.add_argument(f"--{name}", type=int, required=True)
     Worker(parser.parse_args()).run()
 

@@ -163,7 +163,8 @@ impl Campaign {
             folder: folder.clone(),
             seed,
             rate: self.rate,
-            patient_ttl: deployment.clock_bounds().patient_ttl_ms,
+            patient_window: deployment.lease_bounds().max_window_ms,
+            patient_ttl: deployment.lease_bounds().patient_ttl_ms,
             stores: stores.collect(),
             python: self.python.clone().map(|interpreter| (interpreter, script, 2)),
         };
@@ -172,7 +173,7 @@ impl Campaign {
             deployment.store_faults().iter().copied().partition(is_restart);
         let range = FaultRange {
             one_clock: deployment.has_one_clock(),
-            max_skew_ms: deployment.clock_bounds().max_skew_ms,
+            max_skew_ms: deployment.lease_bounds().max_skew_ms,
             restarts: &restarts,
             other_store_faults: &other_store_faults,
             store_fault_every_ms: deployment.fault_interval().as_millis() as u64,
@@ -207,6 +208,6 @@ fn create_namespace(deployment: &dyn Deployment) -> io::Result<()> {
     let location = Location::parse(&deployment.url(0)).map_err(io::Error::other)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    let wanted = lease_options::namespace(deployment.max_ahead_ms(), deployment.clock_bounds());
+    let wanted = lease_options::namespace(deployment.max_ahead_ms(), deployment.lease_bounds());
     operations::init(&mut *store, &wanted).map_err(io::Error::other).map(drop)
 }

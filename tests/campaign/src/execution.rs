@@ -112,7 +112,7 @@ impl<'a> Execution<'a> {
         duration: Duration,
     ) -> io::Result<()> {
         let mut faults = schedule.process_faults.iter().peekable();
-        let quiet = Duration::from_millis(self.deployment.clock_bounds().quiet_ms() * QUIET_TIMES);
+        let quiet = Duration::from_millis(self.deployment.lease_bounds().quiet_ms() * QUIET_TIMES);
         let phases = duration.as_millis() / quiet.max(SHORTEST_PHASE).as_millis();
         let phases = (phases as u32).clamp(1, MAX_PHASES);
         let mut before = self.shared.total(Tally::Ids);

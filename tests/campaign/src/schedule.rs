@@ -1,7 +1,7 @@
 //! The faults of a campaign, all of which are drawn from the seed before it begins.
 
 use crate::fault::{ClockSetting, ProcessFault, StoreFault};
-use crate::lease_options::{MAX_WINDOW_MS, is_patient};
+use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
 use crate::rng::Rng;
 use crate::shared_memory::GROUPS;
 
@@ -115,7 +115,7 @@ fn draw_process_fault(
             ProcessFault::Kill { slot, children: true, restart_after_ms: rng.in_range(0..400) }
         }
         38..52 => ProcessFault::Restart { slot, restart_after_ms: rng.in_range(0..400) },
-        _ => ProcessFault::Pause { slot, for_ms: rng.in_range(20..3 * MAX_WINDOW_MS) },
+        _ => ProcessFault::Pause { slot, for_ms: rng.in_range(20..3 * SHORT_WINDOW_MS) },
     }
 }
 

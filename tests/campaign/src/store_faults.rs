@@ -181,7 +181,7 @@ impl FaultLog {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::lease_options::ClockBounds;
+    use crate::lease_options::LeaseBounds;
 
     /// A store whose holders go on after a certain restart.
     struct Restarted<'a> {
@@ -206,8 +206,8 @@ mod tests {
             0
         }
 
-        fn clock_bounds(&self) -> ClockBounds {
-            ClockBounds::EXACT
+        fn lease_bounds(&self) -> LeaseBounds {
+            LeaseBounds::EXACT
         }
 
         fn has_one_clock(&self) -> bool {

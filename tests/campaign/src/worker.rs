@@ -44,7 +44,9 @@ pub(crate) struct Worker {
     /// IDs per second.
     #[arg(long)]
     pub(crate) rate: u64,
-    /// The TTL of its lease if it is a patient worker, in milliseconds.
+    /// The window and the TTL of its lease if it is a patient worker, in milliseconds.
+    #[arg(long)]
+    pub(crate) patient_window: u64,
     #[arg(long)]
     pub(crate) patient_ttl: u64,
 }
@@ -100,7 +102,8 @@ impl Worker {
     }
 
     fn lease(&self) -> WorkerLease {
-        lease_options::worker_lease(self.slot, self.patient_ttl)
+        let patient = [self.patient_window, self.patient_ttl].map(Duration::from_millis);
+        lease_options::worker_lease(self.slot, patient.into())
     }
 
     /// Workers with a fixed node do not fork: the node stays with the parent.

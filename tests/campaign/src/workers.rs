@@ -16,7 +16,8 @@ pub(crate) struct WorkerCommand {
     pub(crate) folder: PathBuf,
     pub(crate) seed: u64,
     pub(crate) rate: u64,
-    /// In milliseconds.
+    /// Of the leases of patient workers, in milliseconds.
+    pub(crate) patient_window: u64,
     pub(crate) patient_ttl: u64,
     /// The store's URL for each slot, and the group whose clock the worker reads.
     pub(crate) stores: Vec<(String, usize)>,
@@ -58,7 +59,8 @@ impl Workers {
     }
 
     fn start(&mut self, slot: usize) -> io::Result<()> {
-        let WorkerCommand { folder, seed, rate, patient_ttl, stores, python } = &self.command;
+        let WorkerCommand { folder, seed, rate, stores, python, .. } = &self.command;
+        let WorkerCommand { patient_window, patient_ttl, .. } = &self.command;
         let (url, group) = &stores[slot];
         let mut command = match python {
             Some((interpreter, script, count)) if slot + count >= stores.len() => {
@@ -82,6 +84,7 @@ impl Workers {
             ("--group", *group as u64),
             ("--seed", *seed),
             ("--rate", *rate),
+            ("--patient-window", *patient_window),
             ("--patient-ttl", *patient_ttl),
         ] {
             command.args([name, &value.to_string()]);

@@ -1,7 +1,6 @@
 //! A server's program, from its start to its end, and a port for it.
 
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,15 +65,4 @@ impl Daemon {
         // A failed test still has to stop its server.
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A loopback port that nobody listens on. Another process could take it before its user does;
-/// whoever starts a server tries again with another then.
-///
-/// # Panics
-/// If there is none.
-#[must_use]
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free loopback port");
-    listener.local_addr().expect("an address").port()
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::fault::StoreFault;
-use crate::lease_options::ClockBounds;
+use crate::lease_options::LeaseBounds;
 
 /// A private store that can be made to fail.
 pub(crate) trait Deployment: Sync {
@@ -24,7 +24,7 @@ pub(crate) trait Deployment: Sync {
     fn max_ahead_ms(&self) -> u64;
 
     /// The namespace's bounds on clocks.
-    fn clock_bounds(&self) -> ClockBounds;
+    fn lease_bounds(&self) -> LeaseBounds;
 
     /// Whether all workers share one clock with the store.
     fn has_one_clock(&self) -> bool;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
-use crate::lease_options::ClockBounds;
+use crate::lease_options::LeaseBounds;
 use crate::shared_memory::GROUPS;
 
 /// A private server, which each group of workers reaches through its own proxy.
@@ -122,10 +122,10 @@ impl Deployment for ServerDeployment {
         3000
     }
 
-    fn clock_bounds(&self) -> ClockBounds {
+    fn lease_bounds(&self) -> LeaseBounds {
         match self.server {
-            AnyServer::Etcd(_) => ClockBounds::SECONDS,
-            _ => ClockBounds::EXACT,
+            AnyServer::Etcd(_) => LeaseBounds::SECONDS,
+            _ => LeaseBounds::EXACT,
         }
     }
 

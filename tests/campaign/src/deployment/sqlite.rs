@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
-use crate::lease_options::ClockBounds;
+use crate::lease_options::LeaseBounds;
 use crate::schedule::FURTHEST_STEP_MS;
 
 /// Enough for everything that a long campaign writes, and quickly filled up.
@@ -142,8 +142,8 @@ impl Deployment for SqliteDeployment {
         FURTHEST_STEP_MS + 10_000
     }
 
-    fn clock_bounds(&self) -> ClockBounds {
-        ClockBounds::EXACT
+    fn lease_bounds(&self) -> LeaseBounds {
+        LeaseBounds::EXACT
     }
 
     fn has_one_clock(&self) -> bool {

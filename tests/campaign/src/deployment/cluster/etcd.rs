@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::{Cluster, impossible};
 use crate::fault::StoreFault;
-use crate::lease_options::ClockBounds;
+use crate::lease_options::LeaseBounds;
 
 /// Three members of etcd.
 pub(in super::super) struct EtcdMembers {
@@ -51,8 +51,8 @@ impl Cluster for EtcdMembers {
         format!("etcd://{}/", hosts.join(","))
     }
 
-    fn clock_bounds(&self) -> ClockBounds {
-        ClockBounds::CLUSTER_SECONDS
+    fn lease_bounds(&self) -> LeaseBounds {
+        LeaseBounds::CLUSTER_SECONDS
     }
 
     fn store_faults(&self) -> &[StoreFault] {

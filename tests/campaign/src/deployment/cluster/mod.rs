@@ -13,7 +13,7 @@ use flakeid_test_servers::Proxy;
 
 use super::interface::Deployment;
 use crate::fault::StoreFault;
-use crate::lease_options::ClockBounds;
+use crate::lease_options::LeaseBounds;
 use crate::shared_memory::GROUPS;
 
 pub(super) use etcd::EtcdMembers;
@@ -29,8 +29,8 @@ pub(super) trait Cluster: Sync {
     /// The URL that names these ports.
     fn url(&self, ports: &[u16]) -> String;
 
-    fn clock_bounds(&self) -> ClockBounds {
-        ClockBounds::CLUSTER
+    fn lease_bounds(&self) -> LeaseBounds {
+        LeaseBounds::CLUSTER
     }
 
     fn store_faults(&self) -> &[StoreFault];
@@ -90,8 +90,8 @@ impl Deployment for ClusterDeployment {
         3000
     }
 
-    fn clock_bounds(&self) -> ClockBounds {
-        self.cluster.clock_bounds()
+    fn lease_bounds(&self) -> LeaseBounds {
+        self.cluster.lease_bounds()
     }
 
     fn has_one_clock(&self) -> bool {
