@@ -227,8 +227,8 @@ mod tests {
         let (count, waits) = (3 * PIECE, Counter::default());
         let stream = IdStream::new(wide.into(), Form::Octets, count, wait, waits);
         let mut body = Body::ids(stream);
-        let wakes = Arc::new(Wakes(AtomicUsize::new(0)));
-        let waker = Waker::from(Arc::clone(&wakes));
+        let counted = Arc::new(Wakes(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&counted));
         let mut polls = Vec::new();
         while !body.is_end_stream() {
             match Pin::new(&mut body).poll_frame(&mut Context::from_waker(&waker)) {
@@ -241,6 +241,6 @@ mod tests {
         }
         let piece = Some(8 * PIECE);
         assert_eq!(polls, [piece, None, piece, None, piece]);
-        assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
+        assert_eq!(counted.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
     }
 }
