@@ -29,6 +29,11 @@ impl Histogram {
         self.longest = self.longest.max(other.longest);
     }
 
+    /// How many calls there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
     pub(crate) const fn longest(&self) -> Duration {
         self.longest
     }

@@ -14,6 +14,7 @@ mod report;
 mod resources;
 mod rivals;
 mod sample;
+mod server;
 mod subject;
 mod threads;
 mod uniqueness;
@@ -66,18 +67,21 @@ enum Table {
     Resources,
     /// Duplicates among ten million IDs
     Correctness,
+    /// IDs over HTTP against a bare server
+    Server,
 }
 
 /// Memory comes first, because what other tables have given back is used again. `threads` and `cost`
 /// come last, because ferroid's ticker is a background thread that never ends and would share the
 /// processors with whatever is measured after it.
-const ORDER: [Table; 8] = [
+const ORDER: [Table; 9] = [
     Table::Resources,
     Table::Correctness,
     Table::Batch,
     Table::Cap,
     Table::Latency,
     Table::Lease,
+    Table::Server,
     Table::Threads,
     Table::Cost,
 ];
@@ -87,6 +91,7 @@ struct Effort {
     plan: Plan,
     cap: cap::Plan,
     renewing: Duration,
+    server: Plan,
     ids: usize,
     rival_ids: usize,
 }
@@ -100,6 +105,11 @@ impl Effort {
             cap: cap::Plan { rounds: cap_rounds, window: Duration::from_millis(window) },
             // Enough renewals to count: the default window is renewed every 3.3 s.
             renewing: Duration::from_secs(if quick { 4 } else { 20 }),
+            server: if quick {
+                Plan { rounds: 3, batch: Duration::from_millis(100) }
+            } else {
+                Plan { rounds: 21, batch: Duration::from_millis(500) }
+            },
             ids: if quick { 500_000 } else { 10_000_000 },
             rival_ids: if quick { 100_000 } else { 2_000_000 },
         }
@@ -158,6 +168,7 @@ fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
         Table::Lease => lease::measure(effort.plan, effort.renewing),
         Table::Latency => latency::measure(effort.cap),
         Table::Resources => resources::measure(),
+        Table::Server => server::measure(effort.server),
         Table::Correctness => uniqueness::measure(effort.ids),
     }
 }

@@ -102,7 +102,9 @@ fn those_who_take_their_time_are_shown_out() {
 /// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
 #[test]
 fn the_greedy_are_served_last() {
-    let server = TestServer::new(service(), ServeOptions::default());
+    // On a busy machine a piece may have to wait for long.
+    let patient = service().max_wait(Duration::from_secs(60));
+    let server = TestServer::new(patient, ServeOptions::default());
     let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();
     let request = "POST /v1/default/ids?count=100000 HTTP/1.1\r\nHost: x\r\n\r\n";
     for client in &mut greedy {

@@ -1,0 +1,312 @@
+//! Table 9: IDs over HTTP, against a server that only answers.
+
+mod bare;
+mod client;
+mod processor;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flakeid_server::{Listener, ServeOptions, Server, Service};
+use tokio::sync::oneshot;
+
+use crate::report::{Figure, Kind, Section, Target, ratio, spread};
+use crate::sample::{Plan, Samples};
+use crate::subject;
+use bare::{Answer, BareServer};
+use client::{Client, Load};
+
+const JSON: &str = "application/json";
+const OCTETS: &str = "application/octet-stream";
+/// How tokio calls the threads of flakeid's server.
+const THREADS: &str = "flakeid-serve";
+/// As many callers as keep two processors busy.
+const CALLERS: usize = 16;
+/// Of the rows where one caller asks for very much: the others, and how long each of them pauses.
+const OTHERS: usize = 8;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// An answer that both servers give.
+struct Subject {
+    label: &'static str,
+    target: &'static str,
+    bare: &'static str,
+    accept: &'static str,
+    ids: u64,
+    /// How long it is, with IDs of 19 digits: in pieces, of which flakeid's have 4,096 IDs.
+    piece: usize,
+    pieces: usize,
+}
+
+const ONE: Subject = Subject {
+    label: "one ID",
+    target: "/v1/ids/ids",
+    bare: "/one",
+    accept: JSON,
+    ids: 1,
+    piece: 32,
+    pieces: 1,
+};
+const THOUSAND_OCTETS: Subject = Subject {
+    label: "1,000 IDs, octets",
+    target: "/v1/ids/ids?count=1000",
+    bare: "/octets",
+    accept: OCTETS,
+    ids: 1_000,
+    piece: 8_000,
+    pieces: 1,
+};
+const THOUSAND: Subject = Subject {
+    label: "1,000 IDs, JSON",
+    target: "/v1/ids/ids?count=1000",
+    bare: "/json",
+    accept: JSON,
+    ids: 1_000,
+    piece: 22_010,
+    pieces: 1,
+};
+/// What one caller asks for while the others are measured.
+const VERY_MUCH: Subject = Subject {
+    label: "1,000,000 IDs, JSON",
+    target: "/v1/ids/ids?count=1000000",
+    bare: "/much",
+    accept: JSON,
+    ids: 1_000_000,
+    piece: 4_096 * 22,
+    pieces: 245,
+};
+const SUBJECTS: [&Subject; 4] = [&ONE, &THOUSAND_OCTETS, &THOUSAND, &VERY_MUCH];
+
+/// A server, and how its threads are called.
+#[derive(Clone, Copy)]
+struct Place {
+    name: &'static str,
+    address: SocketAddr,
+    threads: &'static str,
+    is_bare: bool,
+}
+
+impl Place {
+    fn load(self, subject: &Subject, connections: usize, pause: Option<Duration>) -> Load {
+        let Subject { target, bare, accept, .. } = *subject;
+        // The last piece of very many is shorter with flakeid.
+        let bytes = (subject.pieces == 1).then_some(subject.piece);
+        let target = if self.is_bare { bare } else { target };
+        Load { address: self.address, target, accept, connections, pause, bytes }
+    }
+}
+
+struct Row {
+    label: String,
+    loads: Vec<Load>,
+    threads: &'static str,
+    ids: u64,
+    /// The row that it is compared with.
+    floor: usize,
+    per_second: Samples,
+    p99: Samples,
+    /// Microseconds of the server's threads for each request.
+    processor: Samples,
+}
+
+impl Row {
+    fn new(label: String, place: Place, ids: u64, loads: Vec<Load>, floor: usize) -> Self {
+        let [per_second, p99, processor] = [(); 3].map(|()| Samples::new());
+        Self { label, loads, threads: place.threads, ids, floor, per_second, p99, processor }
+    }
+
+    fn sample(&mut self, client: &Client, length: Duration) -> Result<(), Box<dyn Error>> {
+        let before = processor::time_of(self.threads)?;
+        let outcome = client.run(&self.loads, length)?;
+        let took = processor::time_of(self.threads)?.saturating_sub(before);
+        self.per_second.push(outcome.per_second());
+        self.p99.push(outcome.percentile(0.99));
+        self.processor.push(took.as_secs_f64() * 1e6 / outcome.requests as f64);
+        Ok(())
+    }
+
+    fn cells(&self, floor: &Self) -> Vec<String> {
+        let millions = self.per_second.median() * self.ids as f64 / 1e6;
+        let mut cells = vec![self.label.clone()];
+        cells.extend(spread(&self.per_second, 0));
+        cells.push(ratio(&self.per_second, &floor.per_second));
+        cells.extend(spread(&self.p99, 0));
+        cells.push(ratio(&self.p99, &floor.p99));
+        // Whoever asks for very much has a part in what the threads do.
+        let is_alone = self.loads.len() == 1;
+        let processor = spread(&self.processor, 1)[0].clone();
+        cells.push(if is_alone { processor } else { "–".to_owned() });
+        cells.push(format!("{millions:.3}"));
+        cells
+    }
+
+    fn figures(&self, floor: &Self) -> [Figure; 2] {
+        let kind = Kind::Other;
+        [
+            Figure::new(&self.label, kind, "requests/s", &self.per_second)
+                .over(&self.per_second, &floor.per_second),
+            Figure::new(&self.label, kind, "p99, µs", &self.p99).over(&self.p99, &floor.p99),
+        ]
+    }
+}
+
+pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
+    let ours = OurServer::start()?;
+    let bare = BareServer::start(SUBJECTS.iter().map(|subject| answer(subject)).collect())?;
+    let client = Client::new()?;
+    let places = [
+        Place { name: "bare hyper", address: bare.address, threads: bare::THREADS, is_bare: true },
+        Place { name: "flakeid", address: ours.address, threads: THREADS, is_bare: false },
+    ];
+    let mut rows = rows(places);
+    for round in 0..plan.rounds {
+        for turn in 0..rows.len() {
+            let index = (round + turn) % rows.len();
+            rows[index].sample(&client, plan.batch)?;
+        }
+    }
+    let over = |row: usize, floor: usize, of: fn(&Row) -> &Samples| {
+        of(&rows[row]).over(of(&rows[floor])).median()
+    };
+    let millions = |row: usize| rows[row].per_second.median() * rows[row].ids as f64 / 1e6;
+    let targets = vec![
+        Target::at_least(
+            "H1",
+            "one ID a request: requests/s / bare hyper",
+            0.85,
+            over(1, 0, |row| &row.per_second),
+        ),
+        Target::at_most(
+            "H1",
+            "one ID a request: p99 / bare hyper",
+            1.3,
+            over(1, 0, |row| &row.p99),
+        ),
+        Target::at_least("H2", "1,000 IDs a request as octets, million IDs/s", 20.0, millions(3)),
+        Target::at_least("H2", "1,000 IDs a request as JSON, million IDs/s", 5.0, millions(5)),
+        Target::at_most(
+            "H3",
+            "p99 of busy callers beside one that asks for 1,000,000 / alone",
+            3.0,
+            over(7, 1, |row| &row.p99),
+        ),
+        Target::at_most(
+            "H3",
+            "p99 of pausing callers beside one that asks for 1,000,000 / alone",
+            3.0,
+            over(11, 9, |row| &row.p99),
+        ),
+    ];
+    let notes = vec![format!(
+        "{} rounds of {} ms a row; every row once a round. Client and servers are threads of one process on the \
+         same processors, over loopback, with connections that are kept: {CALLERS} callers, each of which asks as \
+         soon as it has its answer, or {OTHERS} that pause for {} ms. So requests/s and p99 hold the client's work \
+         too, and waiting for a processor; *server CPU* is that of the server's threads alone. The bare server \
+         answers with texts of the same size that are there already. × is to the bare server, and beside a caller \
+         of 1,000,000 IDs to the same callers alone. flakeid's layout has 22 sequence bits.",
+        plan.rounds,
+        plan.batch.as_millis(),
+        PAUSE.as_millis(),
+    )];
+    Ok(Section {
+        id: "server",
+        title: "9. IDs over HTTP",
+        kind: format!("{}: requests, and what a caller waits", Kind::Other),
+        header: vec![
+            "",
+            "requests/s",
+            "min..max",
+            "×",
+            "p99, µs",
+            "min..max",
+            "×",
+            "server CPU, µs per request",
+            "million IDs/s",
+        ],
+        rows: rows.iter().map(|row| row.cells(&rows[row.floor])).collect(),
+        notes,
+        targets,
+        figures: rows.iter().flat_map(|row| row.figures(&rows[row.floor])).collect(),
+    })
+}
+
+/// Pairs of the bare server and ours.
+fn rows(places: [Place; 2]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for subject in [&ONE, &THOUSAND_OCTETS, &THOUSAND] {
+        let floor = rows.len();
+        for place in places {
+            let label = format!("{}, {}", place.name, subject.label);
+            let load = place.load(subject, CALLERS, None);
+            rows.push(Row::new(label, place, subject.ids, vec![load], floor));
+        }
+    }
+    let besides = |place: Place, label: String, load: Load, floor: usize| {
+        let label = format!("{label}, beside one of {}", VERY_MUCH.label);
+        let loads = vec![load, place.load(&VERY_MUCH, 1, None)];
+        Row::new(label, place, 1, loads, floor)
+    };
+    for (alone, place) in places.into_iter().enumerate() {
+        let label = format!("{}, one ID", place.name);
+        rows.push(besides(place, label, place.load(&ONE, CALLERS, None), alone));
+    }
+    let alone = rows.len();
+    let pausing = |place: Place| {
+        let label = format!("{}, one ID, callers pause", place.name);
+        (label, place.load(&ONE, OTHERS, Some(PAUSE)))
+    };
+    for place in places {
+        let (label, load) = pausing(place);
+        rows.push(Row::new(label, place, 1, vec![load], alone));
+    }
+    for (place, alone) in places.into_iter().zip(alone..) {
+        let (label, load) = pausing(place);
+        rows.push(besides(place, label, load, alone));
+    }
+    rows
+}
+
+fn answer(subject: &Subject) -> Answer {
+    Answer {
+        path: subject.bare,
+        media_type: subject.accept,
+        piece: Bytes::from(vec![b'1'; subject.piece]),
+        pieces: subject.pieces,
+    }
+}
+
+/// flakeid's server, until it is dropped.
+struct OurServer {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OurServer {
+    fn start() -> Result<Self, Box<dyn Error>> {
+        let generator = subject::wide(31)?;
+        let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))
+            .max_count(VERY_MUCH.ids);
+        let listener = Listener::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let server = Server::bind(service, &listener, ServeOptions::default())?;
+        let Listener::Tcp(address) = server.address()? else {
+            return Err("flakeid's server does not listen on TCP".into());
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = move || server.run(async { drop(stopped.await) });
+        let thread = std::thread::Builder::new().name(THREADS.to_owned()).spawn(serve)?;
+        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for OurServer {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(ended.is_none_or(|ended| ended.is_ok()), "flakeid's server panicked");
+    }
+}
