@@ -16,8 +16,13 @@ pub(crate) struct Wheel<'a> {
     pub(crate) free_threaded: Option<&'a str>,
 }
 
-/// A wheel and an sdist in `target/dist/python`.
-pub(crate) fn build(wheel: &Wheel) -> Outcome {
+/// Where the wheel and the sdist go, which must be empty at first.
+fn artefacts() -> Result<String, Failed> {
+    files::shown(&root().join(ARTEFACTS))
+}
+
+/// Installs maturin, and runs it.
+fn maturin(arguments: &[&str]) -> Result<Step, Failed> {
     let mut needed = vec![(PYTHON, "python3")];
     if cfg!(unix) {
         needed.push(("cc", "gcc"));
@@ -25,14 +30,15 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
     packages::ensure(&needed)?;
     let tools = Venv::lasting("build")?;
     tools.pip(&["install", "-q", "-r", "python/requirements-build.txt"])?;
-    files::remove(ARTEFACTS)?;
-    let artefacts = files::shown(&root().join(ARTEFACTS))?;
-    let maturin = tools.program("maturin")?;
     // It takes the pyproject.toml of the current folder.
-    let maturin = |arguments: &[&str]| {
-        Step::new(&maturin, arguments).args(&["--out", &artefacts]).within("python")
-    };
-    let mut step = maturin(&["build", "--profile", wheel.target.profile, "--locked"]);
+    let step = Step::new(&tools.program("maturin")?, arguments).within("python");
+    Ok(step.args(&["--out", &artefacts()?]))
+}
+
+/// A wheel and an sdist in `target/dist/python`.
+pub(crate) fn build(wheel: &Wheel) -> Outcome {
+    files::remove(ARTEFACTS)?;
+    let mut step = maturin(&["build", "--profile", wheel.target.profile, "--locked"])?;
     if wheel.target.released {
         step = step.args(&["--target", wheel.target.platform.triple]);
     }
@@ -50,15 +56,16 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
         step = step.args(&["--no-default-features", "--interpreter", interpreter]);
     }
     step.run()?;
-    maturin(&["sdist"]).run()
+    maturin(&["sdist"])?.run()
 }
 
 /// Installs the wheel into a clean environment and runs `python/tests` there.
 pub(crate) fn test(wheel: &Wheel) -> Outcome {
     let image = wheel.target.image(ALPINE)?;
-    build(wheel)?;
-    if !wheel.target.released {
-        build_from_sdist(wheel)?;
+    if wheel.target.released || wheel.free_threaded.is_some() {
+        build(wheel)?;
+    } else {
+        build_from_sdist(wheel.target.profile)?;
     }
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
@@ -119,12 +126,13 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     clean.python(&["-P", "benches/python/bench.py"])
 }
 
-/// That nothing is missing from the sdist: it builds. Dependencies are compiled already, for the
-/// wheel; our own crates are compiled anew, because they are in another folder.
-fn build_from_sdist(wheel: &Wheel) -> Outcome {
-    let (sources, wheels) = (venv::folder("sdist"), venv::folder("sdist-wheels"));
+/// An sdist, and the wheel that it builds: nothing is missing from it. Dependencies are compiled already,
+/// for the tests in Rust; our own crates are compiled anew, because they are in another folder.
+fn build_from_sdist(profile: &str) -> Outcome {
+    files::remove(ARTEFACTS)?;
+    maturin(&["sdist"])?.run()?;
+    let sources = venv::folder("sdist");
     files::empty(&sources)?;
-    files::remove(&wheels)?;
     // -m: as new as they are here. In an sdist all files are equally old whatever is in them, and
     // cargo would take what it compiled for the last one for up to date.
     Step::new("tar", &["-xzmf", &artefact("gz")?, "--strip-components=1"])
@@ -134,16 +142,16 @@ fn build_from_sdist(wheel: &Wheel) -> Outcome {
     let tools = Venv::lasting("build")?;
     tools
         .python(&["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])?
-        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &files::shown(&wheels)?])
+        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts()?])
         .args(&[&files::shown(&sources)?])
         .env("CARGO_TARGET_DIR", target_folder())
         // Not --locked: the lock file in an sdist also names the crates that are left out of it.
-        .env("MATURIN_PEP517_ARGS", format!("--profile {}", wheel.target.profile))
+        .env("MATURIN_PEP517_ARGS", format!("--profile {profile}"))
         // The build backend looks for maturin there.
         .env("PATH", tools.path()?)
         .run()?;
     // Their paths below the root are the same, so cargo would take them for the workspace's own.
-    Step::cargo(&["clean", "--quiet", "--locked", "--profile", wheel.target.profile])
+    Step::cargo(&["clean", "--quiet", "--locked", "--profile", profile])
         .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
         .args(&["-p", "workspace-hack"])
         .run()

@@ -7,7 +7,8 @@ const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werro
 const SANITIZED: [&str; 4] =
     ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 
-/// As many IDs as valgrind, some fifty times slower than the processor, can bear.
+/// As many IDs as valgrind, some fifty times slower than the processor, can bear. They come by every line
+/// that more of them would, so the sanitizers have no more either.
 const FEWER_IDS: &str = "200000";
 
 /// They are in a package of their own, named after clang's version.
@@ -43,7 +44,8 @@ pub(crate) fn symbols(library: &Library) -> Outcome {
     Ok(())
 }
 
-/// A program of `tests/c`: its name, its sources and its arguments, with fewer IDs for valgrind.
+/// A program of `tests/c`: its name, its sources and its argument, which is smaller where it is watched
+/// by valgrind or sanitizers.
 struct Program {
     name: &'static str,
     sources: Vec<String>,
@@ -85,7 +87,7 @@ pub(crate) fn c(library: &Library) -> Outcome {
                 run(valgrind, program.arguments[1])?;
             }
             let sanitized = compile(library, compiler, &program, "sanitized", &SANITIZED, &flags)?;
-            run(library.step(&sanitized, &[]), program.arguments[0])?;
+            run(library.step(&sanitized, &[]), program.arguments[1])?;
         }
     }
     Ok(())
@@ -138,8 +140,9 @@ pub(crate) fn cpp(library: &Library) -> Outcome {
         Step::new("cmake", &["-S", "tests/cpp", "-B", &folder, "-DCMAKE_BUILD_TYPE=Release"])
             .args(&[&prefix, &compilers[0], &compilers[1], &count])
             .run()?;
-        Step::new("cmake", &["--build", &folder, "--parallel", "2"]).run()?;
-        Step::new("ctest", &["--test-dir", &folder, "--output-on-failure"]).run()?;
+        Step::new("cmake", &["--build", &folder]).run()?;
+        Step::new("ctest", &["--test-dir", &folder, "--output-on-failure", "--parallel", "2"])
+            .run()?;
     }
     Ok(())
 }
