@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use flakeid_lease::protocol::{
-    Acquire, Effect, Event as Heard, Grant, HolderOptions, Identity, Owner, Refusal, Renewed, Token,
+    Acquire, Effect, Event as Heard, Grant, Holder, HolderOptions, Identity, Owner, Refusal,
+    Renewed, Token,
 };
 use flakeid_lease::store::{Fault, operations};
 
@@ -119,9 +120,9 @@ impl World {
                 }
                 known.lost.push(block);
             }
-            known.holders[slot] = Default::default();
+            known.holders[slot] = Holder::default();
         } else if holder.closing && holder.hold.is_none() && holder.acquiring.is_none() {
-            known.holders[slot] = Default::default();
+            known.holders[slot] = Holder::default();
         }
     }
 

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod actors;
+mod choices;
 mod exchange;
 mod ledger;
 mod mutant;
@@ -21,9 +22,9 @@ use scenario::{Event, Scenario};
 
 fn main() {
     let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
-    let more = std::env::var("FLAKEID_MODEL_STEPS").map(|text| match text.parse() {
-        Ok(steps) => steps,
-        Err(_) => panic!("FLAKEID_MODEL_STEPS must be a number of steps, not {text:?}"),
+    let more = std::env::var("FLAKEID_MODEL_STEPS").map(|text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("FLAKEID_MODEL_STEPS must be a number, not {text:?}"))
     });
     for mut scenario in scenarios().into_iter().filter(|scenario| scenario.name.contains(&only)) {
         if let Ok(more) = more {
