@@ -60,13 +60,13 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     let verb = if existed { "exists already" } else { "created" };
     let bounds = &kept.bounds;
     let text = format!(
-        "{}: {verb}\nlayout {}, {}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
+        "{}: {verb}\nlayout {}{}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
          after a restart, {} history\n{wait}",
         connection.name(),
         layout_name(&kept.layout),
         match kept.block_bits {
-            0 => "leased node by node".to_owned(),
-            bits => format!("leased by brokers in blocks of {} nodes", 1_u64 << bits),
+            0 => String::new(),
+            bits => format!(", leased by brokers in blocks of {} nodes", 1_u64 << bits),
         },
         duration::exact(bounds.max_window_ms),
         duration::exact(bounds.max_ahead_ms),

@@ -95,11 +95,11 @@ pub(crate) struct ServeArgs {
     no_ids: bool,
 
     /// Blocks of 2^BITS nodes, if the namespace is made [default: by the layout, 4 of 10 node bits]
-    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
     /// How long a lease goes on without a renewal [default: 4s, or 2 ticks]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
     /// The most IDs that one request gets; more are refused
@@ -107,25 +107,43 @@ pub(crate) struct ServeArgs {
     max_count: String,
 
     /// How long a request waits for each 4,096 of its IDs
-    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "1s",
+        allow_hyphen_values = true
+    )]
     max_wait: String,
 
     /// How many connections are served at a time
-    #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "N",
+        default_value = "10000",
+        allow_hyphen_values = true
+    )]
     max_connections: String,
 
     /// How long requests may go on once the server is to end
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "10s",
+        allow_hyphen_values = true
+    )]
     shutdown_timeout: String,
 }
 
 // Every line of this that begins with `flakeid` is run by the tests.
 const EXAMPLES: &str = "\
 Examples:
-  flakeid serve --store sqlite://flakeid.db
-  flakeid serve --store sqlite://flakeid.db --namespace orders --namespace invoices
-  flakeid serve --store sqlite://flakeid.db --unix flakeid.sock
-  flakeid serve --store sqlite://flakeid.db --no-leases
+  flakeid serve --store sqlite://served.db
+  flakeid serve --store sqlite://served.db --namespace orders --namespace invoices
+  flakeid serve --store sqlite://served.db --unix flakeid.sock
+  flakeid serve --store sqlite://served.db --no-ids
 
   curl -X POST localhost:7117/v1/default/ids?count=3
   curl -X POST -H 'Accept: text/plain' localhost:7117/v1/default/ids";

@@ -9,9 +9,8 @@ use ureq::typestate::AgentScope;
 
 use crate::store::Fault;
 
-/// How long connecting to a broker, and its answer, may take together: it answers from memory, and a
-/// holder that asks in vain needs the rest of its window to ask another one.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long connecting to a broker may take.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A client. Proxies of the environment are for the Internet.
 pub(super) fn agent(tls: Option<TlsConfig>) -> Agent {
@@ -24,7 +23,7 @@ pub(super) fn agent(tls: Option<TlsConfig>) -> Agent {
 
 fn config() -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
-        .timeout_global(Some(PATIENCE))
+        .timeout_connect(Some(CONNECT_PATIENCE))
         .http_status_as_error(false)
         .max_redirects(0)
         .proxy(None)

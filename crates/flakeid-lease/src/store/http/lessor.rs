@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use flakeid_core::ErrorKind;
 use serde::de::DeserializeOwned;
@@ -18,6 +18,11 @@ use crate::store::certificates::tls_config;
 use crate::store::url::ServerUrl;
 use crate::store::{Fault, Lessor};
 
+/// How long a renewal may take: a broker answers from memory, and a holder that asks in vain needs the
+/// rest of its window to ask another one.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long an acquire may take, for which the broker may have to lease another block first.
+const ACQUIRE_PATIENCE: Duration = Duration::from_millis(2_500);
 /// No answer to a lease is longer.
 const LONGEST_ANSWER: u64 = 64 << 10;
 
@@ -128,8 +133,10 @@ impl HttpLessor {
             request = request.header("Authorization", authorization);
         }
         let request = request.body(text).map_err(|error| unreachable(&error))?;
+        let patience = if *method == Method::POST { ACQUIRE_PATIENCE } else { PATIENCE };
+        let request = self.agent.configure_request(request);
         let request =
-            self.agent.configure_request(request).allow_non_standard_methods(true).build();
+            request.allow_non_standard_methods(true).timeout_global(Some(patience)).build();
         let mut answer = self.agent.run(request).map_err(|error| unreachable(&error))?;
         let status = answer.status();
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();

@@ -7,7 +7,8 @@
 //! process to take another node.
 //!
 //! # Options of the URL
-//! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`, which is read for every connection.
+//! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`, which is read when a
+//!   lease begins.
 //! - `tls-ca`: the certificate authorities to trust, in PEM; the system's unless given.
 //! - `tls-cert` and `tls-key`: a certificate to show, in PEM.
 
