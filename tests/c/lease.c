@@ -3,6 +3,9 @@
 
 #include "store.h"
 
+/* Whether memory is checked, so that an attempt can take longer than it may, and the next one be good. */
+static int is_watched;
+
 static flakeid_lease_config options(void) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     return config;
@@ -52,8 +55,8 @@ static void every_call(void) {
     EXPECT(FLAKEID_OK, flakeid_generator_lease(generator, &lease));
     CHECK(lease.start < lease.fence && lease.grants == 1 && !lease.fenced_off, "the lease");
     CHECK(lease.expires_in_ms > 0 && lease.expires_in_ms <= 60000, "when it expires");
-    /* While memory is checked an attempt can take longer than it may; then the next one was good. */
-    CHECK(lease.last_error == FLAKEID_OK && lease.failures < 10, "no errors");
+    CHECK(lease.last_error == FLAKEID_OK, "the last attempt was good");
+    CHECK(lease.failures == 0 || is_watched, "no errors");
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(generator, UINT64_MAX));
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_retire(generator, &node));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_lease(generator, NULL));
@@ -216,7 +219,8 @@ static void auto_store(void) {
     flakeid_generator_free(generator);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    is_watched = count > 1 && strcmp(arguments[1], "watched") == 0;
     make_store();
     every_call();
     sharing_and_the_end();

@@ -14,6 +14,9 @@ fn main() {
 }
 
 #[cfg(unix)]
+mod forked;
+
+#[cfg(unix)]
 mod unix {
     use std::future::Future;
     use std::sync::Arc;
@@ -28,6 +31,8 @@ mod unix {
         Acquire, Bounds, Grant, Identity, Namespace, Owner, Release, Renew, State, Token,
     };
     use flakeid_lease::store::{Fault, Lessor, Location, MemoryStore, operations};
+
+    use crate::forked::in_child;
 
     const LAYOUT: Layout = Layout::TWITTER;
     const SPACE: &str = "orders";
@@ -103,27 +108,6 @@ mod unix {
         Release { node: grant.node, token: grant.token, used_until: grant.start }
     }
 
-    /// Runs `child` in a forked child; fails if that panics or hangs. What the child should not run to its
-    /// end, it has to forget.
-    fn in_child(child: impl FnOnce()) {
-        // SAFETY: the child runs `child` and leaves without unwinding into the parent's code.
-        let pid = unsafe { libc::fork() };
-        assert!(pid >= 0, "{}", std::io::Error::last_os_error());
-        if pid == 0 {
-            // SAFETY: ends a child that hangs.
-            unsafe { libc::alarm(5) };
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            // SAFETY: ends this process at once, as a forked child should.
-            unsafe { libc::_exit(i32::from(result.is_err())) };
-        }
-        // What the child gives back is still the parent's here.
-        std::mem::forget(child);
-        let mut status = 0;
-        // SAFETY: the child was not waited for yet.
-        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-        assert_eq!(status, 0, "the child failed");
-    }
-
     fn assert_forked<T>(answer: Result<T, Fault>) {
         match answer {
             Err(Fault::Rejected(text)) => assert!(text.contains("forked"), "{text}"),
@@ -164,7 +148,7 @@ mod unix {
         let options = BrokerOptions::new(SPACE, LAYOUT, "http://a");
         let broker = Broker::start(&location, options).unwrap();
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
-        in_child(|| {
+        in_child(5, || {
             ask_everything(&broker, &grant);
             // SAFETY: the child ends without a look at the one that this is a copy of.
             let last = unsafe { std::ptr::read(&raw const broker) };
@@ -215,7 +199,7 @@ mod unix {
             while !clock.is_inside.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
-            in_child(|| ask_everything(&broker, &grant));
+            in_child(5, || ask_everything(&broker, &grant));
             clock.may_go_on.store(true, Ordering::SeqCst);
             assert_ne!(stopped.join().unwrap().unwrap().node, grant.node);
         });
@@ -243,7 +227,7 @@ mod unix {
             };
             let threads = [(); 3].map(|()| scope.spawn(busy));
             for _ in 0..FORKS {
-                in_child(|| ask_everything(&broker, &grant));
+                in_child(5, || ask_everything(&broker, &grant));
             }
             ends.store(true, Ordering::Relaxed);
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -257,7 +241,7 @@ mod unix {
         let broker = memory_broker(Arc::new(SystemClock));
         let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
         let before = generator.next_id().unwrap();
-        in_child(|| {
+        in_child(5, || {
             for _ in 0..2 {
                 let error = generator.next_id().unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::StoreRejected, "{error}");

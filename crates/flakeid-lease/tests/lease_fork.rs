@@ -14,6 +14,9 @@ fn main() {
 }
 
 #[cfg(unix)]
+mod forked;
+
+#[cfg(unix)]
 mod unix {
     use std::sync::Arc;
 
@@ -21,6 +24,8 @@ mod unix {
     use flakeid_lease::LeasedGenerator;
     use flakeid_lease::protocol::{Identity, Row, State};
     use flakeid_lease::store::{Location, operations};
+
+    use crate::forked::in_child;
 
     const LAYOUT: Layout = Layout::TWITTER;
 
@@ -52,26 +57,6 @@ mod unix {
         operations::list(&mut *store, "default").unwrap().rows
     }
 
-    /// Runs `child` in a forked child; fails if that panics or hangs.
-    fn in_child(child: impl FnOnce()) {
-        // SAFETY: the child runs `child` and leaves without unwinding into the parent's code.
-        let pid = unsafe { libc::fork() };
-        assert!(pid >= 0, "{}", std::io::Error::last_os_error());
-        if pid == 0 {
-            // SAFETY: ends a child that hangs.
-            unsafe { libc::alarm(60) };
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            // SAFETY: ends this process at once, as a forked child should.
-            unsafe { libc::_exit(i32::from(result.is_err())) };
-        }
-        // What the child gives back is still the parent's here.
-        std::mem::forget(child);
-        let mut status = 0;
-        // SAFETY: the child was not waited for yet.
-        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-        assert_eq!(status, 0, "the child failed");
-    }
-
     fn held(url: &str, node: u64) -> Row {
         let row = rows(url).into_iter().find(|row| row.node == node).unwrap();
         assert_eq!(row.state, State::Held);
@@ -84,7 +69,7 @@ mod unix {
         let generator = open(&url, Identity::Any);
         let (before, parents) = (generator.next_id().unwrap(), generator.node());
         let row = held(&url, parents);
-        in_child(|| {
+        in_child(60, || {
             let first = generator.next_id().unwrap();
             assert!(first > before, "IDs of one generator rise, across a fork too");
             assert_ne!(node_of(first), parents);
@@ -104,7 +89,7 @@ mod unix {
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Name("orders-1".into()));
         let parents = generator.node();
-        in_child(|| {
+        in_child(60, || {
             assert_ne!(node_of(generator.next_id().unwrap()), parents);
             assert_eq!(held(&url, generator.node()).owner.name, "");
         });
@@ -119,7 +104,7 @@ mod unix {
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Any);
         let before = generator.next_id().unwrap();
-        in_child(|| {
+        in_child(60, || {
             let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
             let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
             let mut unlimited = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -152,7 +137,7 @@ mod unix {
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Node(7));
         let row = held(&url, 7);
-        in_child(|| {
+        in_child(60, || {
             assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Forked);
             let again = LeasedGenerator::builder(&url, LAYOUT).unwrap().identity(Identity::Node(7));
             assert_eq!(again.open().unwrap_err().kind(), ErrorKind::Forked);

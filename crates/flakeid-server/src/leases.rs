@@ -73,7 +73,7 @@ impl Leases<'_> {
         };
         Ok(match self.broker.renew_here(&body.to_request(node)?, read) {
             Ok(Some(renewed)) => Answer::json(StatusCode::OK, &RenewedJson::from(renewed)),
-            Ok(None) => self.refuse_strange(node, &body),
+            Ok(None) => self.refuse_unheld(node, &body),
             Err(fault) => self.refuse(&fault),
         })
     }
@@ -115,7 +115,7 @@ impl Leases<'_> {
 
     /// A node of a block that this broker does not hold. Only who granted it knows whether its holder
     /// has lost it; if that was an earlier life of this broker, or cannot be reached, it has.
-    fn refuse_strange(&self, node: u64, body: &RenewJson) -> Answer {
+    fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
         if body.unreachable || body.broker == self.broker.address() {
             return self.refuse(&Refusal::FencedOff.into());
         }

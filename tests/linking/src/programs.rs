@@ -65,7 +65,7 @@ fn programs() -> Result<Vec<Program>, Failed> {
         one("options", "tests/c/options.c", [""; 2]),
         one("refusals", "tests/c/refusals.c", [""; 2]),
         one("fork", "tests/c/fork.c", [""; 2]),
-        one("lease", "tests/c/lease.c", [""; 2]),
+        one("lease", "tests/c/lease.c", ["", "watched"]),
         one("lease_fork", "tests/c/lease_fork.c", [""; 2]),
         one("fast_fork", "tests/c/fast_fork.c", [""; 2]),
         one("threads", "tests/c/threads.c", [IDS, FEWER_IDS]),

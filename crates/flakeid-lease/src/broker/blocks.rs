@@ -209,7 +209,7 @@ impl Blocks {
         blocks.flat_map(|(_, block)| block.rows()).filter(move |row| row.node >= from)
     }
 
-    /// The request as far as it goes: a longer window or TTL is cut, because every renewal can ask again.
+    /// The request with its window and TTL cut to this broker's: every renewal can ask for more.
     fn limited(&self, request: &Acquire) -> Acquire {
         Acquire {
             window_ms: request.window_ms.min(self.namespace.bounds.max_window_ms),
@@ -218,13 +218,17 @@ impl Blocks {
         }
     }
 
-    fn check(&self, request: &Acquire, now: i64) -> Result<(), Refusal> {
+    /// Refuses what no node could satisfy, so that no block is leased in vain.
+    fn check(&mut self, request: &Acquire, now: i64) -> Result<(), Refusal> {
         let option = match request {
             Acquire { identity: Identity::Node(_), .. } => "node",
             Acquire { reuse: false, .. } => "reuse",
             Acquire { from: 1.., .. } => "nodes_from",
             Acquire { to, layout, .. } if *to != layout.max_node() => "nodes_to",
-            _ => return rules::admit(&self.namespace, request, now),
+            _ => {
+                self.namespace.floor = 0;
+                return rules::grant(&self.namespace, None, 0, request, now).map(drop);
+            }
         };
         Err(Refusal::BrokerChooses { option })
     }

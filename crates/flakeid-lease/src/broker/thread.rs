@@ -84,19 +84,14 @@ impl BlockKeeper {
 
     fn keep(&mut self) -> Result<(), Fault> {
         loop {
-            let (waiting, phase) = {
-                let state = self.shared.state()?;
-                (state.waiting, state.phase)
-            };
-            if phase != Phase::Open {
+            if self.shared.state()?.phase != Phase::Open {
                 return self.close_all();
             }
             let mut outcome = self.renew_due();
-            if outcome.is_ok() && waiting > 0 {
-                outcome = self.lease_more(waiting);
-            }
-            if outcome.is_ok() {
-                outcome = self.give_back_surplus();
+            // A block that cannot be renewed does not keep others from being leased. A store that does not
+            // answer does.
+            if !matches!(outcome, Err(Fault::Unavailable(_))) {
+                outcome = outcome.and(self.lease_more()).and(self.give_back_surplus());
             }
             let pause = self.settle(outcome)?;
             self.sleep(pause)?;
@@ -156,8 +151,9 @@ impl BlockKeeper {
     }
 
     /// Leases as many blocks as those who wait need.
-    fn lease_more(&mut self, waiting: usize) -> Result<(), Fault> {
+    fn lease_more(&mut self) -> Result<(), Fault> {
         let size = 1_usize << self.shared.namespace.block_bits;
+        let waiting = self.shared.state()?.waiting;
         for _ in 0..waiting.div_ceil(size).min(MOST_AT_ONCE) {
             let window = self.holder_options.window;
             let margin = (window as f64 * 2.0 / 3.0 * random::jitter()).ceil() as u64;
@@ -183,8 +179,8 @@ impl BlockKeeper {
             let empty = state.blocks.blocks().filter(|(_, _, since)| {
                 since.is_some_and(|since| now.saturating_sub(since) >= ttl_ms)
             });
-            let empty: Vec<u64> = empty.skip(1).map(|(block, ..)| block).collect();
-            empty
+            // One stays, for whoever asks next.
+            empty.skip(1).map(|(block, ..)| block).collect()
         };
         for block in surplus {
             let Some(index) = self.holders.iter().position(|of| of.block == Some(block)) else {
@@ -295,14 +291,16 @@ impl BlockKeeper {
                     refusal,
                     Refusal::FencedOff | Refusal::Restored { .. } | Refusal::MissingNamespace
                 );
-                if is_lost && let Some(block) = self.holders[index].block.take() {
-                    let lost = self.shared.update(|state| state.blocks.lose(block));
-                    if let Err(fault) = lost {
-                        return (None, Err(fault));
-                    }
-                }
-                let fault = Fault::Refused(refusal.clone());
-                (Some(Event::NotRenewed { next, refusal }), Err(fault))
+                let told = if is_lost {
+                    // The holders of its nodes hear it when they renew. Who asks for a node is not concerned.
+                    let block = self.holders[index].block.take();
+                    block.map_or(Ok(()), |block| {
+                        self.shared.update(|state| state.blocks.lose(block)).map(drop)
+                    })
+                } else {
+                    Err(Fault::Refused(refusal.clone()))
+                };
+                (Some(Event::NotRenewed { next, refusal }), told)
             }
             Err(fault) => (Some(Event::Unanswered { next }), Err(fault)),
         }

@@ -17,12 +17,12 @@
 //! - **Older data put back while the server runs on.** Stop it, put the data back, start it: a
 //!   start is always noticed. Where data can only be put back into a running server, keep its
 //!   clients away until it has been restarted, or until `flakeid leases fast-forward` has been run
-//!   by at least `max_window + max_ahead + 2 × max_skew` (50 s with the default bounds), for each
+//!   by at least `max_window + max_ahead + 2 × max_skew` (32 s with the default bounds), for each
 //!   namespace. `flakeid leases adopt` is not enough: in the same run it leaves tokens that were
 //!   put back valid.
 //! - **A server's virtual machine put back with its memory**: the server goes on as the same run
 //!   with older data. Put back its disks only, or do as above.
-//! - **A store's clock that went back by more than `max_skew`** (5 s unless set) before a
+//! - **A store's clock that went back by more than `max_skew`** (1 s unless set) before a
 //!   restoration or failover, because it had been set ahead, or because that of a standby is
 //!   behind: the floor is computed from the clock as it is then. Let as much time pass before
 //!   clients return, or use `fast-forward --to`.

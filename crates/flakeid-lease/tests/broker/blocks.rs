@@ -185,3 +185,21 @@ fn the_broker_chooses() {
         Err(Denial::Refused(Refusal::OtherLayout { .. }))
     ));
 }
+
+/// A request that no node can answer does not make the broker lease another block.
+#[test]
+fn more_blocks_do_not_help_everybody() {
+    let mut blocks = blocks(&[]);
+    let in_vain = |after| Acquire { after, ..request(1, NOW, WINDOW_MS) };
+    for after in [tick(NOW) + 20_001, u64::MAX] {
+        let refused = blocks.acquire(&in_vain(after), NOW);
+        assert!(
+            matches!(refused, Err(Denial::Refused(Refusal::FenceInFuture { .. }))),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(blocks.acquire(&in_vain(tick(NOW) + 20_000), NOW), Err(Denial::NoRoom));
+    let brief = Acquire { window_ms: 1, ..request(2, NOW, WINDOW_MS) };
+    let refused = blocks.acquire(&brief, NOW);
+    assert!(matches!(refused, Err(Denial::Refused(Refusal::Window { .. }))), "{refused:?}");
+}

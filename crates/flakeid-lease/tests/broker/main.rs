@@ -4,6 +4,7 @@
 mod again;
 mod blocks;
 mod history;
+mod lost;
 mod service;
 
 use flakeid_core::Layout;

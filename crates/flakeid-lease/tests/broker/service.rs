@@ -15,12 +15,12 @@ use crate::{SPACE, bounds, namespace};
 
 /// A memory store whose server can be taken away.
 #[derive(Clone)]
-struct Away {
+struct InterruptedStore {
     store: MemoryStore,
     is_away: Arc<AtomicBool>,
 }
 
-impl Away {
+impl InterruptedStore {
     fn new(block_bits: u32) -> Self {
         let mut store = MemoryStore::new();
         let wanted = Namespace { block_bits, bounds: bounds(600, 2_000, 50, 900), ..namespace() };
@@ -54,7 +54,7 @@ impl Away {
     }
 }
 
-impl Store for Away {
+impl Store for InterruptedStore {
     fn transact(
         &mut self,
         namespace: &str,
@@ -87,7 +87,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 #[test]
 fn holders_of_two_brokers_share_nothing() {
-    let store = Away::new(2);
+    let store = InterruptedStore::new(2);
     let brokers = [store.broker("http://a"), store.broker("http://b")];
     assert!(store.rows().is_empty(), "nobody has asked yet");
     let generators: Vec<_> = (0..24).map(|number| generator(&brokers[number % 2])).collect();
@@ -130,7 +130,7 @@ fn holders_of_two_brokers_share_nothing() {
 
 #[test]
 fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
-    let store = Away::new(2);
+    let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);
     let mut ids = HashSet::new();
@@ -166,7 +166,7 @@ fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
 /// The whole broker waits, as every holder of the store does, and nobody repeats an ID.
 #[test]
 fn a_store_that_is_put_back() {
-    let store = Away::new(2);
+    let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let first = generator(&broker);
     let mut ids = HashSet::from([first.next_id().unwrap()]);
@@ -191,7 +191,7 @@ fn a_store_that_is_put_back() {
 
 #[test]
 fn blocks_are_not_leased_by_processes() {
-    let store = Away::new(2);
+    let store = InterruptedStore::new(2);
     let opened = store.clone();
     let direct = LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(opened.clone())))
         .namespace(SPACE)
@@ -200,7 +200,7 @@ fn blocks_are_not_leased_by_processes() {
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
     assert!(error.to_string().contains("flakeid serve"), "{error}");
 
-    let plain = Away::new(0);
+    let plain = InterruptedStore::new(0);
     let options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
     let open = move || Ok(Box::new(plain.clone()) as _);
     let error = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap_err();
@@ -209,7 +209,7 @@ fn blocks_are_not_leased_by_processes() {
 
 #[test]
 fn options_fit_the_namespace() {
-    let store = Away::new(2);
+    let store = InterruptedStore::new(2);
     for (window_ms, ttl_ms, block_window_ms, field) in [
         (251, 600, None, "window_ms"),
         (1, 600, None, "window_ms"),

@@ -13,7 +13,7 @@ pub struct Broker {
     /// The block of each holder, once it has one.
     pub owned: Vec<Option<u64>>,
     /// Requests to the store and its answers, on their way.
-    pub mail: Vec<Letter>,
+    pub messages: Vec<Message>,
     /// What the store confirmed of each block, and what was granted of it.
     pub confirmed: BTreeMap<u64, Confirmed>,
     /// Whether this process was forked from one that has a broker, whose memory it has.
@@ -33,7 +33,7 @@ pub struct Confirmed {
 
 /// Between the holder of a block and the store.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Letter {
+pub enum Message {
     Acquire { slot: usize, token: Token, now: i64 },
     Renew { slot: usize, renew: Renew },
     Release(Release),
@@ -43,7 +43,7 @@ pub enum Letter {
     NotRenewed { slot: usize, next: Token, refusal: Refusal },
 }
 
-impl Letter {
+impl Message {
     pub const fn is_request(&self) -> bool {
         matches!(self, Self::Acquire { .. } | Self::Renew { .. } | Self::Release(_))
     }
@@ -86,7 +86,7 @@ pub enum Request {
 
 /// How a request reaches the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Post {
+pub enum Arrival {
     Once,
     /// Now, and once more at any later time.
     Twice,
@@ -96,12 +96,12 @@ pub enum Post {
 
 /// What becomes of a broker's request to the store, where that is one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     Answered,
     /// It is done, and the answer is lost.
     Unheard,
     /// It is lost.
     Lost,
-    /// It is not one step: letters take their time.
-    Mailed,
+    /// It is not one step: request and answer are under way for a while.
+    UnderWay,
 }

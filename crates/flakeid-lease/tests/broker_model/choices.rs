@@ -2,7 +2,7 @@
 
 use flakeid_lease::protocol::Holder;
 
-use crate::actors::{Broker, Fate, Letter, Member, Post};
+use crate::actors::{Arrival, Broker, Member, Message, Outcome};
 use crate::ledger::LAYOUT;
 use crate::scenario::{BLOCK_WINDOW, Scenario};
 use crate::world::{Action, World};
@@ -49,10 +49,10 @@ impl World {
         if self.mischief > 0 && scenario.forks {
             actions.push(Action::Fork { parent: broker });
         }
-        let fates: &[Fate] = if scenario.is_slow {
-            &[Fate::Mailed]
+        let outcomes: &[Outcome] = if scenario.is_slow {
+            &[Outcome::UnderWay]
         } else {
-            &[Fate::Answered, Fate::Unheard, Fate::Lost]
+            &[Outcome::Answered, Outcome::Unheard, Outcome::Lost]
         };
         for (slot, holder) in known.holders.iter().enumerate() {
             let waits =
@@ -61,36 +61,36 @@ impl World {
                 actions.push(Action::TimeOut { broker, slot });
                 continue;
             }
-            if scenario.is_slow && !known.mail.is_empty() {
+            if scenario.is_slow && !known.messages.is_empty() {
                 continue;
             }
-            for fate in fates {
+            for outcome in outcomes {
                 let blocks = if holder.hold.is_none() { scenario.blocks } else { 1 };
                 let clocks = scenario.readings.iter().map(|reading| self.time + reading);
                 // Nothing comes of it, or nothing that can be told from this.
-                let is_lost = *fate == Fate::Lost && holder.hold.is_none();
+                let is_lost = *outcome == Outcome::Lost && holder.hold.is_none();
                 for clock in clocks.filter(|clock| !is_lost && is_due(holder, *clock)) {
                     actions.extend((0..blocks).map(|block| Action::Wake {
                         broker,
                         slot,
                         block,
                         clock,
-                        fate: *fate,
+                        outcome: *outcome,
                     }));
                 }
-                if scenario.gives_back && holder.hold.is_some() && *fate != Fate::Unheard {
-                    actions.push(Action::GiveBack { broker, slot, fate: *fate });
+                if scenario.gives_back && holder.hold.is_some() && *outcome != Outcome::Unheard {
+                    actions.push(Action::GiveBack { broker, slot, outcome: *outcome });
                 }
             }
         }
-        for (letter, sent) in known.mail.iter().enumerate() {
-            actions.push(Action::LoseLetter { broker, letter });
+        for (message, sent) in known.messages.iter().enumerate() {
+            actions.push(Action::LoseMessage { broker, message });
             if !sent.is_request() {
-                actions.push(Action::Hear { broker, letter });
+                actions.push(Action::Hear { broker, message });
                 continue;
             }
-            let blocks = if matches!(sent, Letter::Acquire { .. }) { scenario.blocks } else { 1 };
-            actions.extend((0..blocks).map(|block| Action::Deliver { broker, letter, block }));
+            let blocks = if matches!(sent, Message::Acquire { .. }) { scenario.blocks } else { 1 };
+            actions.extend((0..blocks).map(|block| Action::Deliver { broker, message, block }));
         }
     }
 
@@ -102,19 +102,25 @@ impl World {
         actions: &mut Vec<Action>,
     ) {
         let strays = scenario.repeats && self.mischief > 0 && self.stray.is_none();
-        let posts: &[Post] =
-            if strays { &[Post::Once, Post::Twice, Post::Late] } else { &[Post::Once] };
+        let arrivals: &[Arrival] =
+            if strays { &[Arrival::Once, Arrival::Twice, Arrival::Late] } else { &[Arrival::Once] };
         let clocks = || scenario.readings.iter().map(|reading| self.time + reading);
         let used_up = known.cell.is_none_or(|cell| cell.is_fenced_off);
-        for &post in posts {
+        for &arrival in arrivals {
             for clock in clocks() {
                 for broker in (0..2).filter(|_| used_up) {
                     if known.asked.is_some_and(|(asked, _)| asked != broker) {
                         continue;
                     }
-                    actions.push(Action::Ask { member, broker, clock, post, is_heard: true });
+                    actions.push(Action::Ask { member, broker, clock, arrival, is_heard: true });
                     if scenario.repeats {
-                        actions.push(Action::Ask { member, broker, clock, post, is_heard: false });
+                        actions.push(Action::Ask {
+                            member,
+                            broker,
+                            clock,
+                            arrival,
+                            is_heard: false,
+                        });
                     }
                 }
                 if let Some(cell) = known.cell.filter(|cell| cell.answer.is_none()) {
@@ -123,18 +129,13 @@ impl World {
                             member,
                             broker,
                             clock,
-                            post,
+                            arrival,
                         }));
                     }
                     if scenario.releases {
-                        actions.extend(
-                            (cell.word..=cell.limit).map(|used_until| Action::Release {
-                                member,
-                                used_until,
-                                clock,
-                                post,
-                            }),
-                        );
+                        actions.extend((cell.word..=cell.limit).map(|used_until| {
+                            Action::Release { member, used_until, clock, arrival }
+                        }));
                     }
                 }
             }

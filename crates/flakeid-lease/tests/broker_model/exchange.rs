@@ -9,7 +9,7 @@ use flakeid_lease::protocol::{
 };
 use flakeid_lease::store::{Fault, operations};
 
-use crate::actors::{Broker, Confirmed, Fate, Letter};
+use crate::actors::{Broker, Confirmed, Message, Outcome};
 use crate::ledger::{LAYOUT, ModelStore, NAMESPACE};
 use crate::mutant::Mutant;
 use crate::scenario::{BLOCK_WINDOW, Event, Scenario};
@@ -18,29 +18,29 @@ use crate::world::{Action, World};
 impl World {
     pub fn lease(&mut self, scenario: &Scenario, action: Action) {
         match action {
-            Action::Wake { broker, slot, block, clock, fate } => {
+            Action::Wake { broker, slot, block, clock, outcome } => {
                 let now = LAYOUT.tick_at(clock).unwrap_or(0);
                 let fresh = self.fresh();
                 let margin = BLOCK_WINDOW;
                 let heard = Heard::Wake { now, unix_ms: clock, next: 0, margin, fresh };
                 self.step(scenario, broker, slot, clock, heard);
-                self.settle(scenario, broker, slot, block, fate);
+                self.settle(scenario, broker, slot, block, outcome);
             }
-            Action::GiveBack { broker, slot, fate } => {
+            Action::GiveBack { broker, slot, outcome } => {
                 self.step(scenario, broker, slot, self.time, Heard::Close);
-                self.settle(scenario, broker, slot, 0, fate);
+                self.settle(scenario, broker, slot, 0, outcome);
             }
-            Action::Deliver { broker, letter, block } => {
-                let request = self.broker(broker).mail.remove(letter);
+            Action::Deliver { broker, message, block } => {
+                let request = self.broker(broker).messages.remove(message);
                 let answer = self.at_store(scenario, &request, block);
-                self.broker(broker).mail.extend(answer);
+                self.broker(broker).messages.extend(answer);
             }
-            Action::Hear { broker, letter } => {
-                let answer = self.broker(broker).mail.remove(letter);
+            Action::Hear { broker, message } => {
+                let answer = self.broker(broker).messages.remove(message);
                 self.hear(scenario, broker, &answer);
             }
-            Action::LoseLetter { broker, letter } => {
-                self.broker(broker).mail.remove(letter);
+            Action::LoseMessage { broker, message } => {
+                self.broker(broker).messages.remove(message);
             }
             Action::TimeOut { broker, slot } => self.time_out(scenario, broker, slot),
             _ => unreachable!("{action:?}"),
@@ -48,16 +48,23 @@ impl World {
     }
 
     /// Where it is one step, the store answers at once, or nobody ever knows.
-    fn settle(&mut self, scenario: &Scenario, broker: usize, slot: usize, block: u64, fate: Fate) {
-        if fate == Fate::Mailed {
+    fn settle(
+        &mut self,
+        scenario: &Scenario,
+        broker: usize,
+        slot: usize,
+        block: u64,
+        outcome: Outcome,
+    ) {
+        if outcome == Outcome::UnderWay {
             return;
         }
-        let Some(request) = self.broker(broker).mail.pop() else { return };
-        let answer = match fate {
-            Fate::Lost | Fate::Mailed => None,
-            Fate::Answered | Fate::Unheard => self.at_store(scenario, &request, block),
+        let Some(request) = self.broker(broker).messages.pop() else { return };
+        let answer = match outcome {
+            Outcome::Lost | Outcome::UnderWay => None,
+            Outcome::Answered | Outcome::Unheard => self.at_store(scenario, &request, block),
         };
-        match answer.filter(|_| fate == Fate::Answered) {
+        match answer.filter(|_| outcome == Outcome::Answered) {
             Some(answer) => self.hear(scenario, broker, &answer),
             None => self.time_out(scenario, broker, slot),
         }
@@ -78,21 +85,21 @@ impl World {
         self.step(scenario, broker, slot, self.time, heard);
     }
 
-    fn hear(&mut self, scenario: &Scenario, broker: usize, answer: &Letter) {
+    fn hear(&mut self, scenario: &Scenario, broker: usize, answer: &Message) {
         let (slot, heard) = match answer {
-            Letter::Granted { slot, grant } => (*slot, Heard::Granted(*grant)),
-            Letter::NotGranted { slot, token } => (*slot, Heard::NotGranted { token: *token }),
-            Letter::Renewed { slot, next, answer } => {
+            Message::Granted { slot, grant } => (*slot, Heard::Granted(*grant)),
+            Message::NotGranted { slot, token } => (*slot, Heard::NotGranted { token: *token }),
+            Message::Renewed { slot, next, answer } => {
                 let hold = self.brokers[broker].holders[*slot].hold.as_ref();
                 if hold.is_some_and(|h| !h.waiting && h.renewal.is_some_and(|r| r.next == *next)) {
                     scenario.note(Event::LateConfirmation);
                 }
                 (*slot, Heard::Renewed { next: *next, answer: *answer })
             }
-            Letter::NotRenewed { slot, next, refusal } => {
+            Message::NotRenewed { slot, next, refusal } => {
                 (*slot, Heard::NotRenewed { next: *next, refusal: refusal.clone() })
             }
-            Letter::Acquire { .. } | Letter::Renew { .. } | Letter::Release(_) => {
+            Message::Acquire { .. } | Message::Renew { .. } | Message::Release(_) => {
                 unreachable!("{answer:?}")
             }
         };
@@ -139,15 +146,15 @@ impl World {
         let beyond = u64::from(mutant == Mutant::BeyondFence);
         match *effect {
             Effect::Acquire { token } => {
-                known.mail.push(Letter::Acquire { slot, token, now: clock });
+                known.messages.push(Message::Acquire { slot, token, now: clock });
             }
             Effect::Renew(renew) => {
                 if mutant == Mutant::BeforeConfirmed {
                     known.blocks.raise(renew.node, renew.wanted);
                 }
-                known.mail.push(Letter::Renew { slot, renew });
+                known.messages.push(Message::Renew { slot, renew });
             }
-            Effect::Release(release) => known.mail.push(Letter::Release(release)),
+            Effect::Release(release) => known.messages.push(Message::Release(release)),
             Effect::Install(grant) => {
                 if mutant != Mutant::GivesUpLaterGrant {
                     // What is left of an earlier grant is not this block's holder any more.
@@ -214,7 +221,7 @@ impl World {
     }
 
     /// What the store answers, by the product's operations.
-    fn at_store(&mut self, scenario: &Scenario, request: &Letter, block: u64) -> Option<Letter> {
+    fn at_store(&mut self, scenario: &Scenario, request: &Message, block: u64) -> Option<Message> {
         let mut store = ModelStore {
             contents: std::mem::take(&mut self.contents),
             run: self.run,
@@ -224,31 +231,31 @@ impl World {
             is_blind: scenario.mutant == Mutant::RollbackBlind,
         };
         let answer = match *request {
-            Letter::Acquire { slot, token, now } => {
+            Message::Acquire { slot, token, now } => {
                 let asked = block_request(scenario, token, block, now);
                 Some(match refused(operations::acquire(&mut store, NAMESPACE, &asked)) {
                     Ok(grant) => {
                         if self.run > 0 {
                             scenario.note(Event::GrantsAfterRestoration);
                         }
-                        Letter::Granted { slot, grant }
+                        Message::Granted { slot, grant }
                     }
-                    Err(_) => Letter::NotGranted { slot, token },
+                    Err(_) => Message::NotGranted { slot, token },
                 })
             }
-            Letter::Renew { slot, renew } => {
+            Message::Renew { slot, renew } => {
                 let next = renew.next;
                 Some(match refused(operations::renew(&mut store, NAMESPACE, &renew)) {
                     Ok(answer) => {
                         if self.run > 0 && renew.start < store.contents.floor {
                             scenario.note(Event::Continues);
                         }
-                        Letter::Renewed { slot, next, answer }
+                        Message::Renewed { slot, next, answer }
                     }
-                    Err(refusal) => Letter::NotRenewed { slot, next, refusal },
+                    Err(refusal) => Message::NotRenewed { slot, next, refusal },
                 })
             }
-            Letter::Release(release) => {
+            Message::Release(release) => {
                 let released = operations::release(&mut store, NAMESPACE, &release);
                 refused(released).expect("a release is not refused");
                 None

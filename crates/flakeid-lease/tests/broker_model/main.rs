@@ -68,7 +68,7 @@ fn scenarios() -> Vec<Scenario> {
             is_slow: true,
             times: vec![0, 1, 2],
             happens: vec![Event::TwoIssue, Event::TakenOver, Event::LateConfirmation],
-            ..Scenario::new("letters between broker and store take their time")
+            ..Scenario::new("messages between broker and store are under way for a while")
         },
         Scenario {
             steps: Some(9),

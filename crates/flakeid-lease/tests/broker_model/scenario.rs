@@ -89,7 +89,8 @@ pub struct Scenario {
     pub ttl: u64,
     /// For how long a restored store grants nothing.
     pub quiet: u64,
-    /// Whether letters between broker and store take their time; otherwise they arrive at once, or never.
+    /// Whether messages between broker and store are under way for a while; otherwise they arrive at once, or
+    /// never.
     pub is_slow: bool,
     /// Whether brokers give blocks back.
     pub gives_back: bool,

@@ -5,7 +5,7 @@
 use flakeid_lease::broker::Denial;
 use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, Token};
 
-use crate::actors::{Broker, Cell, Post, Request};
+use crate::actors::{Arrival, Broker, Cell, Request};
 use crate::ledger::LAYOUT;
 use crate::mutant::Mutant;
 use crate::scenario::{Event, Invariant, Scenario, TTL, WINDOW};
@@ -14,20 +14,20 @@ use crate::world::{Action, World};
 impl World {
     pub fn serve(&mut self, scenario: &Scenario, action: Action) {
         match action {
-            Action::Ask { member, broker, clock, post, is_heard } => {
+            Action::Ask { member, broker, clock, arrival, is_heard } => {
                 let asked = self.members[member].asked;
                 let token = asked.map_or_else(|| self.fresh(), |(_, token)| token);
                 let request = node_request(token, self.time);
-                if self.post(&Request::Acquire(request.clone()), post) {
+                if self.arrival(&Request::Acquire(request.clone()), arrival) {
                     self.grant(scenario, broker, &request, clock, is_heard.then_some(member));
                 }
-                if !is_heard || post == Post::Late {
+                if !is_heard || arrival == Arrival::Late {
                     self.members[member].asked = Some((broker, token));
                 }
             }
             Action::GiveUp { member } => self.members[member].asked = None,
-            Action::Extend { member, broker, clock, post } => {
-                self.extend(scenario, member, broker, clock, post);
+            Action::Extend { member, broker, clock, arrival } => {
+                self.extend(scenario, member, broker, clock, arrival);
             }
             Action::HearExtended { member } => {
                 let Some(cell) = &mut self.members[member].cell else { return };
@@ -39,11 +39,11 @@ impl World {
             Action::MissExtended { member } => {
                 self.members[member].cell.iter_mut().for_each(|cell| cell.answer = None);
             }
-            Action::Release { member, used_until, clock, post } => {
+            Action::Release { member, used_until, clock, arrival } => {
                 let Some(cell) = self.members[member].cell.take() else { return };
                 let (node, token) = (cell.node, cell.latest_token());
                 let release = Release { node, token, used_until };
-                if self.post(&Request::Release(release), post) {
+                if self.arrival(&Request::Release(release), arrival) {
                     self.take_back(scenario, cell.broker, &release, clock);
                 }
             }
@@ -56,12 +56,12 @@ impl World {
     }
 
     /// Whether a request arrives now. If it does so later as well or instead, it is kept.
-    fn post(&mut self, request: &Request, post: Post) -> bool {
-        if post != Post::Once {
+    fn arrival(&mut self, request: &Request, arrival: Arrival) -> bool {
+        if arrival != Arrival::Once {
             self.mischief -= 1;
             self.stray = Some(request.clone());
         }
-        post != Post::Late
+        arrival != Arrival::Late
     }
 
     fn deliver_stray(
@@ -130,7 +130,7 @@ impl World {
         member: usize,
         broker: usize,
         clock: i64,
-        post: Post,
+        arrival: Arrival,
     ) {
         let Some(cell) = self.members[member].cell else { return };
         let now = LAYOUT.tick_at(self.time).unwrap_or(0);
@@ -149,7 +149,7 @@ impl World {
             now: self.time,
             waited_ms: 0,
         });
-        let arrives = self.post(&Request::Renew(renew), post);
+        let arrives = self.arrival(&Request::Renew(renew), arrival);
         let answer = arrives.then(|| self.renew(scenario, broker, &renew, clock));
         let Some(cell) = &mut self.members[member].cell else { return };
         match answer {

@@ -4,7 +4,7 @@
 
 use flakeid_lease::protocol::{Holder, Refusal, Token};
 
-use crate::actors::{Broker, Letter, Request};
+use crate::actors::{Broker, Message, Request};
 use crate::ledger::{Contents, MAX_SKEW_MS};
 use crate::scenario::Scenario;
 use crate::world::{World, halves};
@@ -145,8 +145,8 @@ impl<'a> View<'a> {
                 self.holder(holder);
             }
         }
-        for letter in &broker.mail {
-            self.letter(letter);
+        for message in &broker.messages {
+            self.message(message);
         }
         self.put(END);
     }
@@ -182,39 +182,39 @@ impl<'a> View<'a> {
         self.words.extend([renewal.wanted, renewal.confirmed]);
     }
 
-    fn letter(&mut self, letter: &Letter) {
-        match letter {
-            Letter::Acquire { slot, token, now } => {
+    fn message(&mut self, message: &Message) {
+        match message {
+            Message::Acquire { slot, token, now } => {
                 self.words.extend([1, *slot as u64]);
                 self.token(*token);
                 // No clock of the store's will be near it again.
                 let is_late = now + MAX_SKEW_MS.cast_signed() < self.slowest;
                 self.time(if is_late { -100 } else { *now });
             }
-            Letter::Renew { slot, renew } => {
+            Message::Renew { slot, renew } => {
                 self.words.extend([2, *slot as u64, renew.node, renew.start, renew.wanted]);
                 self.token(renew.token);
                 self.token(renew.next);
                 self.put(renew.confirmed);
                 self.time(if self.scenario.restorations > 0 { renew.now } else { 0 });
             }
-            Letter::Release(release) => {
+            Message::Release(release) => {
                 self.words.extend([3, release.node, release.used_until]);
                 self.token(release.token);
             }
-            Letter::Granted { slot, grant } => {
+            Message::Granted { slot, grant } => {
                 self.words.extend([4, *slot as u64, grant.node, grant.start, grant.fence]);
                 self.token(grant.token);
             }
-            Letter::NotGranted { slot, token } => {
+            Message::NotGranted { slot, token } => {
                 self.words.extend([5, *slot as u64]);
                 self.token(*token);
             }
-            Letter::Renewed { slot, next, answer } => {
+            Message::Renewed { slot, next, answer } => {
                 self.words.extend([6, *slot as u64, answer.fence]);
                 self.token(*next);
             }
-            Letter::NotRenewed { slot, next, refusal } => {
+            Message::NotRenewed { slot, next, refusal } => {
                 let is_lost = matches!(refusal, Refusal::FencedOff | Refusal::Restored { .. });
                 self.words.extend([7, *slot as u64, u64::from(is_lost)]);
                 self.token(*next);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use flakeid_lease::broker::Blocks;
 use flakeid_lease::protocol::{Holder, Namespace, Token};
 
-use crate::actors::{Broker, Cell, Fate, Letter, Member, Post, Request};
+use crate::actors::{Arrival, Broker, Cell, Member, Message, Outcome, Request};
 use crate::ledger::{Contents, LAYOUT, NAMESPACE};
 use crate::mutant::Mutant;
 use crate::scenario::{Event, Invariant, Scenario, TTL, WINDOW};
@@ -47,20 +47,20 @@ pub enum Action {
         slot: usize,
         block: u64,
         clock: i64,
-        fate: Fate,
+        outcome: Outcome,
     },
     Deliver {
         broker: usize,
-        letter: usize,
+        message: usize,
         block: u64,
     },
     Hear {
         broker: usize,
-        letter: usize,
+        message: usize,
     },
-    LoseLetter {
+    LoseMessage {
         broker: usize,
-        letter: usize,
+        message: usize,
     },
     TimeOut {
         broker: usize,
@@ -69,7 +69,7 @@ pub enum Action {
     GiveBack {
         broker: usize,
         slot: usize,
-        fate: Fate,
+        outcome: Outcome,
     },
     /// A broker is killed and started again.
     Kill {
@@ -83,7 +83,7 @@ pub enum Action {
         member: usize,
         broker: usize,
         clock: i64,
-        post: Post,
+        arrival: Arrival,
         is_heard: bool,
     },
     GiveUp {
@@ -93,7 +93,7 @@ pub enum Action {
         member: usize,
         broker: usize,
         clock: i64,
-        post: Post,
+        arrival: Arrival,
     },
     HearExtended {
         member: usize,
@@ -111,7 +111,7 @@ pub enum Action {
         member: usize,
         used_until: u64,
         clock: i64,
-        post: Post,
+        arrival: Arrival,
     },
     Stray {
         broker: usize,
@@ -172,15 +172,17 @@ impl World {
                     hold.renewal.iter().for_each(|renewal| see(renewal.next));
                 }
             }
-            for letter in &broker.mail {
-                match letter {
-                    Letter::Acquire { token, .. } | Letter::NotGranted { token, .. } => see(*token),
-                    Letter::Renew { renew, .. } => {
+            for message in &broker.messages {
+                match message {
+                    Message::Acquire { token, .. } | Message::NotGranted { token, .. } => {
+                        see(*token);
+                    }
+                    Message::Renew { renew, .. } => {
                         [renew.token, renew.next].into_iter().for_each(&mut *see);
                     }
-                    Letter::Release(release) => see(release.token),
-                    Letter::Granted { grant, .. } => see(grant.token),
-                    Letter::Renewed { next, .. } | Letter::NotRenewed { next, .. } => see(*next),
+                    Message::Release(release) => see(release.token),
+                    Message::Granted { grant, .. } => see(grant.token),
+                    Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => see(*next),
                 }
             }
         }
@@ -214,7 +216,7 @@ impl World {
             Action::Wake { .. }
             | Action::Deliver { .. }
             | Action::Hear { .. }
-            | Action::LoseLetter { .. }
+            | Action::LoseMessage { .. }
             | Action::TimeOut { .. }
             | Action::GiveBack { .. } => next.lease(scenario, action),
             Action::Kill { broker } => {
@@ -228,7 +230,7 @@ impl World {
                     holders: vec![Holder::new(); scenario.slots],
                     owned: vec![None; scenario.slots],
                     is_forked: true,
-                    mail: Vec::new(),
+                    messages: Vec::new(),
                     ..memory
                 };
                 next.replace(1 - parent, child);
@@ -255,8 +257,8 @@ impl World {
     /// The process of a broker ends; what it sent is on its way still.
     fn replace(&mut self, broker: usize, mut new: Broker) {
         let old = self.broker(broker);
-        new.mail = std::mem::take(&mut old.mail);
-        new.mail.retain(Letter::is_request);
+        new.messages = std::mem::take(&mut old.messages);
+        new.messages.retain(Message::is_request);
         *old = new;
     }
 
@@ -303,7 +305,7 @@ impl Broker {
             blocks: Blocks::new(&namespace, WINDOW, TTL),
             holders: vec![Holder::new(); scenario.slots],
             owned: vec![None; scenario.slots],
-            mail: Vec::new(),
+            messages: Vec::new(),
             confirmed: BTreeMap::new(),
             is_forked: false,
             lost: Vec::new(),

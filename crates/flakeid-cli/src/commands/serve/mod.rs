@@ -35,10 +35,10 @@ use leasing::Leasing;
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json
 ///
-/// To every flakeid the server is a store: `--store http://localhost:7117`. As a broker it leases the
-/// nodes in blocks, so a namespace that it leases from is one of blocks; it makes one in an embedded
-/// store, and elsewhere `flakeid leases init --block-bits` does. Of a namespace whose nodes are
-/// leased one by one it serves IDs only.
+/// Programs that use flakeid lease from it as from a store: `--store http://localhost:7117`. The server
+/// itself leases nodes from the store in blocks, so it needs a namespace of blocks. In an embedded store
+/// it creates one; on other stores `flakeid leases init --block-bits` does. For a namespace whose nodes
+/// are leased one by one it hands out IDs only.
 ///
 /// On Ctrl-C or SIGTERM it finishes the requests that it has begun and gives the nodes back.
 #[derive(Args)]

@@ -159,6 +159,38 @@ impl HttpLessor {
         }
     }
 
+    /// At the broker that granted the node; if that one cannot be reached, at any other, which says
+    /// that the node is lost, unless it is the same one under another address.
+    fn renew_at_granter(
+        &mut self,
+        namespace: &str,
+        request: &Renew,
+        read: Instant,
+    ) -> Result<Renewed, Fault> {
+        let path = Self::path(namespace, request.node);
+        let granter = self.granted_by.get(&request.node).cloned();
+        let name = granter.as_ref().map_or("", |granter| granter.name.as_str());
+        let mut unreachable = None;
+        if let Some(granter) = &granter {
+            let body = RenewJson::new(request, waited(request.waited_ms, read), name, false);
+            match self.ask::<RenewedJson>(&Method::PATCH, &granter.address, &path, &body) {
+                Ok(renewed) => return Ok(renewed.into()),
+                Err(Failure::Unreachable(text)) => unreachable = Some(text),
+                Err(Failure::Answer(fault)) => return Err(fault),
+            }
+        }
+        let is_in_vain = unreachable.is_some();
+        let body = RenewJson::new(request, waited(request.waited_ms, read), name, is_in_vain);
+        let answer = self.ask_any::<RenewedJson>(&Method::PATCH, &path, &body);
+        match (answer, unreachable) {
+            (Ok((renewed, _)), _) => Ok(renewed.into()),
+            (Err(Fault::Unavailable(text)), Some(first)) if !text.contains(&first) => {
+                Err(Fault::Unavailable(format!("{first}; {text}")))
+            }
+            (Err(fault), _) => Err(fault),
+        }
+    }
+
     fn path(namespace: &str, node: u64) -> String {
         format!("/v1/{namespace}/leases/{node}")
     }
@@ -190,31 +222,12 @@ impl Lessor for HttpLessor {
         Ok(grant)
     }
 
-    /// At the broker that granted the node; if that one cannot be reached, at any other, which says
-    /// that the node is lost, unless it is the same one under another address.
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        let path = Self::path(namespace, request.node);
-        let granter = self.granted_by.get(&request.node).cloned();
-        let name = granter.as_ref().map_or("", |granter| granter.name.as_str());
-        let mut unreachable = None;
-        if let Some(granter) = &granter {
-            let body = RenewJson::new(request, waited(request.waited_ms, read), name, false);
-            match self.ask::<RenewedJson>(&Method::PATCH, &granter.address, &path, &body) {
-                Ok(renewed) => return Ok(renewed.into()),
-                Err(Failure::Unreachable(text)) => unreachable = Some(text),
-                Err(Failure::Answer(fault)) => return Err(fault),
-            }
+        let renewed = self.renew_at_granter(namespace, request, read);
+        if renewed == Err(Fault::Refused(Refusal::FencedOff)) {
+            self.granted_by.remove(&request.node);
         }
-        let is_in_vain = unreachable.is_some();
-        let body = RenewJson::new(request, waited(request.waited_ms, read), name, is_in_vain);
-        let answer = self.ask_any::<RenewedJson>(&Method::PATCH, &path, &body);
-        match (answer, unreachable) {
-            (Ok((renewed, _)), _) => Ok(renewed.into()),
-            (Err(Fault::Unavailable(text)), Some(first)) if !text.contains(&first) => {
-                Err(Fault::Unavailable(format!("{first}; {text}")))
-            }
-            (Err(fault), _) => Err(fault),
-        }
+        renewed
     }
 
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault> {
