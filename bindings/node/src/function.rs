@@ -1,5 +1,6 @@
 //! Native functions that reach their generator through the function's data pointer, which costs a
-//! fraction of what an object's method does; and the host's arrays that they write to.
+//! fraction of what an object's method does; the host's arrays that they write to; and work for the
+//! threads of the pool.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use flakeid_core::{Error, Id};
 use napi::bindgen_prelude::{FromNapiValue, Function};
-use napi::{Env, JsValue, Result, check_status, sys};
+use napi::{Env, JsValue, Result, Status, check_status, sys};
 
 use crate::environment::Environment;
 use crate::handle::Handle;
@@ -196,4 +197,20 @@ pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
 #[cold]
 pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
+}
+
+/// What a task works with in a thread of the pool, and uses up there.
+pub(crate) struct TaskInput<T>(Option<T>);
+
+impl<T> TaskInput<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    /// Does the work. A panic that got out of the task would end the process.
+    pub(crate) fn caught<R>(&mut self, work: impl FnOnce(T) -> R) -> Result<R> {
+        let defect = || napi::Error::new(Status::GenericFailure, DEFECT);
+        let value = self.0.take().ok_or_else(defect)?;
+        catch_unwind(AssertUnwindSafe(|| work(value))).map_err(|_| defect())
+    }
 }

@@ -10,11 +10,10 @@ use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
 use crate::function;
+use crate::function::TaskInput;
 use crate::handle::{Handle, OffLoop};
-use crate::number::{bits, field, signed};
-use crate::options::OptionTexts;
+use crate::options::{OptionTexts, bits, field, signed};
 use crate::slots::SlotHandle;
-use crate::task::TaskInput;
 
 /// A generator. Its slot and the functions bound to it keep it alive too.
 pub(crate) type Owned = External<Arc<Handle>>;

@@ -6,7 +6,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::environment::thrown;
-use crate::number::{bits, instant, optional, signed};
+use crate::options::{bits, instant, optional, signed};
 
 /// The properties of a layout.
 #[napi(object, object_from_js = false)]

@@ -11,11 +11,11 @@ use napi::{Env, Result, Task, Unknown};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
+use crate::function::TaskInput;
 use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::leases::{OpenLease, PendingClose};
 use crate::options::OptionTexts;
-use crate::task::TaskInput;
 
 /// Leasing a node, in a thread of the pool.
 pub(crate) struct Opening(TaskInput<LeaseBuilder>);

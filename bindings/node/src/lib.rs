@@ -19,8 +19,6 @@ mod lease;
 mod lease_tasks;
 mod leases;
 mod local;
-mod number;
 mod options;
 mod ring;
 mod slots;
-mod task;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::id_bits::{node_of, sequence_of, tick_of};
+use crate::ids::{node_of, sequence_of, tick_of};
 use crate::shared_memory::NODES;
 
 /// How many repeated IDs are listed one by one.
@@ -100,8 +100,7 @@ fn traces(paths: &[PathBuf], repeated: &[u64]) -> io::Result<Vec<String>> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::id_bits::id_of;
-    use crate::id_log::IdLog;
+    use crate::ids::{IdLog, id_of};
 
     fn audit_of(id_logs: &[(&str, &[u64])]) -> Audit {
         let folder = tempfile::tempdir().unwrap();

@@ -158,7 +158,7 @@ mod tests {
     use flakeid_lease::store::Continuity;
 
     use super::*;
-    use crate::id_bits::LAYOUT;
+    use crate::ids::LAYOUT;
 
     /// The namespace's incarnation and floor, and the start and incarnation of one row.
     fn listing(incarnation: &str, floor: u64, (start, of_row): (u64, &str)) -> Listing {

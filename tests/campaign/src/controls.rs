@@ -9,10 +9,8 @@ use std::time::Duration;
 
 use flakeid_core::Clock;
 
-use crate::clock::GroupClock;
-use crate::id_bits::{LAYOUT, MAX_SEQUENCE, id_of};
-use crate::id_log::IdLog;
-use crate::shared_memory::{NODES, SharedMemory};
+use crate::ids::{IdLog, LAYOUT, MAX_SEQUENCE, id_of};
+use crate::shared_memory::{GroupClock, NODES, SharedMemory};
 
 const INTERVAL: Duration = Duration::from_millis(4);
 const BATCH: usize = 2;

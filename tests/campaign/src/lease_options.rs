@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flakeid_lease::protocol::{Bounds, Namespace};
 
-use crate::id_bits::LAYOUT;
+use crate::ids::LAYOUT;
 
 pub(crate) const NAMESPACE: &str = "campaign";
 /// The longest wait of a worker's call.

@@ -3,15 +3,13 @@
 
 mod audit;
 mod campaign;
-mod clock;
 mod continuations;
 mod controls;
 mod deployment;
 mod execution;
 mod failover;
 mod fault;
-mod id_bits;
-mod id_log;
+mod ids;
 mod lease_options;
 mod renewals;
 mod report;

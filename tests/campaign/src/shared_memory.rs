@@ -1,4 +1,4 @@
-//! Counters and clock errors in memory that all processes of a campaign share.
+//! Counters, and clocks that the campaign can set, in memory that all processes of a campaign share.
 
 #![allow(unsafe_code)]
 
@@ -7,7 +7,10 @@ use std::io::{self, Error};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use flakeid_core::{Clock, SystemClock};
 
 /// The maximum number of workers.
 pub(crate) const SLOTS: usize = 32;
@@ -121,5 +124,24 @@ impl SharedMemory {
 
     pub(crate) fn total(&self, tally: Tally) -> u64 {
         (0..SLOTS).map(|slot| self.tally(slot, tally)).sum()
+    }
+}
+
+/// The clock of a group of workers: the system clock plus the error that the campaign set.
+#[derive(Clone)]
+pub(crate) struct GroupClock {
+    shared: Arc<SharedMemory>,
+    group: usize,
+}
+
+impl GroupClock {
+    pub(crate) fn new(shared: Arc<SharedMemory>, group: usize) -> Self {
+        Self { shared, group }
+    }
+}
+
+impl Clock for GroupClock {
+    fn unix_ms(&self) -> i64 {
+        SystemClock.unix_ms().saturating_add(self.shared.clock_error(self.group))
     }
 }

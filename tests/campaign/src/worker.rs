@@ -17,12 +17,10 @@ use flakeid_core::{Clock, Error, Id, SystemClock};
 use flakeid_lease::protocol::Identity;
 use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
-use crate::clock::GroupClock;
-use crate::id_bits::LAYOUT;
-use crate::id_log::IdLog;
+use crate::ids::{IdLog, LAYOUT};
 use crate::lease_options::WorkerLease;
 use crate::rng::Rng;
-use crate::shared_memory::{NODES, SharedMemory, Tally};
+use crate::shared_memory::{GroupClock, NODES, SharedMemory, Tally};
 use crate::{controls, lease_options};
 
 /// The options of a worker process.

@@ -30,16 +30,12 @@ mod lease_tasks;
 mod leases;
 #[path = "../../src/local.rs"]
 mod local;
-#[path = "../../src/number.rs"]
-mod number;
 #[path = "../../src/options.rs"]
 mod options;
 #[path = "../../src/ring.rs"]
 mod ring;
 #[path = "../../src/slots.rs"]
 mod slots;
-#[path = "../../src/task.rs"]
-mod task;
 
 use std::time::Duration;
 

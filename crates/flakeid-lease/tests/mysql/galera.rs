@@ -9,8 +9,8 @@ use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
 use flakeid_test_servers::{GaleraCluster, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
-use crate::goes_on::goes_on;
 use crate::restored::{is_restored, lease};
+use crate::sql::goes_on;
 
 const ALL: [usize; 3] = [0, 1, 2];
 

@@ -6,8 +6,6 @@ mod client;
 mod failover;
 mod faults;
 mod galera;
-#[path = "../client/goes_on.rs"]
-mod goes_on;
 #[path = "../client/restored.rs"]
 mod restored;
 mod server;

@@ -6,8 +6,6 @@ mod client;
 mod copies;
 mod failover;
 mod faults;
-#[path = "../client/goes_on.rs"]
-mod goes_on;
 #[path = "../client/issuing.rs"]
 mod issuing;
 mod pgbouncer;

@@ -10,7 +10,7 @@ use flakeid_lease::store::{Fault, Ledger, Store, operations};
 use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
-use crate::goes_on::goes_on;
+use crate::sql::goes_on;
 use crate::sql::{UnderTest, acquire_at_once};
 
 /// What the guide recommends: otherwise a server that was down is not tried again for 15 s.

@@ -11,9 +11,11 @@ pub(crate) use tls::*;
 use std::any::Any;
 use std::sync::Barrier;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use flakeid_lease::conformance::{self, StoreUnderTest};
 use flakeid_lease::store::{Store, operations};
+use flakeid_lease::{LeaseStatus, LeasedGenerator};
 use flakeid_test_servers::Server;
 
 use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
@@ -208,4 +210,19 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     nodes.sort_unstable();
     nodes.dedup();
     assert_eq!(nodes.len(), clients, "{nodes:?}");
+}
+
+/// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
+pub(crate) fn goes_on(generator: &LeasedGenerator, before: &LeaseStatus) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let renewals = generator.lease().renewals;
+    let mut last = generator.next_id().unwrap();
+    while generator.lease().renewals <= renewals {
+        assert!(Instant::now() < deadline, "{:?}", generator.lease());
+        let id = generator.next_id().unwrap();
+        assert!(id > last);
+        last = id;
+    }
+    let after = generator.lease();
+    assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
 }

@@ -1,7 +1,9 @@
 //! What is not promised to repeat no ID: older data that are put back into a server while it runs, which
-//! no store can notice by itself, and two primaries at once.
+//! no store can notice by itself, two primaries at once, and clocks that are all wrong until older data
+//! are put back.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
@@ -9,6 +11,7 @@ use std::time::Duration;
 use flakeid_test_servers::{
     EtcdServer, MariadbServer, PostgresPair, PostgresServer, RedisServer, Server,
 };
+use tempfile::TempDir;
 
 /// A server, and where the data are that it had before anybody leased from it; or two servers.
 pub(super) enum Excluded {
@@ -18,25 +21,32 @@ pub(super) enum Excluded {
     Postgres(PostgresServer),
     /// For how long both are primaries.
     Primaries(PostgresPair, Duration),
+    /// The processes and the store go by a clock that is ahead by [`AHEAD`], and by the right one after.
+    Clock(TempDir),
 }
 
 /// What it is called, and how its servers are started.
-type Case = (&'static str, fn() -> Excluded);
+type Case = (&'static str, fn() -> io::Result<Excluded>);
 
 /// The table that is put back.
 const TABLE: &str = "ids.flakeid_node";
 const PREFIX: &str = "/flakeid/";
+/// How far a wrong clock is ahead: longer than new processes wait for after a restoration.
+const AHEAD: Duration = Duration::from_secs(60);
 
 impl Excluded {
-    pub(super) const ALL: [Case; 6] = [
+    pub(super) const ALL: [Case; 7] = [
         ("PostgreSQL: a database renamed away, and later back", || {
-            Self::Postgres(PostgresServer::new())
+            Ok(Self::Postgres(PostgresServer::new()))
         }),
-        ("MariaDB: `IMPORT TABLESPACE`", || Self::Mariadb(MariadbServer::new())),
-        ("Redis: keys put back, as by `RESTORE`", || Self::Redis(RedisServer::new())),
-        ("etcd: `etcdctl put` and `del`", || Self::Etcd(EtcdServer::new(), BTreeMap::new())),
-        ("PostgreSQL: two primaries for 20 s", || Self::primaries(20)),
-        ("PostgreSQL: two primaries for 60 s", || Self::primaries(60)),
+        ("MariaDB: `IMPORT TABLESPACE`", || Ok(Self::Mariadb(MariadbServer::new()))),
+        ("Redis: keys put back, as by `RESTORE`", || Ok(Self::Redis(RedisServer::new()))),
+        ("etcd: `etcdctl put` and `del`", || Ok(Self::Etcd(EtcdServer::new(), BTreeMap::new()))),
+        ("PostgreSQL: two primaries for 20 s", || Ok(Self::primaries(20))),
+        ("PostgreSQL: two primaries for 60 s", || Ok(Self::primaries(60))),
+        ("SQLite: all clocks 60 s ahead, then set right and an older copy put back", || {
+            TempDir::with_prefix("flakeid-clock").map(Self::Clock)
+        }),
     ];
 
     fn primaries(seconds: u64) -> Self {
@@ -50,6 +60,7 @@ impl Excluded {
             Self::Mariadb(server) => server.url(),
             Self::Postgres(server) => server.url(),
             Self::Primaries(pair, _) => pair.url(""),
+            Self::Clock(home) => format!("sqlite://{}/ids.db", home.path().display()),
         }
     }
 
@@ -76,8 +87,19 @@ impl Excluded {
     pub(super) const fn lasts(&self) -> Duration {
         match self {
             Self::Primaries(_, lasts) => *lasts,
+            Self::Clock(_) => AHEAD,
             _ => Duration::ZERO,
         }
+    }
+
+    /// How far the clock of the processes of before is ahead. They end before the clock is set right.
+    pub(super) fn ahead_ms(&self) -> i64 {
+        if matches!(self, Self::Clock(_)) { AHEAD.as_millis() as i64 } else { 0 }
+    }
+
+    /// Whether a holder of before could prove it.
+    pub(super) const fn can_be_proved(&self) -> bool {
+        !matches!(self, Self::Primaries(..) | Self::Clock(_))
     }
 
     /// For how long processes lease and issue IDs before the copy is put back. A copy of a database is
@@ -122,6 +144,9 @@ impl Excluded {
                 .sql_in("postgres", "ALTER DATABASE ids RENAME TO away")
                 .and_then(|_| server.sql_in("postgres", "CREATE DATABASE ids TEMPLATE away")),
             Self::Primaries(..) => Ok(String::new()),
+            Self::Clock(home) => {
+                return fs::copy(home.path().join("ids.db"), home.path().join("copy")).map(drop);
+            }
         }
         .map(drop)
         .map_err(io::Error::other)
@@ -166,6 +191,15 @@ impl Excluded {
             Self::Primaries(pair, _) => {
                 pair.standby.promote();
                 Ok(String::new())
+            }
+            Self::Clock(home) => {
+                for log in ["ids.db-wal", "ids.db-shm"] {
+                    let file = home.path().join(log);
+                    if file.exists() {
+                        fs::remove_file(file)?;
+                    }
+                }
+                return fs::copy(home.path().join("copy"), home.path().join("ids.db")).map(drop);
             }
         }
         .map(drop)

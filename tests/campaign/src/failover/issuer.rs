@@ -36,6 +36,19 @@ pub(crate) struct Issuer {
     url: String,
     #[arg(long)]
     log: PathBuf,
+    /// How far its clock is ahead, in milliseconds.
+    #[arg(long, default_value_t = 0)]
+    ahead_ms: i64,
+}
+
+/// A clock that is ahead by so many milliseconds.
+#[derive(Clone, Copy)]
+struct Ahead(i64);
+
+impl Clock for Ahead {
+    fn unix_ms(&self) -> i64 {
+        SystemClock.unix_ms().saturating_add(self.0)
+    }
 }
 
 impl Issuer {
@@ -45,7 +58,9 @@ impl Issuer {
         write_line(&mut log, 0)?;
         let generator = loop {
             let builder = LeasedGenerator::builder(&self.url, Layout::TWITTER);
-            let opened = builder.and_then(|builder| builder.namespace(NAMESPACE).open());
+            let opened = builder.and_then(|builder| {
+                builder.namespace(NAMESPACE).clock(Ahead(self.ahead_ms)).open()
+            });
             match opened {
                 Ok(generator) => break generator,
                 Err(error) if error.kind().is_retryable() => sleep(PERIOD),
@@ -85,40 +100,48 @@ pub(super) struct Fleet<'a> {
     url: &'a str,
     folder: &'a Path,
     processes: Vec<(Child, PathBuf)>,
+    /// What those issued that were stopped.
+    ended: Vec<Issued>,
 }
 
 impl<'a> Fleet<'a> {
     pub(super) const fn new(url: &'a str, folder: &'a Path) -> Self {
-        Self { url, folder, processes: Vec::new() }
+        Self { url, folder, processes: Vec::new(), ended: Vec::new() }
     }
 
     pub(super) fn start(&mut self) -> io::Result<()> {
-        self.start_with(self.url)
+        self.start_with(self.url, 0)
     }
 
-    /// Starts one that is given another URL.
-    pub(super) fn start_with(&mut self, url: &str) -> io::Result<()> {
-        let log = self.folder.join(self.processes.len().to_string());
+    /// Starts one that is given another URL, or whose clock is ahead.
+    pub(super) fn start_with(&mut self, url: &str, ahead_ms: i64) -> io::Result<()> {
+        let log = self.folder.join((self.ended.len() + self.processes.len()).to_string());
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["issuer", "--url", url, "--log"]).arg(&log);
+        command.arg("--ahead-ms").arg(ahead_ms.to_string());
         self.processes.push((command.stdin(Stdio::null()).spawn()?, log));
         Ok(())
     }
 
     /// Ends all, in the order in which they were started.
-    pub(super) fn end(&mut self) -> io::Result<Vec<Issued>> {
-        let mut all = Vec::new();
+    pub(super) fn stop(&mut self) -> io::Result<()> {
         for (_, log) in &self.processes {
-            all.push(parse(&fs::read_to_string(log)?)?);
+            self.ended.push(parse(&fs::read_to_string(log)?)?);
             fs::remove_file(log)?;
         }
-        for (child, _) in &mut self.processes {
+        for (mut child, _) in self.processes.drain(..) {
             let status = child.wait()?;
             if !status.success() {
                 return Err(io::Error::other(format!("a process failed: {status}")));
             }
         }
-        Ok(all)
+        Ok(())
+    }
+
+    /// Ends all, and returns what these and those that were stopped before have issued.
+    pub(super) fn end(mut self) -> io::Result<Vec<Issued>> {
+        self.stop()?;
+        Ok(std::mem::take(&mut self.ended))
     }
 }
 

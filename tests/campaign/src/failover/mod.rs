@@ -74,7 +74,7 @@ impl Failover {
         for (name, start) in Excluded::ALL.into_iter().filter(|(name, _)| name.contains(&self.only))
         {
             let after = Duration::from_secs(self.seconds);
-            println!("| {name} | {} |", Noticed::measure(start(), self.processes, after)?);
+            println!("| {name} | {} |", Noticed::measure(start()?, self.processes, after)?);
         }
         Ok(true)
     }

@@ -42,19 +42,22 @@ impl Noticed {
         let folder = TempDir::with_prefix("flakeid-put-back")?;
         let mut fleet = Fleet::new(&url, folder.path());
         for _ in 0..processes {
-            fleet.start()?;
+            fleet.start_with(&url, store.ahead_ms())?;
         }
         sleep(store.before());
+        if store.ahead_ms() > 0 {
+            fleet.stop()?;
+        }
         store.begin()?;
         let (began, began_at) = (Instant::now(), SystemClock.unix_ms());
         for url in store.newcomers() {
-            fleet.start_with(&url)?;
+            fleet.start_with(&url, 0)?;
         }
         let (mut proved, mut has_ended) = (None, false);
         while began.elapsed() < store.lasts() + after {
             has_ended = has_ended || store.end(began.elapsed());
             let now = incarnation(&url);
-            let is_proof = store.lasts() == Duration::ZERO && now.is_some() && now != before;
+            let is_proof = store.can_be_proved() && now.is_some() && now != before;
             if proved.is_none() && is_proof {
                 proved = Some(began.elapsed());
             }

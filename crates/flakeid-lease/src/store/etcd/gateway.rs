@@ -11,7 +11,6 @@ use ureq::http::Response;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
 
 use super::super::Fault;
-use super::fault::{refusal, transport_fault};
 
 /// No answer is longer than this, which is far more than all rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
@@ -168,6 +167,38 @@ fn unix_ms(text: &str) -> Option<i64> {
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+}
+
+/// A member's refusal of a request.
+fn refusal(shown: &str, path: &str, answer: &Value) -> Fault {
+    let reason = answer["message"].as_str().or(answer["error"].as_str()).unwrap_or_default();
+    let reason: String = reason.chars().take(300).collect();
+    let text = format!("{shown} refuses {path}: {reason}");
+    // gRPC's codes of what cannot get better by itself.
+    match answer["code"].as_i64() {
+        Some(3 | 5 | 7 | 9 | 12 | 16) => Fault::Rejected(text),
+        _ => Fault::Unavailable(text),
+    }
+}
+
+/// An error of sending a request or reading its answer. The agent's errors show no user and no URL.
+fn transport_fault(shown: &str, error: &ureq::Error) -> Fault {
+    let text = format!("{shown}: {error}");
+    match error {
+        // One side does not accept the other's certificate.
+        ureq::Error::Io(_)
+            if text.contains("invalid peer certificate")
+                || text.contains("received fatal alert") =>
+        {
+            Fault::Rejected(text)
+        }
+        ureq::Error::Tls(_)
+        | ureq::Error::Rustls(_)
+        | ureq::Error::Pem(_)
+        | ureq::Error::BadUri(_)
+        | ureq::Error::Http(_) => Fault::Rejected(text),
+        _ => Fault::Unavailable(text),
+    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@
 //!   members of the old one still run, are two primaries.
 
 mod commit;
-mod fault;
 mod gateway;
 mod keys;
 mod members;

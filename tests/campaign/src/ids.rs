@@ -1,10 +1,34 @@
-//! The record of issued IDs that the audit reads.
+//! The record of issued IDs that the audit reads, and their bit fields, defined a second time so that the
+//! audit shares no code with the generators that it checks.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use flakeid_core::Id;
+use flakeid_core::{Id, Layout};
+
+pub(crate) const LAYOUT: Layout = Layout::TWITTER;
+const NODE_BITS: u32 = 10;
+const SEQUENCE_BITS: u32 = 12;
+
+/// The highest sequence in a tick.
+pub(crate) const MAX_SEQUENCE: u64 = (1 << SEQUENCE_BITS) - 1;
+
+pub(crate) fn id_of(tick: u64, node: u64, sequence: u64) -> u64 {
+    (tick << NODE_BITS | node) << SEQUENCE_BITS | sequence
+}
+
+pub(crate) fn node_of(id: u64) -> u64 {
+    id >> SEQUENCE_BITS & ((1 << NODE_BITS) - 1)
+}
+
+pub(crate) fn tick_of(id: u64) -> u64 {
+    id >> (SEQUENCE_BITS + NODE_BITS)
+}
+
+pub(crate) fn sequence_of(id: u64) -> u64 {
+    id & MAX_SEQUENCE
+}
 
 /// The IDs of one generator in one process, each written before it is used.
 pub(crate) struct IdLog {
