@@ -17,11 +17,12 @@ pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     step.run()
 }
 
-/// Every kind of store that is no cluster, as the tests try it. Three at a time issue as many IDs together as one alone would.
+/// Every kind of store that is no cluster, as the tests try it. All at a time issue as many IDs together as
+/// one alone would.
 pub(crate) fn short() -> Outcome {
     run(
         false,
-        &["--store=servers", "--seconds=30", "--at-once=3", "--rate=40000"].map(String::from),
+        &["--store=servers", "--seconds=30", "--at-once=5", "--rate=24000"].map(String::from),
     )
 }
 

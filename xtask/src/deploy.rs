@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_steps::venv::Venv;
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
 
 use crate::platform::Target;
 
@@ -32,7 +32,7 @@ pub(crate) fn check() -> Outcome {
     let tools = Venv::lasting("deploy")?;
     let pins = "tests/deploy/requirements.txt";
     tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
-    Step::cargo(&["build", "--quiet", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
+    workspace::build_programs()?;
     let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
     // -B: its folder is a part of the sources.
     tools.python(&["-B", "tests/deploy/check.py", "--flakeid", &flakeid])?.run()

@@ -64,7 +64,7 @@ pub(crate) fn run() -> Outcome {
     for other in [
         // With the default features, and flakeid-python as free-threaded interpreters have it.
         "-p flakeid-core -p flakeid-lease -p workspace-hack --all-targets",
-        "-p flakeid-python --no-default-features",
+        "-p flakeid-python -p workspace-hack --no-default-features",
         "-p flakeid-core --no-default-features",
         // With what it asks its dependencies for itself, as its users build it.
         "-p flakeid-cli",

@@ -1,6 +1,6 @@
 //! The README says what is true: its programs are the example files, and its command works.
 
-use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, target_folder, workspace};
 
 /// A quoted file stands between this marker, with its path, and the end of the code block.
 const MARKER: &str = "<!-- file: ";
@@ -26,12 +26,7 @@ pub(crate) fn check() -> Outcome {
             return Err(Failed(format!("README.md does not show the command: {command}")));
         }
     }
-    // With the hack the command shares what the tests and the libraries are built of. That it can be built
-    // without is a matter of features, which `cargo xtask lint` checks much sooner.
-    Step::cargo(&["build", "--quiet", "--release", "--locked", "-p", "flakeid-cli"])
-        .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
-        .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
-        .run()?;
+    workspace::build_programs()?;
     let built = |name: &str| files::shown(&target_folder().join("release").join(name));
     let arguments: Vec<&str> = FIVE_IDS.split(' ').collect();
     let ids = Step::new(&built("flakeid")?, &arguments).output()?;

@@ -26,18 +26,19 @@ const ALONE: [&str; 3] =
 const PATIENT: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// What takes longest begins first, in this order.
-const LONGEST: [&str; 11] = [
+const LONGEST: [&str; 12] = [
     PATIENT,
-    "flakeid-lease/postgres",
     "flakeid-lease/etcd",
-    "flakeid-lease/sqlite_fork",
-    "flakeid-lease/refusals",
     "flakeid-lease/mysql",
+    "flakeid-lease/postgres",
     "flakeid-lease/redis",
-    "flakeid-core/restart",
+    "flakeid-lease/refusals",
+    "flakeid-lease/broker_model",
+    "flakeid-cli/cli",
+    "flakeid-lease/sqlite_fork",
     "flakeid-lease/sqlite",
     "flakeid-lease/memory",
-    "flakeid-cli/cli",
+    "flakeid-core/restart",
 ];
 
 /// How many executables run at a time, the patient one among them. The others mostly wait, so that this
@@ -72,6 +73,16 @@ pub fn run() -> Outcome {
         .collect();
     let (alone, others) = suites.into_iter().partition(|suite| ALONE.contains(&suite.name()));
     suites::run([(others, AT_ONCE), (alone, 1)])
+}
+
+/// Builds the command and the first example, in the profile of the README.
+pub fn build_programs() -> Outcome {
+    // With the hack they share what the tests and the libraries are built of. That the command can be built
+    // without is a matter of features, which `cargo xtask lint` checks much sooner.
+    Step::cargo(&["build", "--quiet", "--release", "--locked", "-p", "flakeid-cli"])
+        .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
+        .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
+        .run()
 }
 
 /// The tests of the core that need no system, of the core without one.
