@@ -8,7 +8,7 @@ use crate::platform::Target;
 use crate::{c, node, python};
 
 /// The servers of the stores, and what runs the commands and the programs.
-const NEEDED: [(&str, &str); 11] = [
+const NEEDED: [(&str, &str); 12] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("redis-server", "redis-server"),
@@ -20,6 +20,7 @@ const NEEDED: [(&str, &str); 11] = [
     ("curl", "curl"),
     ("java", "openjdk-17-jdk-headless"),
     ("mvn", "maven"),
+    ("php", "php-cli"),
 ];
 
 const FASTIFY: [&str; 5] =

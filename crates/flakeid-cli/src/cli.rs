@@ -4,6 +4,7 @@ use anstream::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::bounds::BoundsArgs;
+use crate::commands::exec::ExecArgs;
 use crate::commands::inspect::InspectArgs;
 use crate::commands::layout::ShowArgs;
 use crate::commands::leases::LeasesArgs;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Leases(LeasesArgs),
     Whois(WhoisArgs),
     Serve(ServeArgs),
+    Exec(ExecArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     NoReader,
     /// The user was asked and did not agree.
     Declined,
+    /// A command that was run for the user ended with this status, and has said why itself.
+    Exit(u8),
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -43,6 +45,7 @@ impl Failure {
             }
             Self::Io { doing, error } => terminal::error("error", &format!("{doing}: {error}")),
             Self::NoReader => return ExitCode::SUCCESS,
+            Self::Exit(status) => return ExitCode::from(*status),
             Self::Declined => terminal::note("flakeid: nothing was changed"),
         }
         ExitCode::FAILURE

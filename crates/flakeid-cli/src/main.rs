@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command, LayoutCommand};
-use commands::{bounds, inspect, layout, leases, next, plan, serve, shell, whois};
+use commands::{bounds, exec, inspect, layout, leases, next, plan, serve, shell, whois};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Leases(args) => leases::run(args),
         Command::Whois(args) => whois::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Exec(args) => exec::run(args),
         Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Man(args) => shell::man(args, Cli::command()),
     };

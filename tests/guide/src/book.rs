@@ -9,7 +9,7 @@ const VERSION: &str = "0.5.4";
 const TOOLS: &str = "target/tools";
 
 /// Languages whose blocks are programs: files of `examples`, quoted and never copied.
-const PROGRAMS: [&str; 7] = ["rust", "python", "js", "c", "go", "java", "yaml"];
+const PROGRAMS: [&str; 8] = ["rust", "python", "js", "c", "go", "java", "php", "yaml"];
 
 pub(crate) struct Chapter {
     /// From the root of the checkout.

@@ -2,6 +2,7 @@
 //! writes the answer.
 
 pub(crate) mod bounds;
+pub(crate) mod exec;
 pub(crate) mod inspect;
 pub(crate) mod layout;
 pub(crate) mod leases;

@@ -48,9 +48,9 @@ impl SourceArgs {
 /// A generator of a node that was given, and nothing checks that no other process uses it; or of a
 /// node that is leased.
 pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Failure> {
-    let identity = identity(args, &layout)?;
-    let location = args.store.named()?;
-    if location.is_none() && !leases_from_the_embedded_store(args, &identity, &layout)? {
+    let identity = identity(args.name.as_deref(), &args.node, &layout)?;
+    let is_named = args.store.named()?.is_some();
+    if !is_named && !leases_from_the_embedded_store(args, &identity, &layout)? {
         let mut builder = Generator::builder(layout);
         if let Identity::Node(node) = identity {
             builder = builder.node(node);
@@ -60,7 +60,16 @@ pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Fa
         }
         return Ok(builder.build()?.into());
     }
-    let mut builder = match location {
+    let mut builder = lease(&args.store, layout)?.identity(identity);
+    if let Some(bits) = &args.sequence_start {
+        builder = builder.set("sequence_start", bits)?;
+    }
+    Ok(builder.open()?.into())
+}
+
+/// Leases from the store that is named, else from the embedded one.
+pub(super) fn lease(store: &StoreArgs, layout: Layout) -> Result<LeaseBuilder, Failure> {
+    let builder = match store.named()? {
         Some(location) => LeaseBuilder::from_location(location, layout),
         None => LeaseBuilder::auto(layout).map_err(|error| {
             let ways = format!(
@@ -71,20 +80,21 @@ pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Fa
             Failure::hinted(error, ways)
         })?,
     };
-    builder = builder.namespace(&args.store.namespace()?).identity(identity);
-    if let Some(bits) = &args.sequence_start {
-        builder = builder.set("sequence_start", bits)?;
-    }
-    Ok(builder.open()?.into())
+    Ok(builder.namespace(&store.namespace()?))
 }
 
-fn identity(args: &SourceArgs, layout: &Layout) -> Result<Identity, Failure> {
-    let Some(name) = &args.name else {
-        let node = args.node.resolve(layout, args::variable)?;
+/// Who is to have the node: whoever has that name, or a node that flags or variables give.
+pub(super) fn identity(
+    name: Option<&str>,
+    node: &NodeArgs,
+    layout: &Layout,
+) -> Result<Identity, Failure> {
+    let Some(name) = name else {
+        let node = node.resolve(layout, args::variable)?;
         return Ok(node.map_or(Identity::Any, Identity::Node));
     };
-    if args.node.is_empty() {
-        return Ok(Identity::Name(name.clone()));
+    if node.is_empty() {
+        return Ok(Identity::Name(name.to_owned()));
     }
     Err(Error::invalid_option("name", "give either --name or a node, not both").into())
 }

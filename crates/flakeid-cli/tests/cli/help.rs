@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["next"],
     &["inspect"],
@@ -13,6 +13,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["layout"],
     &["layout", "plan"],
     &["serve"],
+    &["exec"],
     // Before the store that the examples share is made to wait.
     &["whois"],
     &["leases"],

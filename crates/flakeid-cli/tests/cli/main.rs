@@ -10,6 +10,8 @@
 
 mod bounds;
 mod brokers;
+#[cfg(unix)]
+mod exec;
 mod help;
 mod inspect;
 mod layout;

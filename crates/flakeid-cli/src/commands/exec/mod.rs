@@ -1,0 +1,155 @@
+//! `flakeid exec`: a leased node for a generator that is not ours.
+
+mod child;
+mod lease;
+
+use std::ffi::OsString;
+
+use clap::Args;
+use flakeid_core::{Error, Layout};
+
+use super::next_source;
+use crate::args::layout_arg::LayoutArg;
+use crate::args::node::NodeArgs;
+use crate::failure::{Failure, Outcome};
+use crate::format::duration;
+use crate::store::StoreArgs;
+use child::Child;
+use lease::{LAST_MS, Lease};
+
+/// Runs a command with a leased node number in its environment
+///
+/// For generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your own code): the
+/// command finds a number that nobody else has in `WORKER_ID`. The lease is renewed while the command runs,
+/// and given back when it ends; the exit status is the command's. If the lease cannot be renewed, the
+/// command gets SIGTERM, and SIGKILL before the node can become another's.
+///
+/// This is less than flakeid's own generators promise, because the command's generator knows nothing of the
+/// lease. It repeats IDs if it does so itself when the clock goes back, if it makes IDs for times to come, or
+/// if the host stops for longer than the lease lasts: the command then goes on for an instant before it is
+/// killed. On Linux the command is killed with `flakeid exec`; elsewhere it outlives a `kill -9` of that.
+///
+/// --layout is the layout of the IDs that the command makes. In particular its unit of time has to be right.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ExecArgs {
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Lease the node that this name leased last, if that node is free
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    node: NodeArgs,
+
+    #[arg(
+        long,
+        value_name = "VARIABLE",
+        help = "Variable that gets the node number; may be given several times [default: WORKER_ID]"
+    )]
+    env: Vec<String>,
+
+    /// Variable that gets the high part of the node number, in layouts that split it
+    #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_worker")]
+    env_datacenter: Option<String>,
+
+    /// Variable that gets the low part of the node number, in layouts that split it
+    #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
+    env_worker: Option<String>,
+
+    /// How long before the end of the lease the command gets SIGTERM
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "2s",
+        allow_hyphen_values = true
+    )]
+    grace: String,
+
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Examples:
+  flakeid exec --store sqlite://foreign.db -- printenv WORKER_ID
+  flakeid exec --store sqlite://sony.db --layout sonyflake --env MACHINE -- printenv MACHINE
+  flakeid exec --store sqlite://foreign.db --env-datacenter DC --env-worker W -- printenv DC W
+
+Exit status:
+  that of the command, or 128 and the number of the signal that killed it;
+  1 if there is no lease, or it was lost";
+
+const LONGEST_GRACE_MS: u64 = 3_600_000;
+
+pub(crate) fn run(args: &ExecArgs) -> Outcome {
+    let layout = args.layout.resolve()?;
+    let grace_ms = duration::parse("grace", &args.grace)?;
+    if !(LAST_MS..=LONGEST_GRACE_MS).contains(&grace_ms) {
+        let (least, most) = (LAST_MS, LONGEST_GRACE_MS);
+        return Err(Error::field_out_of_range("grace", &grace_ms, least, most).into());
+    }
+    let identity = next_source::identity(args.name.as_deref(), &args.node, &layout)?;
+    let variables = Variables::new(args, &layout)?;
+    // With an observer the lease is shared with nobody, so that no other part of it goes on at the end.
+    let builder = next_source::lease(&args.store, layout)?.identity(identity);
+    let generator = builder.observer(|_| {}).open()?;
+    let variables = variables.values(&layout, generator.node());
+    let lease = Lease::begin(generator, grace_ms);
+    let child = Child::start(&args.command, &variables)?;
+    let ended = child.run(lease)?;
+    match ended.lost {
+        Some(error) => Err(Failure::hinted(
+            error,
+            "the command was ended, because its node may be another's from now on; longer windows \
+             bridge longer outages: `flakeid leases init --max-window`",
+        )),
+        None if ended.status == 0 => Ok(()),
+        None => Err(Failure::Exit(ended.status)),
+    }
+}
+
+/// The variables that are set, by what they get.
+struct Variables<'a> {
+    node: Vec<&'a str>,
+    parts: Option<[&'a str; 2]>,
+}
+
+impl<'a> Variables<'a> {
+    fn new(args: &'a ExecArgs, layout: &Layout) -> Result<Self, Failure> {
+        let parts = args.env_datacenter.as_deref().zip(args.env_worker.as_deref());
+        if parts.is_some() && !layout.is_split() {
+            let reason = "this layout does not split its node number; use --env";
+            return Err(Error::invalid_option("env-datacenter", reason).into());
+        }
+        let mut node: Vec<&str> = args.env.iter().map(String::as_str).collect();
+        if node.is_empty() && parts.is_none() {
+            node.push("WORKER_ID");
+        }
+        let parts = parts.map(|(datacenter, worker)| [datacenter, worker]);
+        for name in node.iter().chain(parts.iter().flatten()) {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let reason = format!("{name:?} cannot be the name of a variable");
+                return Err(Error::invalid_option("env", &reason).into());
+            }
+        }
+        Ok(Self { node, parts })
+    }
+
+    fn values(&self, layout: &Layout, node: u64) -> Vec<(&'a str, u64)> {
+        let mut values: Vec<_> = self.node.iter().map(|name| (*name, node)).collect();
+        if let (Some([high, low]), Some((datacenter, worker))) =
+            (self.parts, layout.split_node(node))
+        {
+            values.extend([(high, datacenter), (low, worker)]);
+        }
+        values
+    }
+}

@@ -1,0 +1,137 @@
+//! A command that generates its own IDs, on a leased node.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, Layout, SystemClock};
+
+use crate::run::{finish, flakeid, run, scratch};
+use crate::serve::serve;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A script that writes the time every few milliseconds, and does not mind being asked to end.
+const STUBBORN: &str = "trap '' TERM; while :; do date +%s%3N >> times; sleep 0.02; done";
+
+fn exec(dir: &Path, arguments: &[&str]) -> Child {
+    let mut command = flakeid();
+    command.arg("exec").args(arguments).current_dir(dir);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until a script has written something.
+fn begun(dir: &Path, file: &str) {
+    let start = Instant::now();
+    while fs::read_to_string(dir.join(file)).unwrap_or_default().is_empty() {
+        assert!(start.elapsed() < PATIENCE, "the command does not begin");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn kill(pid: u32, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// The only node of a store, as `leases ls` shows it.
+fn row(store: &str) -> serde_json::Value {
+    let listed = run(&["leases", "ls", "--all", "--store", store]).quiet().json();
+    listed.iter().find(|line| line["node"].is_u64()).expect("a node").clone()
+}
+
+#[test]
+fn the_node_is_in_the_environment_and_given_back_above_the_end() {
+    let (_, store) = scratch("exec");
+    let printed = |arguments: &[&str], script: &str| {
+        run(&[&["exec", "--store", &store], arguments, &["--", "sh", "-c", script]].concat())
+            .quiet()
+    };
+    assert_eq!(printed(&[], "echo $WORKER_ID").text(), "0\n");
+    let before = SystemClock.unix_ms();
+    let after = row(&store);
+    assert_eq!(after["state"], "free", "{after}");
+    let fence = Layout::TWITTER.unix_ms_at(after["fence"].as_u64().unwrap());
+    assert!((before - 5_000..=before + 1).contains(&fence), "{fence} of {before}");
+
+    let two = printed(&["--env", "A", "--env", "B"], "echo $A $B ${WORKER_ID-none}");
+    assert_eq!(two.text(), "1 1 none\n", "the node that has never been used");
+    let parts = ["--node", "37", "--env-datacenter", "DC", "--env-worker", "W"];
+    assert_eq!(printed(&parts, "echo $DC $W ${WORKER_ID-none}").text(), "1 5 none\n");
+}
+
+#[test]
+fn two_at_a_time_have_two_nodes() {
+    let (dir, store) = scratch("exec_two");
+    let arguments = ["--store", &store, "--", "sh", "-c", "echo $WORKER_ID; sleep 2"];
+    let runs = [(); 2].map(|()| exec(&dir, &arguments));
+    let mut nodes =
+        runs.map(|run| finish(run.wait_with_output().unwrap()).quiet().text().to_owned());
+    nodes.sort();
+    assert_eq!(nodes, ["0\n", "1\n"]);
+}
+
+#[test]
+fn the_status_is_the_commands() {
+    let (_, store) = scratch("exec_status");
+    for (script, status) in [("exit 3", 3), ("kill -KILL $$", 137)] {
+        let ended = run(&["exec", "--store", &store, "--", "sh", "-c", script]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(status), ""));
+    }
+    let none = run(&["exec", "--store", &store, "--", "./no-such-command"]);
+    assert_eq!(none.code, Some(1));
+    assert!(none.stderr.contains("cannot start ./no-such-command"), "{}", none.stderr);
+    assert_eq!(row(&store)["state"], "free");
+    let parts =
+        ["--layout", "sonyflake", "--env-datacenter", "D", "--env-worker", "W", "--", "true"];
+    let refused = run(&[&["exec", "--store", &store], &parts[..]].concat());
+    assert!(refused.stderr.contains("does not split its node number"), "{}", refused.stderr);
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let (dir, store) = scratch("exec_signals");
+    let script = "trap 'exit 5' TERM; echo yes > begun; while :; do sleep 0.02; done";
+    let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
+    begun(&dir, "begun");
+    kill(command.id(), rustix::process::Signal::TERM);
+    assert_eq!(finish(command.wait_with_output().unwrap()).code, Some(5));
+    assert_eq!(row(&store)["state"], "free");
+}
+
+/// Whatever it does about SIGTERM, and with all that it has started.
+#[test]
+fn the_command_ends_before_a_lease_that_is_not_renewed() {
+    let (dir, store) = scratch("exec_lost");
+    let (mut broker, url) = serve(&["--store", &store]);
+    let command = exec(&dir, &["--store", &url, "--", "sh", "-c", &format!("({STUBBORN}) & wait")]);
+    begun(&dir, "times");
+    broker.kill();
+    let killed = SystemClock.unix_ms();
+    let ended = finish(command.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the command was ended"), "{}", ended.stderr);
+    let times = fs::read_to_string(dir.join("times")).unwrap();
+    let last: i64 = times.lines().last().unwrap().parse().unwrap();
+    // Its window was at most 4 s when the broker was killed.
+    assert!(last < killed + 4_000, "it went on for {} ms", last - killed);
+    sleep(Duration::from_millis(300));
+    assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a part of it goes on");
+}
+
+/// The command does not outlive what would end it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_is_killed_with_flakeid() {
+    let (dir, store) = scratch("exec_killed");
+    let mut command = exec(&dir, &["--store", &store, "--", "sh", "-c", STUBBORN]);
+    begun(&dir, "times");
+    command.kill().unwrap();
+    command.wait().unwrap();
+    sleep(Duration::from_millis(300));
+    let times = fs::read_to_string(dir.join("times")).unwrap();
+    sleep(Duration::from_millis(300));
+    assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "it goes on");
+}
