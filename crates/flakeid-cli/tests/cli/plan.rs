@@ -237,6 +237,31 @@ fn what_keeps_nodes_and_what_renews_can_be_set() {
 }
 
 #[test]
+fn behind_brokers_the_store_has_little_to_do() {
+    let values = fleet(&["--processes", "100000", "--brokers", "3", "--json"]).quiet().json();
+    let size = values.last().unwrap();
+    // 12 s of an hour: 334 died lately. A third to spare, and two blocks of 256 of each broker.
+    assert_eq!(size["nodes_needed"], 100_334 + 33_445 + 6 * 256);
+    assert_eq!(size["node_bits"], 18);
+    // 131 full blocks and one that is empty for each, three renewals in 10 s.
+    let renewals = size["renewals_per_second"].as_f64().unwrap();
+    assert!((renewals - 3.0 * 132.0 * 0.3).abs() < 1e-6, "{size}");
+    assert_eq!(size["each_broker"]["blocks"], 132);
+    assert_eq!(size["each_broker"]["nodes_in_a_block"], 256);
+    let of_each = size["each_broker"]["renewals_per_second"].as_f64().unwrap();
+    assert!((of_each - 100_000.0 / 3.0 / (4.0 / 3.0)).abs() < 1e-6, "{size}");
+    for store in size["stores"].as_array().unwrap() {
+        assert_eq!(store["suffices"], true, "{store}");
+        assert_eq!(store["more_connections_than_default"], false, "{store}");
+    }
+    let text = fleet(&["--processes", "100000", "--brokers", "3"]).quiet();
+    assert!(text.text().contains("  each broker: 25,000 renewals/s, 132 blocks of 256 nodes\n"));
+    assert!(text.text().contains("each broker renews each block every 3.3 s"));
+    let refused = fleet(&["--processes", "5", "--brokers", "0"]);
+    assert!(refused.stderr.contains("brokers 0 is out of range"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_fleet_that_is_too_large_is_told_which_is_not() {
     let need =
         |processes: &str| plan(&["--processes", processes, "--rate", "4000000", "--until", "2090"]);

@@ -150,7 +150,12 @@ impl Namespace {
     /// most 8. `None` if the layout has too few nodes for blocks.
     #[must_use]
     pub const fn usual_block_bits(layout: &Layout) -> Option<u32> {
-        let node_bits = layout.max_node().count_ones();
+        Self::usual_block_bits_of(layout.max_node().count_ones())
+    }
+
+    /// The same for any layout with so many node bits.
+    #[must_use]
+    pub const fn usual_block_bits_of(node_bits: u32) -> Option<u32> {
         match node_bits {
             0..4 => None,
             4..18 => Some(node_bits / 2 - 1),

@@ -10,7 +10,7 @@ use clap::Args;
 ///
 /// With --processes it plans for a fleet that leases its nodes. It then counts the nodes that dead
 /// processes still hold, and shows for growing fleets the load on the store, and which stores and
-/// presets suffice.
+/// presets suffice. With --brokers they lease from brokers, and those in blocks from the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -28,15 +28,19 @@ pub(crate) struct PlanArgs {
     #[arg(conflicts_with = "nodes")]
     pub(super) lifetime: String,
 
+    /// How many brokers (`flakeid serve`) they lease from; without it they lease from the store
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "nodes")]
+    pub(super) brokers: Option<String>,
+
     /// How long a node stays reserved for a process that does not renew its lease
-    #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true)]
-    #[arg(conflicts_with = "nodes")]
-    pub(super) ttl: String,
+    /// [default: 60s, with brokers 12s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
+    pub(super) ttl: Option<String>,
 
     /// How far ahead a lease reaches; it is renewed after a third of that on average
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
-    #[arg(conflicts_with = "nodes")]
-    pub(super) window: String,
+    /// [default: 10s, with brokers 4s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
+    pub(super) window: Option<String>,
 
     /// How many IDs a node generates in its busiest second
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
@@ -65,5 +69,6 @@ const EXAMPLES: &str = "\
 Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095
   flakeid layout plan --processes 1000000 --rate 1000 --until 2080
+  flakeid layout plan --processes 100000 --brokers 3 --rate 1000 --until 2080
   flakeid layout plan --nodes 1000 --rate 200 --until 2060-06-30 --bits 53
   flakeid layout plan --nodes 3 --rate 1000000 --until 2050 --epoch 2024-01-01 --json";

@@ -3,6 +3,7 @@
 use flakeid_core::Error;
 
 use super::args::PlanArgs;
+use super::brokers::Brokers;
 use crate::format::{duration, number};
 
 /// A fleet of processes that lease their nodes.
@@ -16,6 +17,8 @@ pub(crate) struct Fleet {
     pub(crate) ttl_ms: u64,
     /// How far a renewal reaches ahead, in milliseconds.
     pub(crate) window_ms: u64,
+    /// What they lease from, if not from the store itself.
+    pub(crate) brokers: Option<Brokers>,
 }
 
 /// Far more than was measured; the arithmetic is still exact.
@@ -38,16 +41,27 @@ impl Fleet {
             }
             Err(Error::field_out_of_range(field, &ms, least, most))
         };
-        let window_ms = length("--window", "window_ms", &args.window, 2, MONTH_MS)?;
-        let ttl_ms = length("--ttl", "ttl_ms", &args.ttl, 1, MONTH_MS)?;
+        let brokers = args.brokers.as_deref();
+        let number = brokers.map(|text| number::parse("brokers", text, 1, Brokers::MOST));
+        let brokers = number.transpose()?.map(|number| Brokers { number });
+        let (window, ttl) = if brokers.is_some() { ("4s", "12s") } else { ("10s", "60s") };
+        let window = args.window.as_deref().unwrap_or(window);
+        let window_ms = length("--window", "window_ms", window, 2, MONTH_MS)?;
+        let ttl = args.ttl.as_deref().unwrap_or(ttl);
+        let ttl_ms = length("--ttl", "ttl_ms", ttl, 1, MONTH_MS)?;
         let century = 100 * 366 * 86_400_000;
         let lifetime_ms = length("--lifetime", "lifetime_ms", &args.lifetime, 1, century)?;
         let processes = number::parse("processes", processes, 1, MOST_PROCESSES)?;
-        Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms }))
+        Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms, brokers }))
     }
 
-    /// A node for each that is alive, and one for each that died less than a TTL ago.
+    /// A node for each that is alive, and one for each that died less than a TTL ago; and what brokers need
+    /// beyond that.
     pub(crate) fn nodes(&self) -> u64 {
+        self.brokers.map_or(self.used(), |brokers| brokers.nodes(self.used()))
+    }
+
+    fn used(&self) -> u64 {
         let [processes, ttl, lifetime] =
             [self.processes, self.ttl_ms, self.lifetime_ms].map(u128::from);
         let nodes = processes + (processes * ttl).div_ceil(lifetime);
@@ -92,14 +106,33 @@ impl Fleet {
         first.midpoint(latest) * (1.0 - cut) + latest * cut
     }
 
+    /// The renewals of all processes.
+    pub(crate) fn renewals_of_processes(&self) -> f64 {
+        self.processes as f64 * 1000.0 / self.renewal_ms()
+    }
+
     /// The constant load on the store.
     pub(crate) fn renewals_per_second(&self) -> f64 {
-        self.processes as f64 * 1000.0 / self.renewal_ms()
+        let of_blocks = |brokers: Brokers| brokers.renewals_per_second(self.used());
+        self.brokers.map_or(self.renewals_of_processes(), of_blocks)
+    }
+
+    /// How many connections the store has.
+    pub(crate) fn connections(&self) -> u64 {
+        self.brokers.map_or(self.processes, |brokers| brokers.number)
     }
 
     /// Requests per second to the store after it restarts, until it grants again.
     pub(crate) fn requests_after_restart(&self) -> f64 {
-        self.processes as f64 / RETRY_S
+        self.connections() as f64 / RETRY_S
+    }
+
+    /// What each broker does: its renewals per second, its blocks, and the nodes in a block.
+    pub(crate) fn of_each_broker(&self) -> Option<(f64, u64, u64)> {
+        let brokers = self.brokers?;
+        let (blocks, size) = brokers.blocks(self.used());
+        let renewals = self.renewals_of_processes() / brokers.number as f64;
+        Some((renewals, blocks.div_ceil(brokers.number), size))
     }
 
     /// The fleet as it grows: every power of ten from 10, and itself.
@@ -114,8 +147,13 @@ impl Fleet {
 mod tests {
     use super::*;
 
-    const USUAL: Fleet =
-        Fleet { processes: 1_000_000, lifetime_ms: 3_600_000, ttl_ms: 60_000, window_ms: 10_000 };
+    const USUAL: Fleet = Fleet {
+        processes: 1_000_000,
+        lifetime_ms: 3_600_000,
+        ttl_ms: 60_000,
+        window_ms: 10_000,
+        brokers: None,
+    };
 
     #[test]
     fn the_dead_keep_their_nodes_for_a_ttl() {

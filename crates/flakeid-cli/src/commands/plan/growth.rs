@@ -20,8 +20,18 @@ pub(super) struct Growth {
     ids_per_second: f64,
     renewals_per_second: f64,
     asked_per_second_after_restart: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    each_broker: Option<EachBroker>,
     presets: Vec<&'static str>,
     stores: Vec<Load>,
+}
+
+/// What each of the brokers has to do.
+#[derive(Serialize)]
+struct EachBroker {
+    renewals_per_second: f64,
+    blocks: u64,
+    nodes_in_a_block: u64,
 }
 
 /// The load that the renewals put on one kind of store.
@@ -46,7 +56,7 @@ impl Growth {
             store: limit.store,
             use_percent: limit.use_percent(renewals_per_second),
             suffices: limit.suffices(renewals_per_second),
-            more_connections_than_default: limit.exceeds_connections(fleet.processes),
+            more_connections_than_default: limit.exceeds_connections(fleet.connections()),
         };
         let presets = Layout::presets().iter().filter(|(_, layout)| required.are_met_by(layout));
         Self {
@@ -56,6 +66,9 @@ impl Growth {
             ids_per_second: fleet.processes as f64 * required.rate as f64,
             renewals_per_second,
             asked_per_second_after_restart: fleet.requests_after_restart(),
+            each_broker: fleet.of_each_broker().map(|(renewals_per_second, blocks, size)| {
+                EachBroker { renewals_per_second, blocks, nodes_in_a_block: size }
+            }),
             presets: presets.map(|(name, _)| *name).collect(),
             stores: Limit::each().iter().map(load).collect(),
         }
@@ -68,7 +81,16 @@ impl Growth {
             format!("{}{mark}", store.store)
         });
         let presets = self.presets.iter().map(ToString::to_string);
-        format!("stores: {}\n  presets: {}", list(stores), list(presets))
+        let sufficient = format!("stores: {}\n  presets: {}", list(stores), list(presets));
+        let Some(EachBroker { renewals_per_second, blocks, nodes_in_a_block }) = &self.each_broker
+        else {
+            return sufficient;
+        };
+        format!(
+            "each broker: {} renewals/s, {} blocks of {nodes_in_a_block} nodes\n  {sufficient}",
+            rate(renewals_per_second.ceil()),
+            grouped(*blocks)
+        )
     }
 }
 
@@ -103,11 +125,26 @@ pub(super) fn table(steps: &[Growth]) -> String {
 pub(super) fn legend(fleet: &Fleet) -> String {
     let renewal = duration::shown(fleet.renewal_ms() as u64);
     let (ttl, lifetime) = (duration::shown(fleet.ttl_ms), duration::shown(fleet.lifetime_ms));
+    let load = match fleet.brokers {
+        None => format!("the load on the store: each process renews every {renewal} on average"),
+        Some(_) => format!(
+            "the load on the store: each broker renews each block every 3.3 s, and each
+            process renews at its broker every {renewal} on average"
+        ),
+    };
+    let spare = match fleet.brokers {
+        None => "",
+        Some(_) => {
+            "
+            and as many as one broker has, for its clients after it has crashed, and
+            two blocks that are not full for each broker"
+        }
+    };
     format!(
         "\
 nodes       one for each process, and one for each that died in the last {ttl}
-            (after {lifetime} on average, without giving its node back)
-renewals/s  the load on the store: each process renews every {renewal} on average
+            (after {lifetime} on average, without giving its node back){spare}
+renewals/s  {load}
 restart/s   requests to the store after it restarts, until it grants again
 stores      those for which the renewals are at most half of what one server handled on
             a machine with two processors; sqlite serves the processes of one host

@@ -1,6 +1,7 @@
 //! `flakeid layout plan`: layouts that meet requirements, and what a fleet needs as it grows.
 
 mod args;
+mod brokers;
 mod fleet;
 mod growth;
 mod limit;
