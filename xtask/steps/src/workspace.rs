@@ -88,7 +88,8 @@ pub fn build_programs() -> Outcome {
 /// The tests of the core that need no system, of the core without one.
 pub fn core_without_std() -> Outcome {
     tests_of_core()
-        .args(&["--no-default-features", "--lib", "--test", "model", "--test", "vectors"])
+        .args(&["-p", "workspace-hack", "--no-default-features"])
+        .args(&["--lib", "--test", "model", "--test", "vectors"])
         .run()
 }
 
