@@ -144,8 +144,8 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
              process, on the same processors, over loopback; the broker's store is in memory. The server's memory is what its \
              process grows by, in resident pages; the kernel's buffers of the sockets are not in it. Meanwhile, every \
              {} ms somebody asks `GET /livez` over a new connection. Every process here may have {files} files open, of which a \
-             connection takes one on either side: that is what ends the last row. 28,232 ports for one address would be \
-             the next limit.",
+             connection takes one on either side, so no row can have many more than the last one; the 28,232 ports that \
+             Linux has for one address unless told otherwise would be the next limit.",
             INTERVAL.as_millis(),
             effort.renewing.as_secs(),
             PROBE_INTERVAL.as_millis(),

@@ -145,8 +145,8 @@ impl BlockKeeper {
         for index in 0..self.holders.len() {
             let event = self.wake_by(self.holders[index].margin, Token::from_bits(0));
             // Most blocks have nothing due, and a token is a call of the system's: with a thousand blocks,
-            // of which hundreds are renewed in a second, one for each of them would take a fifth of a
-            // processor.
+            // of which hundreds are renewed in a second, one for each of them every time would be hundreds
+            // of thousands of calls.
             let Self { holders, holder_options, .. } = &*self;
             if holders[index].holder.step(holder_options, &event).1.is_empty() {
                 continue;
