@@ -85,7 +85,7 @@ enum Table {
     Correctness,
     /// IDs over HTTP against a bare server
     Server,
-    /// Renewals through a broker against those of PostgreSQL, and what is left for the store
+    /// Renewals through a broker against those of its store, and what is left for the store
     Broker,
     /// A million holders in a broker's memory
     Holders,

@@ -30,11 +30,11 @@ pub(crate) struct OurServer {
 impl OurServer {
     pub(crate) fn start(
         service: Service,
-        listener: Listener,
+        listener: &Listener,
         options: ServeOptions,
     ) -> Result<Self, Box<dyn Error>> {
-        let address = address_of(&listener)?;
-        let server = Server::bind(service, &listener, options)?;
+        let address = address_of(listener)?;
+        let server = Server::bind(service, listener, options)?;
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = move || server.run(async { drop(stopped.await) });
         let thread = std::thread::Builder::new().name(THREADS.to_owned()).spawn(serve)?;

@@ -64,7 +64,7 @@ impl Hosted {
             shutdown_timeout: Duration::from_millis(100),
             ..ServeOptions::default()
         };
-        Ok(Self { address, _server: OurServer::start(service, listener, options)? })
+        Ok(Self { address, _server: OurServer::start(service, &listener, options)? })
     }
 
     pub(super) fn url(&self) -> String {

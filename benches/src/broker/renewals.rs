@@ -24,7 +24,7 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 /// The namespace of the rows of renewals as fast as they are answered.
 const BROKERED: &str = "brokered";
-/// How many ways to renew are compared: the first is PostgreSQL's own.
+/// How many ways to renew are compared: the first is the store's own.
 const WAYS: usize = 3;
 /// How many clients renew at the same time, each as soon as it has its answer.
 const CLIENTS: [usize; 2] = [4, 16];
@@ -147,8 +147,16 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
             "the store's transactions/s",
         ],
         rows: cells,
-        notes: vec![format!(
-            "{} rounds of {} ms a row, then {} s for each number of members. PostgreSQL is a private server with \
+        notes: vec![note(effort)],
+        targets,
+        figures,
+    })
+}
+
+/// How it was measured.
+fn note(effort: Effort) -> String {
+    format!(
+        "{} rounds of {} ms a row, then {} s for each number of members. PostgreSQL is a private server with \
              durable commits; it, the broker with its server, and the clients share the processors. Clients renew again \
              as soon as they have an answer, each over a connection that is kept. They are threads with the client that \
              every generator leases with; bare clients do little more than send and receive, from one thread of another \
@@ -156,14 +164,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
              broker's server. Members renew every {} ms, as those of a broker do. Transactions are \
              `pg_stat_database.xact_commit` of the database, without autovacuum; who leases from PostgreSQL itself makes \
              one for each renewal, every 3.3 s. × is to PostgreSQL with as many clients.",
-            effort.plan.rounds,
-            effort.plan.batch.as_millis(),
-            effort.counting.as_secs(),
-            INTERVAL.as_millis(),
-        )],
-        targets,
-        figures,
-    })
+        effort.plan.rounds,
+        effort.plan.batch.as_millis(),
+        effort.counting.as_secs(),
+        INTERVAL.as_millis(),
+    )
 }
 
 impl Row {

@@ -281,5 +281,5 @@ fn serve() -> Result<OurServer, Box<dyn Error>> {
     let generator = subject::wide(31)?;
     let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))
         .max_count(VERY_MUCH.ids);
-    OurServer::start(service, serving::listener()?, ServeOptions::default())
+    OurServer::start(service, &serving::listener()?, ServeOptions::default())
 }
