@@ -2,6 +2,7 @@
 
 mod bare;
 mod batch;
+mod broker;
 mod cap;
 mod clock;
 mod cost;
@@ -15,6 +16,7 @@ mod resources;
 mod rivals;
 mod sample;
 mod server;
+mod serving;
 mod subject;
 mod threads;
 mod uniqueness;
@@ -26,8 +28,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
+use broker::{connections, holders, member_process, renewals};
 use report::Section;
 use sample::Plan;
 
@@ -47,6 +50,19 @@ struct Options {
     /// Also write the figures to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+/// What a table starts as a process of its own.
+#[derive(Subcommand)]
+enum Part {
+    /// Members of a broker on a connection each
+    #[command(hide = true)]
+    Members(member_process::Options),
+    /// Holders in the memory of a broker
+    #[command(hide = true)]
+    Holders(holders::Options),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,19 +85,28 @@ enum Table {
     Correctness,
     /// IDs over HTTP against a bare server
     Server,
+    /// Renewals through a broker against those of its store, and what is left for the store
+    Broker,
+    /// A million holders in a broker's memory
+    Holders,
+    /// Members of a broker on thousands of connections at once
+    Connections,
 }
 
-/// Memory comes first, because what other tables have given back is used again. `threads` and `cost`
-/// come last, because ferroid's ticker is a background thread that never ends and would share the
-/// processors with whatever is measured after it.
-const ORDER: [Table; 9] = [
+/// Memory comes first, that of connections included, because what other tables have given back is used
+/// again. `threads` and `cost` come last, because ferroid's ticker is a background thread that never ends
+/// and would share the processors with whatever is measured after it.
+const ORDER: [Table; 12] = [
     Table::Resources,
+    Table::Connections,
     Table::Correctness,
     Table::Batch,
     Table::Cap,
     Table::Latency,
     Table::Lease,
     Table::Server,
+    Table::Broker,
+    Table::Holders,
     Table::Threads,
     Table::Cost,
 ];
@@ -92,6 +117,9 @@ struct Effort {
     cap: cap::Plan,
     renewing: Duration,
     server: Plan,
+    broker: renewals::Effort,
+    holders: holders::Effort,
+    connections: connections::Effort,
     ids: usize,
     rival_ids: usize,
 }
@@ -110,6 +138,25 @@ impl Effort {
             } else {
                 Plan { rounds: 21, batch: Duration::from_millis(500) }
             },
+            broker: if quick {
+                let plan = Plan { rounds: 3, batch: Duration::from_millis(200) };
+                renewals::Effort { plan, counting: Duration::from_secs(2) }
+            } else {
+                let plan = Plan { rounds: 11, batch: Duration::from_secs(1) };
+                renewals::Effort { plan, counting: Duration::from_secs(20) }
+            },
+            holders: if quick {
+                holders::Effort { holders: 50_000, calls: 1_000 }
+            } else {
+                holders::Effort { holders: 1_000_000, calls: 100_000 }
+            },
+            connections: if quick {
+                let renewing = Duration::from_secs(2);
+                connections::Effort { connections: [100, 1_000], renewing }
+            } else {
+                let renewing = Duration::from_secs(15);
+                connections::Effort { connections: [1_000, 10_000], renewing }
+            },
             ids: if quick { 500_000 } else { 10_000_000 },
             rival_ids: if quick { 100_000 } else { 2_000_000 },
         }
@@ -127,6 +174,11 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    match &options.part {
+        Some(Part::Members(options)) => return member_process::run(options),
+        Some(Part::Holders(options)) => return holders::run(options),
+        None => {}
+    }
     let effort = Effort::new(options.quick);
     if options.quick {
         println!("Smoke run (`--quick`): these figures mean little.\n");
@@ -147,7 +199,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
         sections.push(measure(table, &effort)?);
     }
-    sections.sort_by_key(|section| section.title);
+    sections.sort_by_key(Section::number);
     for section in &sections {
         println!("{section}");
     }
@@ -169,6 +221,9 @@ fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
         Table::Latency => latency::measure(effort.cap),
         Table::Resources => resources::measure(),
         Table::Server => server::measure(effort.server),
+        Table::Broker => renewals::measure(effort.broker),
+        Table::Holders => holders::measure(effort.holders),
+        Table::Connections => connections::measure(effort.connections),
         Table::Correctness => uniqueness::measure(effort.ids),
     }
 }

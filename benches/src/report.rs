@@ -107,6 +107,13 @@ pub(crate) struct Section {
     pub(crate) figures: Vec<Figure>,
 }
 
+impl Section {
+    /// That of its title.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.title.split_once('.')?.0.parse().ok()
+    }
+}
+
 impl Display for Section {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "## {}\n\nKind of figures: {}.\n", self.title, self.kind)?;

@@ -104,7 +104,7 @@ fn growth<T>(count: u32, make: impl Fn(u32) -> T) -> Result<f64, Box<dyn Error>>
 }
 
 /// In KiB. The cheaper sources of this figure are late by a few dozen pages.
-fn resident() -> Result<f64, Box<dyn Error>> {
+pub(crate) fn resident() -> Result<f64, Box<dyn Error>> {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup")?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:"));
     let figure = line.and_then(|line| line.split_whitespace().next()).ok_or("no Rss")?;

@@ -2,28 +2,25 @@
 
 mod bare;
 mod client;
-mod processor;
+pub(crate) mod processor;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::SocketAddr;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytes::Bytes;
-use flakeid_server::{Listener, ServeOptions, Server, Service};
-use tokio::sync::oneshot;
+use flakeid_server::{ServeOptions, Service};
 
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Samples};
+use crate::serving::{self, OurServer, THREADS};
 use crate::subject;
 use bare::{Answer, BareServer};
 use client::{Client, Load};
 
 const JSON: &str = "application/json";
 const OCTETS: &str = "application/octet-stream";
-/// How tokio calls the threads of flakeid's server.
-const THREADS: &str = "flakeid-serve";
 /// As many callers as keep two processors busy.
 const CALLERS: usize = 16;
 /// Of the rows where one caller asks for very much: the others, and how long each of them pauses.
@@ -155,7 +152,7 @@ impl Row {
 }
 
 pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
-    let ours = OurServer::start()?;
+    let ours = serve()?;
     let bare = BareServer::start(SUBJECTS.iter().map(|subject| answer(subject)).collect())?;
     let client = Client::new()?;
     let places = [
@@ -279,34 +276,10 @@ fn answer(subject: &Subject) -> Answer {
     }
 }
 
-/// flakeid's server, until it is dropped.
-struct OurServer {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl OurServer {
-    fn start() -> Result<Self, Box<dyn Error>> {
-        let generator = subject::wide(31)?;
-        let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))
-            .max_count(VERY_MUCH.ids);
-        let listener = Listener::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
-        let server = Server::bind(service, &listener, ServeOptions::default())?;
-        let Listener::Tcp(address) = server.address()? else {
-            return Err("flakeid's server does not listen on TCP".into());
-        };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let serve = move || server.run(async { drop(stopped.await) });
-        let thread = std::thread::Builder::new().name(THREADS.to_owned()).spawn(serve)?;
-        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for OurServer {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        let ended = self.thread.take().map(JoinHandle::join);
-        assert!(ended.is_none_or(|ended| ended.is_ok()), "flakeid's server panicked");
-    }
+/// flakeid's server of IDs.
+fn serve() -> Result<OurServer, Box<dyn Error>> {
+    let generator = subject::wide(31)?;
+    let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))
+        .max_count(VERY_MUCH.ids);
+    OurServer::start(service, &serving::listener()?, ServeOptions::default())
 }

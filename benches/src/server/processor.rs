@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The time of all threads of that name. Linux keeps 15 letters of a name.
-pub(super) fn time_of(name: &str) -> io::Result<Duration> {
+pub(crate) fn time_of(name: &str) -> io::Result<Duration> {
     let mut sum = Duration::ZERO;
     for task in fs::read_dir("/proc/self/task")? {
         let task = task?.path();

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,10 @@ use flakeid_core::{Error, Id};
 use flakeid_lease::AnyGenerator;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use prometheus_client::metrics::counter::Counter;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::forms::Form;
+use crate::turns::Turns;
 
 /// How many IDs are generated at a time: a long answer holds up neither others nor memory.
 pub(crate) const PIECE: u64 = 4_096;
@@ -36,6 +38,11 @@ impl Body {
     pub(crate) fn ids(stream: IdStream) -> Self {
         Self(Content::Ids(Box::new(stream)))
     }
+
+    /// Whether it is all there already.
+    pub(crate) const fn is_whole(&self) -> bool {
+        matches!(self.0, Content::Whole(_))
+    }
 }
 
 impl HttpBody for Body {
@@ -50,8 +57,11 @@ impl HttpBody for Body {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Content::Ids(stream) => {
                 if std::mem::take(&mut stream.yields) {
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
+                    let Some(turn) = stream.turns.next(Instant::now()) else {
+                        context.waker().wake_by_ref();
+                        return Poll::Pending;
+                    };
+                    stream.wait = Some(Box::pin(sleep_until(turn.into())));
                 }
                 let piece = ready!(stream.poll_next(context));
                 stream.yields = stream.left > 0;
@@ -91,6 +101,8 @@ pub(crate) struct IdStream {
     max_wait: Duration,
     waiting_since: Option<Instant>,
     waits: Counter,
+    turns: Arc<Turns>,
+    /// For the generator, or for this answer's turn.
     wait: Option<Pin<Box<Sleep>>>,
     /// A piece that was generated before it was asked for.
     generated: Option<Vec<u8>>,
@@ -106,6 +118,7 @@ impl IdStream {
         count: u64,
         max_wait: Duration,
         waits: Counter,
+        turns: Arc<Turns>,
     ) -> Self {
         Self {
             generator,
@@ -117,6 +130,7 @@ impl IdStream {
             max_wait,
             waiting_since: None,
             waits,
+            turns,
             wait: None,
             generated: None,
             yields: false,
@@ -202,11 +216,11 @@ impl IdStream {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Wake, Waker};
 
     use flakeid_core::{Generator, ManualClock};
+    use http_body_util::BodyExt;
 
     use super::*;
 
@@ -218,15 +232,19 @@ mod tests {
         }
     }
 
-    #[test]
-    fn others_have_their_turn_between_two_pieces() {
+    fn octets(pieces: u64, turns: &Arc<Turns>) -> Body {
         let clock = ManualClock::new(1_800_000_000_000);
         let wide = Generator::builder("t41.s22@0/1ms".parse().unwrap());
         let wide = wide.node(0).clock(clock).build().unwrap();
         let wait = Duration::from_secs(1);
-        let (count, waits) = (3 * PIECE, Counter::default());
-        let stream = IdStream::new(wide.into(), Form::Octets, count, wait, waits);
-        let mut body = Body::ids(stream);
+        let (count, waits) = (pieces * PIECE, Counter::default());
+        let (form, turns) = (Form::Octets, Arc::clone(turns));
+        Body::ids(IdStream::new(wide.into(), form, count, wait, waits, turns))
+    }
+
+    #[test]
+    fn others_have_their_turn_between_two_pieces() {
+        let mut body = octets(3, &Arc::new(Turns::new()));
         let counted = Arc::new(Wakes(AtomicUsize::new(0)));
         let waker = Waker::from(Arc::clone(&counted));
         let mut polls = Vec::new();
@@ -242,5 +260,15 @@ mod tests {
         let piece = Some(8 * PIECE);
         assert_eq!(polls, [piece, None, piece, None, piece]);
         assert_eq!(counted.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
+    }
+    #[test]
+    fn while_others_ask_pieces_are_a_turn_apart() {
+        let turns = Arc::new(Turns::with_others());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let began = Instant::now();
+        let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
+        assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
+        // The first needs no turn, and that of the second has come already.
+        assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }
 }

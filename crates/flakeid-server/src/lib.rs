@@ -39,6 +39,7 @@ mod server;
 mod service;
 mod tls;
 mod tokens;
+mod turns;
 
 pub use body::Body;
 pub use bounds_json::BoundsJson;

@@ -64,6 +64,25 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
+/// How many connections may wait to be accepted; the system may allow fewer (Linux:
+/// `net.core.somaxconn`). A fleet connects at once when its broker comes back, and whoever finds no place
+/// tries again a second later.
+const BACKLOG: u32 = 4_096;
+
+/// Listens with more room for those who wait than the standard library, which has 128.
+#[cfg(unix)]
+fn listen(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+    use std::os::fd::OwnedFd;
+    // A socket that listens already may be told so again, with another number.
+    let socket = std::net::TcpStream::from(OwnedFd::from(listener));
+    tokio::net::TcpSocket::from_std_stream(socket).listen(BACKLOG)
+}
+
+#[cfg(not(unix))]
+fn listen(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+    TcpListener::from_std(listener)
+}
+
 /// A listener that has its address.
 pub(crate) enum BoundListener {
     Tcp(TcpListener),
@@ -78,10 +97,12 @@ impl BoundListener {
     /// In the context of a runtime.
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
-            Listener::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
-            Listener::Bound(listener) => {
-                Ok(Self::Tcp(TcpListener::from_std(listener.try_clone()?)?))
+            Listener::Tcp(address) => {
+                let listener = std::net::TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Tcp(listen(listener)?))
             }
+            Listener::Bound(listener) => Ok(Self::Tcp(listen(listener.try_clone()?)?)),
             #[cfg(unix)]
             Listener::Unix(path) => {
                 let listener = match UnixListener::bind(path) {

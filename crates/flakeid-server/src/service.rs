@@ -1,6 +1,7 @@
 //! What is answered to a request.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -24,6 +25,7 @@ use crate::query::{number, parameters};
 use crate::reads;
 use crate::route::{Resource, Route};
 use crate::tokens::Tokens;
+use crate::turns::Turns;
 
 const OPEN_API: &str = include_str!("openapi.json");
 
@@ -36,6 +38,7 @@ pub struct Service {
     tokens: Tokens,
     limits: Limits,
     metrics: Metrics,
+    turns: Arc<Turns>,
 }
 
 /// What one request gets at most.
@@ -53,6 +56,7 @@ struct Served {
     layout_name: String,
     ids: Counter,
     waits: Counter,
+    turns: Arc<Turns>,
 }
 
 impl Service {
@@ -60,16 +64,16 @@ impl Service {
     /// most a second of waiting for each 4,096 of them.
     #[must_use]
     pub fn new(generators: BTreeMap<String, AnyGenerator>) -> Self {
-        let metrics = Metrics::new(&generators);
+        let (metrics, turns) = (Metrics::new(&generators), Arc::new(Turns::new()));
         let serve = |(name, generator): (String, AnyGenerator)| {
             let layout_name = layout_name(generator.layout());
             let (ids, waits) = (metrics.ids_of(&name), metrics.waits_of(&name));
-            (name, Served { generator, layout_name, ids, waits })
+            (name, Served { generator, layout_name, ids, waits, turns: Arc::clone(&turns) })
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
         let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
-        Self { namespaces, brokers, tokens, limits, metrics }
+        Self { namespaces, brokers, tokens, limits, metrics, turns }
     }
 
     /// Grants leases too, each broker those of its namespace.
@@ -130,7 +134,11 @@ impl Service {
             Some(route) if !route.allows(request.method()) => not_allowed(&route),
             Some(route) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
         };
-        self.metrics.count_request(operation, answer.code, began.elapsed());
+        let ended = Instant::now();
+        if answer.response.body().is_whole() {
+            self.turns.note_short(ended);
+        }
+        self.metrics.count_request(operation, answer.code, ended - began);
         answer.response
     }
 
@@ -277,7 +285,8 @@ impl Served {
             ));
         };
         let (generator, waits) = (self.generator.clone(), self.waits.clone());
-        let mut stream = IdStream::new(generator, form, count, limits.max_wait, waits);
+        let turns = Arc::clone(&self.turns);
+        let mut stream = IdStream::new(generator, form, count, limits.max_wait, waits, turns);
         let body = match stream.begin().await? {
             Some(whole) => Body::whole(whole),
             None => Body::ids(stream),

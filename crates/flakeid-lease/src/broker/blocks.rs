@@ -1,6 +1,7 @@
 //! All blocks that a broker holds: which node it grants, and in which window.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::block::Block;
 use crate::protocol::{
@@ -47,8 +48,9 @@ pub struct Blocks {
     expiries: BTreeSet<(i64, u64)>,
     /// The nodes of grants, by the half of the token that stays.
     tokens: BTreeMap<u64, u64>,
-    /// The last node of each name.
-    names: BTreeMap<String, u64>,
+    /// The last node of each name, by the name's hash. The name itself is in the node's row, and there it
+    /// is compared: a map of the names would have every name twice, and would be searched more slowly.
+    names: BTreeMap<u64, u64>,
 }
 
 impl Blocks {
@@ -112,6 +114,11 @@ impl Blocks {
     /// # Errors
     /// The denial; nothing was granted then.
     pub fn acquire(&mut self, request: &Acquire, now: i64) -> Result<Grant, Denial> {
+        self.acquire_owned(request.clone(), now)
+    }
+
+    /// As [`acquire`](Self::acquire), without a copy of the request.
+    pub(super) fn acquire_owned(&mut self, request: Acquire, now: i64) -> Result<Grant, Denial> {
         let request = &self.limited(request);
         self.check(request, now)?;
         self.expire(now);
@@ -119,7 +126,7 @@ impl Blocks {
             return answer;
         }
         let named = match &request.identity {
-            Identity::Name(name) => self.names.get(name).copied(),
+            Identity::Name(name) => self.last_node_of(name),
             Identity::Any | Identity::Node(_) => None,
         };
         let row = self.choose(named, request, now)?;
@@ -127,7 +134,7 @@ impl Blocks {
         self.forget(row.node);
         self.tokens.insert(grant_half(request.token), row.node);
         if !row.owner.name.is_empty() {
-            self.names.insert(row.owner.name.clone(), row.node);
+            self.names.insert(hash_of(&row.owner.name), row.node);
         }
         self.hold(row);
         Ok(grant)
@@ -210,11 +217,11 @@ impl Blocks {
     }
 
     /// The request with its window and TTL cut to this broker's: every renewal can ask for more.
-    fn limited(&self, request: &Acquire) -> Acquire {
+    fn limited(&self, request: Acquire) -> Acquire {
         Acquire {
             window_ms: request.window_ms.min(self.namespace.bounds.max_window_ms),
             ttl_ms: request.ttl_ms.min(self.ttl_ms),
-            ..request.clone()
+            ..request
         }
     }
 
@@ -274,6 +281,14 @@ impl Blocks {
         Err(denial)
     }
 
+    /// The node that was last granted to a name. `None` also if another name with the same hash was
+    /// granted one since: then the name gets whichever node is free, as one that is not known.
+    fn last_node_of(&self, name: &str) -> Option<u64> {
+        let node = *self.names.get(&hash_of(name))?;
+        let row = self.held.get(&(node >> self.block_bits))?.row(node)?;
+        (row.owner.name == name).then_some(node)
+    }
+
     /// Forgets who held a node before.
     fn forget(&mut self, node: u64) {
         let block = self.held.get(&(node >> self.block_bits));
@@ -281,8 +296,9 @@ impl Blocks {
         if let Some(token) = row.token {
             self.tokens.remove(&grant_half(token));
         }
-        if self.names.get(&row.owner.name) == Some(&node) {
-            self.names.remove(&row.owner.name);
+        let name = hash_of(&row.owner.name);
+        if self.names.get(&name) == Some(&node) {
+            self.names.remove(&name);
         }
     }
 
@@ -315,4 +331,11 @@ impl Blocks {
 /// The half of a token that stays for the whole grant.
 fn grant_half(token: Token) -> u64 {
     (token.to_bits() >> 64) as u64
+}
+
+/// The same in every run of this build, so that two brokers in the same state are equal.
+fn hash_of(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }

@@ -285,7 +285,7 @@ impl Shared {
         }
         let waited_ms = request.waited_ms.saturating_add(ms_since(read));
         let request = Acquire { waited_ms, ..request.clone() };
-        match state.blocks.acquire(&request, self.clock.unix_ms()) {
+        match state.blocks.acquire_owned(request, self.clock.unix_ms()) {
             Ok(grant) => Ok(Some(grant)),
             Err(Denial::Refused(refusal)) => Err(refusal.into()),
             Err(Denial::BlockFence | Denial::NotHeld) => Err(block_fence_reached(state)),

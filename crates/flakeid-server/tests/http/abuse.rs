@@ -2,9 +2,10 @@
 //! everybody else is served.
 
 use std::io::Write;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use flakeid_server::ServeOptions;
+use flakeid_server::{Listener, ServeOptions, Server};
 
 use crate::client::{TestServer, service};
 
@@ -96,6 +97,24 @@ fn those_who_take_their_time_are_shown_out() {
         if let Some(reply) = client.reply() {
             assert_eq!(reply.status, 408);
         }
+    }
+}
+
+/// A fleet connects at once when its broker comes back: whoever does not find a place among those who
+/// wait to be accepted tries again a second later.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_can_wait_to_be_accepted() {
+    let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    let wanted = allowed.trim().parse::<usize>().unwrap().min(1_000);
+    let any = "127.0.0.1:0".parse().unwrap();
+    for listener in [Listener::Tcp(any), Listener::bound(any).unwrap()] {
+        let server = Server::bind(service(), &listener, ServeOptions::default()).unwrap();
+        let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
+        // It does not run, so it accepts nobody.
+        let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(500));
+        let waiting: Vec<_> = (0..wanted).map_while(|number| connect(number).ok()).collect();
+        assert_eq!(waiting.len(), wanted, "{listener:?}");
     }
 }
 

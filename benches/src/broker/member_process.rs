@@ -1,0 +1,230 @@
+//! The process of members: each has a connection that is kept, leases a node and renews it.
+
+use std::error::Error;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use clap::Args;
+use flakeid_core::Layout;
+use flakeid_lease::protocol::Grant;
+use flakeid_lease::store::http::{AcquireJson, GrantJson, RenewJson, RenewedJson};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{sleep, timeout};
+
+use super::hosted::layout;
+use super::members::{Joined, Renewed};
+use super::requests::{follow, renewal, request};
+use crate::histogram::Histogram;
+
+type Failed = Box<dyn Error + Send + Sync>;
+
+/// How long a member waits for a node, with all others that come at the same moment; how long for an answer
+/// after that, and how often it asks for a node.
+const JOIN_PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(5);
+const ATTEMPTS: u32 = 5;
+
+/// The options of the process.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The broker's
+    #[arg(long)]
+    address: SocketAddr,
+    /// The namespace of the nodes
+    #[arg(long)]
+    namespace: String,
+    /// How many members
+    #[arg(long)]
+    members: usize,
+    /// Between two renewals of one member; 0 to renew again as soon as there is an answer
+    #[arg(long)]
+    interval_ms: u64,
+}
+
+/// What all members write to.
+#[derive(Default)]
+struct Counts {
+    failed: u64,
+    why: String,
+}
+
+/// Prints a line when all members have a node, and another one when they have ended because the standard
+/// input was closed.
+pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let (end, ended) = watch::channel(false);
+    std::thread::spawn(move || {
+        // An error is an end, too; and without a listener there is nothing left to end.
+        drop(std::io::stdin().read_to_end(&mut Vec::new()));
+        end.send_replace(true);
+    });
+    runtime.block_on(run_all(options, ended))
+}
+
+async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), Box<dyn Error>> {
+    let layout = layout()?;
+    let began = Instant::now();
+    let (joining, mut joined) = mpsc::unbounded_channel();
+    let calls = Arc::new(Mutex::new(Histogram::new()));
+    let counts = Arc::new(Mutex::new(Counts::default()));
+    let interval = Duration::from_millis(options.interval_ms);
+    let mut members = Vec::new();
+    for number in 0..options.members {
+        let (joining, mut ended) = (joining.clone(), ended.clone());
+        let (calls, counts) = (Arc::clone(&calls), Arc::clone(&counts));
+        let (address, namespace) = (options.address, options.namespace.clone());
+        // Members are spread evenly over the interval, and differ a little in how long theirs is.
+        let share = number as f64 / options.members as f64;
+        let interval = interval.mul_f64(0.9 + 0.2 * share);
+        members.push(tokio::spawn(async move {
+            let member = join(address, namespace, layout).await;
+            let (member, told) = match member {
+                Ok(member) => (Some(member), Ok(())),
+                Err(error) => (None, Err(error.to_string())),
+            };
+            drop(joining.send(told));
+            let Some(mut member) = member else { return };
+            let renew = async {
+                sleep(interval.mul_f64(share)).await;
+                loop {
+                    let sent = Instant::now();
+                    match timeout(PATIENCE, member.renew()).await {
+                        Ok(Ok(())) => lock(&calls).record(sent.elapsed()),
+                        Ok(Err(error)) => note(&counts, &error.to_string()),
+                        Err(_) => note(&counts, "no answer in time"),
+                    }
+                    if !interval.is_zero() {
+                        sleep(interval.saturating_sub(sent.elapsed())).await;
+                    }
+                }
+            };
+            tokio::select! {
+                () = renew => {}
+                _ = ended.wait_for(|ended| *ended) => {}
+            }
+        }));
+    }
+    let mut outcome = Joined::default();
+    for _ in 0..options.members {
+        match joined.recv().await.ok_or("a member is gone")? {
+            Ok(()) => outcome.granted += 1,
+            Err(why) if outcome.failed == 0 => (outcome.failed, outcome.why) = (1, why),
+            Err(_) => outcome.failed += 1,
+        }
+    }
+    outcome.took_ms = began.elapsed().as_secs_f64() * 1e3;
+    println!("{}", serde_json::to_string(&outcome)?);
+    // Renewals count from now on.
+    *lock(&calls) = Histogram::new();
+    let began = Instant::now();
+    for member in members {
+        member.await?;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let (calls, counts) = (lock(&calls), lock(&counts));
+    let percentile =
+        |share| calls.percentile(share).map_or(0.0, |took: Duration| took.as_secs_f64() * 1e6);
+    let outcome = Renewed {
+        renewals: calls.count(),
+        failed: counts.failed,
+        seconds,
+        p50: percentile(0.5),
+        p99: percentile(0.99),
+        why: counts.why.clone(),
+    };
+    println!("{}", serde_json::to_string(&outcome)?);
+    Ok(())
+}
+
+fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn note(counts: &Mutex<Counts>, why: &str) {
+    let mut counts = lock(counts);
+    counts.failed += 1;
+    if counts.why.is_empty() {
+        why.clone_into(&mut counts.why);
+    }
+}
+
+/// A connection and a node.
+struct Member {
+    sender: SendRequest<Full<Bytes>>,
+    path: String,
+    layout: Layout,
+    broker: String,
+    grant: Grant,
+}
+
+/// Connects and leases a node; as often as a member would within its patience.
+async fn join(address: SocketAddr, namespace: String, layout: Layout) -> Result<Member, Failed> {
+    let mut failed: Failed = "never asked".into();
+    for _ in 0..ATTEMPTS {
+        let attempt = timeout(JOIN_PATIENCE, lease(address, &namespace, layout));
+        match attempt.await.unwrap_or_else(|_| Err("no node in time".into())) {
+            Ok(member) => return Ok(member),
+            Err(error) => failed = error,
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    Err(failed)
+}
+
+async fn lease(address: SocketAddr, namespace: &str, layout: Layout) -> Result<Member, Failed> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let path = format!("/v1/{namespace}/leases");
+    let body = AcquireJson::new(&request(layout), 0);
+    let granted: GrantJson = ask(&mut sender, &Method::POST, &path, &body).await?;
+    let (grant, broker) = (granted.to_grant()?, granted.broker);
+    let path = format!("{path}/{}", grant.node);
+    Ok(Member { sender, path, layout, broker, grant })
+}
+
+impl Member {
+    async fn renew(&mut self) -> Result<(), Failed> {
+        let renew = renewal(&self.layout, &self.grant)?;
+        let body = RenewJson::new(&renew, 0, &self.broker, false);
+        let renewed: RenewedJson = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
+        follow(&mut self.grant, &renew, renewed.into());
+        Ok(())
+    }
+}
+
+/// One request, and its answer.
+async fn ask<T: DeserializeOwned>(
+    sender: &mut SendRequest<Full<Bytes>>,
+    method: &Method,
+    path: &str,
+    body: &impl Serialize,
+) -> Result<T, Failed> {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(HOST, "localhost")
+        .header(CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(serde_json::to_vec(body)?)))?;
+    sender.ready().await?;
+    let answer = sender.send_request(request).await?;
+    let status = answer.status();
+    let body = answer.into_body().collect().await?.to_bytes();
+    if !status.is_success() {
+        return Err(format!("{status}: {}", String::from_utf8_lossy(&body)).into());
+    }
+    Ok(serde_json::from_slice(&body)?)
+}

@@ -1,0 +1,54 @@
+//! What a member asks a lessor for.
+
+use std::time::Duration;
+
+use flakeid_core::{Clock, Error, Layout, SystemClock};
+use flakeid_lease::fresh_token;
+use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Renew, Renewed};
+
+/// What members ask for: a broker's longest window, and a third of it between two renewals.
+const WINDOW_MS: u64 = 4_000;
+pub(super) const INTERVAL: Duration = Duration::from_millis(1_333);
+
+/// A request for any node, as a generator makes it that is told nothing.
+pub(super) fn request(layout: Layout) -> Acquire {
+    Acquire {
+        layout,
+        block_bits: 0,
+        identity: Identity::Any,
+        from: 0,
+        to: layout.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: fresh_token(),
+        window_ms: WINDOW_MS,
+        ttl_ms: 3 * WINDOW_MS,
+        now: SystemClock.unix_ms(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner { name: String::new(), host: "host-000.example".into(), pid: 1 },
+    }
+}
+
+/// The renewal that is due next.
+pub(super) fn renewal(layout: &Layout, grant: &Grant) -> Result<Renew, Error> {
+    let now = SystemClock.unix_ms();
+    Ok(Renew {
+        node: grant.node,
+        start: grant.start,
+        token: grant.token,
+        next: fresh_token().of_grant(grant.token),
+        confirmed: grant.fence,
+        wanted: layout.tick_at(now)?.saturating_add(WINDOW_MS / layout.unit_ms()),
+        ttl_ms: 3 * WINDOW_MS,
+        now,
+        waited_ms: 0,
+    })
+}
+
+/// What is held after an answer.
+pub(super) fn follow(grant: &mut Grant, request: &Renew, answer: Renewed) {
+    grant.token = request.next;
+    grant.fence = grant.fence.max(answer.fence);
+    grant.expires = answer.expires;
+}
