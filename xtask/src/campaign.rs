@@ -10,6 +10,8 @@ use crate::python;
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     let folder = files::shown(&target_folder().join("campaign"))?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // Brokers are processes of the command, which has to lie beside the campaign.
+    Step::cargo(&["build", "--quiet", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
     let mut step = start(&["run", "--folder", &folder]).args(&arguments);
     if with_python {
         step = step.args(&["--python", &python::with_wheel("campaign")?]);
@@ -17,7 +19,8 @@ pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     step.run()
 }
 
-/// Every kind of store that is no cluster, as the tests try it. Three at a time issue as many IDs together as one alone would.
+/// Every kind of store that is no cluster, as the tests try it. Three at a time issue as many IDs together
+/// as one alone would.
 pub(crate) fn short() -> Outcome {
     run(
         false,

@@ -76,7 +76,9 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("fork handler", &core, workspace::fork_handler)?;
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
     times.step_without("loom models", &loom, workspace::loom_models)?;
-    let stores = [DOCUMENTS, COMMAND, LANGUAGES, &["examples"]];
+    // Not the command, whose processes are brokers.
+    let others = ["examples", "tests/guide", "tests/model", "tests/sources"];
+    let stores = [DOCUMENTS, LANGUAGES, &others];
     times.step_without("campaign", &stores, campaign::short)?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;

@@ -15,7 +15,7 @@ use crate::fault::{ClockSetting, ProcessFault};
 use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
 use crate::report::{self, Report};
 use crate::schedule::Schedule;
-use crate::shared_memory::{GROUPS, SharedMemory, Tally};
+use crate::shared_memory::{GROUPS, NODES, SharedMemory, Tally};
 use crate::store_faults::FaultLog;
 use crate::store_kind::StoreKind;
 use crate::workers::Workers;
@@ -81,6 +81,20 @@ impl<'a> Execution<'a> {
         let done = thread::scope(|scope| {
             let store = scope
                 .spawn(|| log.inject_store_faults(deployment, schedule, began, began + duration));
+            let brokers: Vec<_> = (0..deployment.brokers())
+                .map(|broker| {
+                    let log = &log;
+                    scope.spawn(move || {
+                        log.inject_broker_faults(
+                            deployment,
+                            broker,
+                            schedule,
+                            began,
+                            began + duration,
+                        )
+                    })
+                })
+                .collect();
             let observing = scope.spawn(|| {
                 let url = deployment.direct_url();
                 continuations::observe(&url, NAMESPACE, &log.observed, || log.is_over())
@@ -95,9 +109,13 @@ impl<'a> Execution<'a> {
             let panicked =
                 |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
+            let brokers_done: Vec<_> = brokers.into_iter().map(|broker| broker.join()).collect();
             let observed = observing.join();
             done?;
             store_done.map_err(|_| panicked("injects the store's faults"))??;
+            for broker_done in brokers_done {
+                broker_done.map_err(|_| panicked("injects the brokers' faults"))??;
+            }
             observed.map_err(|_| panicked("reads the store's rows"))?
         });
         self.log = log;
@@ -232,10 +250,11 @@ impl<'a> Execution<'a> {
         seed: u64,
         command: String,
     ) -> io::Result<Report> {
-        let leased = Audit::of_folder(&folder.join("leased"))?;
-        let plain = Audit::of_folder(&folder.join("plain"))?;
-        let heartbeat = Audit::of_folder(&folder.join("heartbeat"))?;
+        let leased = Audit::of_folder(&folder.join("leased"), self.deployment.nodes())?;
+        let plain = Audit::of_folder(&folder.join("plain"), NODES)?;
+        let heartbeat = Audit::of_folder(&folder.join("heartbeat"), NODES)?;
         let mut violations = self.workers.crashed.clone();
+        violations.extend(self.deployment.crashed());
         let mut check = |wrong: bool, what: String| {
             if wrong {
                 violations.push(what);

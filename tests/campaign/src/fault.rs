@@ -55,6 +55,23 @@ pub(crate) enum StoreFault {
     FailedBack,
 }
 
+/// A fault of a broker, or of the network between it and its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BrokerFault {
+    /// SIGKILL. As after every other end, a supervisor starts another process.
+    Killed,
+    /// SIGTERM: it gives its blocks back and ends.
+    Ended,
+    /// SIGSTOP, and SIGCONT later.
+    Stopped,
+    /// The connections of its clients are reset, and new ones are refused.
+    Cut,
+    /// Packets between it and its clients are dropped silently in both directions.
+    Silenced,
+    /// They are delayed in both directions.
+    Delayed,
+}
+
 impl ProcessFault {
     /// The name under which the report counts it.
     pub(crate) const fn name(&self) -> &'static str {
@@ -67,6 +84,23 @@ impl ProcessFault {
             Self::Clock { setting: ClockSetting::Offset(_), .. } => "clock stepped",
             Self::Clock { setting: ClockSetting::Year1970, .. } => "clock in 1970",
             Self::Clock { setting: ClockSetting::Year2080, .. } => "clock in 2080",
+        }
+    }
+}
+
+impl BrokerFault {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Killed, Self::Stopped, Self::Ended, Self::Cut, Self::Silenced, Self::Delayed];
+
+    /// The name under which the report counts it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Killed => "broker killed",
+            Self::Ended => "broker ended",
+            Self::Stopped => "broker stopped",
+            Self::Cut => "broker cut off",
+            Self::Silenced => "broker silent",
+            Self::Delayed => "broker slow",
         }
     }
 }

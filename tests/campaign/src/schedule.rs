@@ -1,6 +1,6 @@
 //! The faults of a campaign, all of which are drawn from the seed before it begins.
 
-use crate::fault::{ClockSetting, ProcessFault, StoreFault};
+use crate::fault::{BrokerFault, ClockSetting, ProcessFault, StoreFault};
 use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
 use crate::rng::Rng;
 use crate::shared_memory::GROUPS;
@@ -21,6 +21,9 @@ pub(crate) struct FaultRange<'a> {
     pub(crate) other_store_faults: &'a [StoreFault],
     /// The mean time between two faults of the store, in milliseconds.
     pub(crate) store_fault_every_ms: u64,
+    /// How many brokers there are, and their longest window, in milliseconds.
+    pub(crate) brokers: usize,
+    pub(crate) broker_window_ms: u64,
 }
 
 /// When each fault is injected.
@@ -30,10 +33,14 @@ pub(crate) struct Schedule {
     pub(crate) process_faults: Vec<(u64, ProcessFault)>,
     /// The same, with the duration of the fault in milliseconds, and the group that it affects.
     pub(crate) store_faults: Vec<(u64, StoreFault, u64, usize)>,
+    /// The time, the fault and its duration for each broker.
+    pub(crate) broker_faults: Vec<Vec<(u64, BrokerFault, u64)>>,
 }
 
 /// The mean time between two faults of processes, in milliseconds.
 const PROCESS_FAULT_EVERY_MS: u64 = 36;
+/// The same for each broker.
+const BROKER_FAULT_EVERY_MS: u64 = 2_500;
 
 impl Schedule {
     pub(crate) fn draw(seed: u64, seconds: u64, workers: usize, range: FaultRange<'_>) -> Self {
@@ -82,8 +89,40 @@ impl Schedule {
             store_faults.push((at, choices[pick], rng.in_range(200..1500), group));
             at += rng.in_range(range.store_fault_every_ms / 2..range.store_fault_every_ms * 3 / 2);
         }
-        Self { process_faults, store_faults }
+        let broker_faults =
+            (0..range.brokers).map(|broker| draw_broker_faults(seed, broker, end, range)).collect();
+        Self { process_faults, store_faults, broker_faults }
     }
+}
+
+/// The faults of one broker: each kind once before chance decides, and then every second one a kill or a
+/// stop, of which half outlast its blocks.
+fn draw_broker_faults(
+    seed: u64,
+    broker: usize,
+    end: u64,
+    range: FaultRange<'_>,
+) -> Vec<(u64, BrokerFault, u64)> {
+    let mut rng = Rng::for_part(seed, 3 + broker as u64);
+    let mut faults = Vec::new();
+    let mut at = rng.in_range(1_000..1_000 + BROKER_FAULT_EVERY_MS);
+    while at < end {
+        let kinds = BrokerFault::ALL.len();
+        let fault = match faults.len() {
+            // Two brokers do not begin with the same kind.
+            turn if turn < kinds => BrokerFault::ALL[(turn + broker) % kinds],
+            _ if rng.percent(30) => BrokerFault::Killed,
+            _ if rng.percent(20) => BrokerFault::Stopped,
+            _ => BrokerFault::ALL[rng.in_range(0..kinds as u64) as usize],
+        };
+        let longest = match fault {
+            BrokerFault::Stopped => 2 * range.broker_window_ms,
+            _ => 1_500,
+        };
+        faults.push((at, fault, rng.in_range(100..longest)));
+        at += rng.in_range(BROKER_FAULT_EVERY_MS / 2..BROKER_FAULT_EVERY_MS * 3 / 2);
+    }
+    faults
 }
 
 fn draw_process_fault(
@@ -142,6 +181,8 @@ mod tests {
         restarts: &[StoreFault::Killed, StoreFault::Restored],
         other_store_faults: &[StoreFault::Paused],
         store_fault_every_ms: 3000,
+        brokers: 2,
+        broker_window_ms: 3000,
     };
 
     #[test]
@@ -176,6 +217,13 @@ mod tests {
                 "{store_fault:?}"
             );
         }
+        assert_eq!(schedule.broker_faults.len(), 2);
+        for faults in &schedule.broker_faults {
+            for fault in BrokerFault::ALL {
+                assert!(faults.iter().any(|(_, one, _)| *one == fault), "{fault:?}");
+            }
+        }
+        assert_ne!(schedule.broker_faults[0], schedule.broker_faults[1]);
     }
 
     #[test]

@@ -126,6 +126,34 @@ impl FaultLog {
         Ok(())
     }
 
+    /// Injects the faults of one broker in the same way. The first one is left alone while the store
+    /// restarts, so that it can go on.
+    pub(crate) fn inject_broker_faults(
+        &self,
+        deployment: &dyn Deployment,
+        broker: usize,
+        schedule: &Schedule,
+        began: Instant,
+        end: Instant,
+    ) -> io::Result<()> {
+        let faults = schedule.broker_faults.get(broker).into_iter().flatten();
+        let mut free = began;
+        for &(at, fault, ms) in faults {
+            let due = free.max(began + Duration::from_millis(at));
+            if due >= end || !self.wait_until(due, || false) {
+                break;
+            }
+            if broker == 0 && self.is_restarting() {
+                continue;
+            }
+            if deployment.inject_into_broker(broker, fault, Duration::from_millis(ms))? {
+                self.count(fault.name());
+            }
+            free = Instant::now() + PAUSE;
+        }
+        Ok(())
+    }
+
     fn inject(
         &self,
         deployment: &dyn Deployment,
@@ -231,7 +259,8 @@ mod tests {
         let patience = Patience { able: Duration::ZERO, continued: Duration::ZERO };
         let log = FaultLog { patience, ..FaultLog::default() };
         let store_faults = scheduled.iter().map(|fault| (0, *fault, 0, 0)).collect();
-        let schedule = Schedule { process_faults: Vec::new(), store_faults };
+        let (process_faults, broker_faults) = (Vec::new(), Vec::new());
+        let schedule = Schedule { process_faults, store_faults, broker_faults };
         let began = Instant::now();
         // The last of them is due before this, and after a pause.
         let end = began + PAUSE * 2;
