@@ -7,7 +7,7 @@ use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 8] = [
+const SERVERS: [(&str, &str); 9] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
@@ -16,6 +16,7 @@ const SERVERS: [(&str, &str); 8] = [
     ("redis-server", "redis-server"),
     ("etcd", "etcd-server"),
     ("etcdctl", "etcd-client"),
+    ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
 /// What is read by people or by lint alone.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
@@ -11,7 +11,7 @@ use flakeid_core::{Clock, SystemClock};
 use crate::audit::Audit;
 use crate::continuations;
 use crate::deployment::Deployment;
-use crate::fault::{ClockSetting, ProcessFault};
+use crate::fault::ProcessFault;
 use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
 use crate::report::{self, Report};
 use crate::schedule::Schedule;
@@ -109,7 +109,7 @@ impl<'a> Execution<'a> {
             let panicked =
                 |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
-            let brokers_done: Vec<_> = brokers.into_iter().map(|broker| broker.join()).collect();
+            let brokers_done: Vec<_> = brokers.into_iter().map(ScopedJoinHandle::join).collect();
             let observed = observing.join();
             done?;
             store_done.map_err(|_| panicked("injects the store's faults"))??;
@@ -129,7 +129,7 @@ impl<'a> Execution<'a> {
         began: Instant,
         duration: Duration,
     ) -> io::Result<()> {
-        let mut faults = schedule.process_faults.iter().peekable();
+        let mut faults = schedule.processes.iter().peekable();
         let quiet = Duration::from_millis(self.deployment.lease_bounds().quiet_ms() * QUIET_TIMES);
         let phases = duration.as_millis() / quiet.max(SHORTEST_PHASE).as_millis();
         let phases = (phases as u32).clamp(1, MAX_PHASES);
@@ -169,13 +169,7 @@ impl<'a> Execution<'a> {
                 if self.clocks[group].is_some() || log.are_clocks_correct() || is_spared {
                     return Ok(false);
                 }
-                let offset = |year_ms: i64| year_ms - SystemClock.unix_ms();
-                let error = match setting {
-                    ClockSetting::WithinSkew(ms) | ClockSetting::Offset(ms) => ms,
-                    ClockSetting::Year1970 => offset(86_400_000),
-                    ClockSetting::Year2080 => offset(3_471_292_800_000),
-                };
-                self.shared.set_clock_error(group, error);
+                self.shared.set_clock_error(group, setting.error_ms(SystemClock.unix_ms()));
                 self.clocks[group] = Some(later(for_ms));
             }
             ProcessFault::Kill { slot, .. }

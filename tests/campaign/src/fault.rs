@@ -24,6 +24,17 @@ pub(crate) enum ClockSetting {
     Year2080,
 }
 
+impl ClockSetting {
+    /// The error at a certain time, in milliseconds.
+    pub(crate) const fn error_ms(self, unix_ms: i64) -> i64 {
+        match self {
+            Self::WithinSkew(ms) | Self::Offset(ms) => ms,
+            Self::Year1970 => 86_400_000 - unix_ms,
+            Self::Year2080 => 3_471_292_800_000 - unix_ms,
+        }
+    }
+}
+
 /// A fault of the store or of the network in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreFault {
@@ -70,6 +81,8 @@ pub(crate) enum BrokerFault {
     Silenced,
     /// They are delayed in both directions.
     Delayed,
+    /// Its clock is set wrong, and corrected later.
+    Clock(ClockSetting),
 }
 
 impl ProcessFault {
@@ -89,9 +102,6 @@ impl ProcessFault {
 }
 
 impl BrokerFault {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Killed, Self::Stopped, Self::Ended, Self::Cut, Self::Silenced, Self::Delayed];
-
     /// The name under which the report counts it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -101,6 +111,8 @@ impl BrokerFault {
             Self::Cut => "broker cut off",
             Self::Silenced => "broker silent",
             Self::Delayed => "broker slow",
+            Self::Clock(ClockSetting::WithinSkew(_)) => "broker clock within skew",
+            Self::Clock(_) => "broker clock stepped",
         }
     }
 }

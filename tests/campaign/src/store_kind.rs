@@ -16,7 +16,7 @@ pub(crate) enum StoreKind {
     Mysql,
     Redis,
     Etcd,
-    /// Two brokers in front of one PostgreSQL.
+    /// Two brokers in front of one server.
     Broker,
     /// A primary and its synchronous standby.
     PostgresStandby,

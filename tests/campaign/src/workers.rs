@@ -65,17 +65,15 @@ impl Workers {
         let WorkerCommand { patient_window, patient_ttl, .. } = &self.command;
         let (url, group) = &stores[slot];
         let of_script = (slot + scripts.len()).checked_sub(stores.len());
-        let mut command = match of_script.and_then(|index| scripts.get(index)) {
-            Some((interpreter, script)) => {
-                let mut command = Command::new(interpreter);
-                command.arg(script);
-                command
-            }
-            None => {
-                let mut command = Command::new(std::env::current_exe()?);
-                command.arg("worker");
-                command
-            }
+        let script = of_script.and_then(|index| scripts.get(index));
+        let mut command = if let Some((interpreter, script)) = script {
+            let mut command = Command::new(interpreter);
+            command.arg(script);
+            command
+        } else {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg("worker");
+            command
         };
         let process = &mut self.processes[slot];
         process.runs += 1;

@@ -1,5 +1,6 @@
 //! Two brokers in front of one `PostgreSQL`.
 
+mod clock;
 mod supervisor;
 
 use std::io;

@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use flakeid_core::{Clock, SystemClock};
 use flakeid_test_servers::{Proxy, free_port};
 use tempfile::TempDir;
 
+use super::clock::BrokerClock;
 use crate::fault::BrokerFault;
 use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
 
@@ -43,6 +45,7 @@ struct Supervisor {
     port: u16,
     arguments: Vec<String>,
     program: PathBuf,
+    clock: BrokerClock,
     /// For what its processes print.
     home: TempDir,
     state: Mutex<State>,
@@ -81,6 +84,7 @@ impl SupervisedBroker {
             port,
             arguments: arguments.concat().into_iter().map(Into::into).collect(),
             program: program()?,
+            clock: BrokerClock::new()?,
             home: tempfile::Builder::new().prefix("flakeid-broker").tempdir()?,
             state: Mutex::default(),
         };
@@ -124,6 +128,12 @@ impl SupervisedBroker {
                 }
                 thread::sleep(duration);
                 return Ok(self.supervisor.state().signal(libc::SIGCONT));
+            }
+            BrokerFault::Clock(setting) => {
+                self.supervisor.clock.set_error(setting.error_ms(SystemClock.unix_ms()))?;
+                thread::sleep(duration);
+                self.supervisor.clock.set_error(0)?;
+                return Ok(true);
             }
             BrokerFault::Cut => {
                 proxy.cut();
@@ -197,7 +207,9 @@ impl Supervisor {
 
     fn spawn(&self) -> io::Result<Child> {
         let log = File::options().create(true).append(true).open(self.log())?;
-        Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        self.clock.give_to(&mut command);
+        command
             .args(["serve", "--no-ids"])
             .args(&self.arguments)
             .stdin(Stdio::null())
@@ -212,12 +224,11 @@ impl Supervisor {
         let (is_asked, is_over) = (state.is_asked, state.is_over);
         let Some(child) = &mut state.child else { return true };
         if is_over {
-            // This fails only if it has ended.
-            let _ = child.kill();
-            let _ = child.wait();
+            end_now(child);
             state.child = None;
             return true;
         }
+        let process = child.id();
         match child.try_wait() {
             Ok(None) => return false,
             Ok(Some(status)) if is_asked || is_told(status) => {}
@@ -230,6 +241,7 @@ impl Supervisor {
                 state.crashed.push(text);
             }
         }
+        BrokerClock::clean_up(process);
         state.child = None;
         true
     }
@@ -284,11 +296,16 @@ impl State {
 impl Drop for Supervisor {
     fn drop(&mut self) {
         if let Some(mut child) = self.state().child.take() {
-            // This fails only if it has ended.
-            let _ = child.kill();
-            let _ = child.wait();
+            end_now(&mut child);
         }
     }
+}
+
+fn end_now(child: &mut Child) {
+    // These fail only if it has ended.
+    let _ = child.kill();
+    let _ = child.wait();
+    BrokerClock::clean_up(child.id());
 }
 
 /// Whether the process has told why it cannot go on, as it does while its store cannot be reached.
