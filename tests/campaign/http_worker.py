@@ -1,7 +1,7 @@
-"""A worker of the fault campaign that leases from brokers by plain HTTP, as the guide's chapter on brokers
-describes, and makes the IDs itself: no code of flakeid is in it.
+"""A worker of the fault campaign that leases from brokers by plain HTTP.
 
-It leases a node, issues IDs, forks, releases the node and starts again, until it is asked to end or
+It follows the guide's chapter on brokers and makes the IDs itself: no code of flakeid is in it. It
+leases a node, issues IDs, forks, releases the node and starts again, until it is asked to end or
 killed. It reads the clock of its group.
 """
 
