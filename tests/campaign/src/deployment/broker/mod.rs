@@ -26,6 +26,10 @@ const BLOCK_BITS: u32 = 2;
 /// its old ones expire, so sometimes there are not enough.
 const BLOCKS: u64 = 10;
 
+/// A broker is cut off from the database so much longer than a process is elsewhere, that its blocks may end
+/// while its clients renew: 0.8 to 6 s.
+const CUT_OFF_TIMES: u32 = 4;
+
 /// Brokers, each with a proxy before it and another one between it and the database.
 pub(crate) struct BrokerDeployment {
     /// Dropped first.
@@ -102,6 +106,10 @@ impl Deployment for BrokerDeployment {
     }
 
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
+        let duration = match store_fault {
+            StoreFault::Cut | StoreFault::Silenced => duration * CUT_OFF_TIMES,
+            _ => duration,
+        };
         self.store.inject(store_fault, duration, group % self.brokers.len())
     }
 
