@@ -58,7 +58,7 @@ class Worker:
                 with flakeid.lease(
                     self.options.url,
                     namespace="campaign",
-                    nodes=(0, NODES - 1),
+                    nodes=None if self.options.any_node else (0, NODES - 1),
                     window=0.5,
                     ttl=0.25,
                     max_wait=0.25,
@@ -126,6 +126,7 @@ def main() -> None:
     # The last two are for workers in Rust.
     for name in ["slot", "run", "group", "seed", "rate", "patient-window", "patient-ttl"]:
         parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--any-node", action="store_true")
     Worker(parser.parse_args()).run()
 
 

@@ -10,6 +10,11 @@ use crate::python;
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     let folder = files::shown(&target_folder().join("campaign"))?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // Brokers are processes of the command, which has to lie beside the campaign. Together both ask for what
+    // the tests of the workspace do, and nothing is compiled twice.
+    Step::cargo(&["build", "--quiet", "-p", "flakeid-cli", "-p", "flakeid-campaign", "--bins"])
+        .optimised_with_checks()
+        .run()?;
     let mut step = start(&["run", "--folder", &folder]).args(&arguments);
     if with_python {
         step = step.args(&["--python", &python::with_wheel("campaign")?]);
@@ -22,7 +27,7 @@ pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
 pub(crate) fn short() -> Outcome {
     run(
         false,
-        &["--store=servers", "--seconds=30", "--at-once=5", "--rate=24000"].map(String::from),
+        &["--store=servers", "--seconds=30", "--at-once=6", "--rate=20000"].map(String::from),
     )
 }
 

@@ -7,7 +7,7 @@ use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 8] = [
+const SERVERS: [(&str, &str); 9] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
@@ -16,6 +16,7 @@ const SERVERS: [(&str, &str); 8] = [
     ("redis-server", "redis-server"),
     ("etcd", "etcd-server"),
     ("etcdctl", "etcd-client"),
+    ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
 /// What is read by people or by lint alone.
@@ -76,7 +77,9 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("fork handler", &core, workspace::fork_handler)?;
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
     times.step_without("loom models", &loom, workspace::loom_models)?;
-    let stores = [DOCUMENTS, COMMAND, LANGUAGES, &["examples"]];
+    // Not the command, whose processes are brokers.
+    let others = ["examples", "tests/guide", "tests/model", "tests/sources"];
+    let stores = [DOCUMENTS, LANGUAGES, &others];
     times.step_without("campaign", &stores, campaign::short)?;
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ids::{node_of, sequence_of, tick_of};
-use crate::shared_memory::NODES;
 
 /// How many repeated IDs are listed one by one.
 const SHOWN: usize = 5;
@@ -28,15 +27,15 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// Reads all ID logs in a folder.
-    pub(crate) fn of_folder(folder: &Path) -> io::Result<Self> {
+    /// Reads all ID logs in a folder, where workers may lease the nodes below `node_count`.
+    pub(crate) fn of_folder(folder: &Path, node_count: usize) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(folder)? {
             paths.push(entry?.path());
         }
         paths.sort();
         let mut audit = Self::default();
-        let mut nodes = vec![Vec::new(); NODES];
+        let mut nodes = vec![Vec::new(); node_count];
         for path in &paths {
             let mut last = None;
             for id in ids(path)? {
@@ -101,13 +100,14 @@ fn traces(paths: &[PathBuf], repeated: &[u64]) -> io::Result<Vec<String>> {
 mod tests {
     use super::*;
     use crate::ids::{IdLog, id_of};
+    use crate::shared_memory::NODES;
 
     fn audit_of(id_logs: &[(&str, &[u64])]) -> Audit {
         let folder = tempfile::tempdir().unwrap();
         for (name, ids) in id_logs {
             IdLog::create(folder.path(), name).unwrap().write(ids.iter().copied()).unwrap();
         }
-        Audit::of_folder(folder.path()).unwrap()
+        Audit::of_folder(folder.path(), NODES).unwrap()
     }
 
     #[test]

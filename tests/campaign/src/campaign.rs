@@ -15,7 +15,6 @@ use flakeid_lease::store::{Location, operations};
 use crate::deployment::{self, Deployment};
 use crate::execution::Execution;
 use crate::fault::StoreFault;
-use crate::lease_options;
 use crate::report::Report;
 use crate::rounds::Rounds;
 use crate::schedule::{FaultRange, Schedule};
@@ -143,6 +142,20 @@ impl Campaign {
         Ok(report.has_passed())
     }
 
+    /// The interpreters and the scripts of the last slots: where there are brokers also two that lease by
+    /// plain HTTP.
+    fn scripts(&self, has_brokers: bool) -> Vec<(PathBuf, PathBuf)> {
+        let script = |name| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
+        let mut scripts = Vec::new();
+        if has_brokers {
+            scripts.extend(vec![("python3".into(), script("http_worker.py")); 2]);
+        }
+        if let Some(python) = &self.python {
+            scripts.extend(vec![(python.clone(), script("worker.py")); 2]);
+        }
+        scripts
+    }
+
     fn run_one(&self, job: &Job) -> io::Result<Report> {
         let Job { kind, seed, ref folder } = *job;
         if folder.exists() {
@@ -158,7 +171,6 @@ impl Campaign {
         let count = self.workers as usize;
         let stores =
             (0..count).map(|slot| (deployment.url(slot % GROUPS), group_of(&*deployment, slot)));
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("worker.py");
         let command = WorkerCommand {
             folder: folder.clone(),
             seed,
@@ -166,7 +178,8 @@ impl Campaign {
             patient_window: deployment.lease_bounds().max_window_ms,
             patient_ttl: deployment.lease_bounds().patient_ttl_ms,
             stores: stores.collect(),
-            python: self.python.clone().map(|interpreter| (interpreter, script, 2)),
+            scripts: self.scripts(deployment.brokers() > 0),
+            any_node: deployment.brokers() > 0,
         };
         let is_restart = |fault: &StoreFault| deployment.begins_run(*fault);
         let (restarts, other_store_faults): (Vec<_>, Vec<_>) =
@@ -177,6 +190,8 @@ impl Campaign {
             restarts: &restarts,
             other_store_faults: &other_store_faults,
             store_fault_every_ms: deployment.fault_interval().as_millis() as u64,
+            brokers: deployment.brokers(),
+            broker_window_ms: deployment.lease_bounds().max_window_ms,
         };
         let schedule = Schedule::draw(seed, self.seconds, count, range);
         let workers = Workers::new(command, Arc::clone(&shared));
@@ -205,9 +220,8 @@ fn group_of(deployment: &dyn Deployment, slot: usize) -> usize {
 
 /// Creates the namespace as an operator does.
 fn create_namespace(deployment: &dyn Deployment) -> io::Result<()> {
-    let location = Location::parse(&deployment.url(0)).map_err(io::Error::other)?;
+    let location = Location::parse(&deployment.direct_url()).map_err(io::Error::other)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    let wanted = lease_options::namespace(deployment.max_ahead_ms(), deployment.lease_bounds());
-    operations::init(&mut *store, &wanted).map_err(io::Error::other).map(drop)
+    operations::init(&mut *store, &deployment.namespace()).map_err(io::Error::other).map(drop)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
@@ -11,11 +11,11 @@ use flakeid_core::{Clock, SystemClock};
 use crate::audit::Audit;
 use crate::continuations;
 use crate::deployment::Deployment;
-use crate::fault::{ClockSetting, ProcessFault};
+use crate::fault::ProcessFault;
 use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
 use crate::report::{self, Report};
 use crate::schedule::Schedule;
-use crate::shared_memory::{GROUPS, SharedMemory, Tally};
+use crate::shared_memory::{GROUPS, NODES, SharedMemory, Tally};
 use crate::store_faults::FaultLog;
 use crate::store_kind::StoreKind;
 use crate::workers::Workers;
@@ -81,6 +81,20 @@ impl<'a> Execution<'a> {
         let done = thread::scope(|scope| {
             let store = scope
                 .spawn(|| log.inject_store_faults(deployment, schedule, began, began + duration));
+            let brokers: Vec<_> = (0..deployment.brokers())
+                .map(|broker| {
+                    let log = &log;
+                    scope.spawn(move || {
+                        log.inject_broker_faults(
+                            deployment,
+                            broker,
+                            schedule,
+                            began,
+                            began + duration,
+                        )
+                    })
+                })
+                .collect();
             let observing = scope.spawn(|| {
                 let url = deployment.direct_url();
                 continuations::observe(&url, NAMESPACE, &log.observed, || log.is_over())
@@ -95,9 +109,13 @@ impl<'a> Execution<'a> {
             let panicked =
                 |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
+            let brokers_done: Vec<_> = brokers.into_iter().map(ScopedJoinHandle::join).collect();
             let observed = observing.join();
             done?;
             store_done.map_err(|_| panicked("injects the store's faults"))??;
+            for broker_done in brokers_done {
+                broker_done.map_err(|_| panicked("injects the brokers' faults"))??;
+            }
             observed.map_err(|_| panicked("reads the store's rows"))?
         });
         self.log = log;
@@ -111,7 +129,7 @@ impl<'a> Execution<'a> {
         began: Instant,
         duration: Duration,
     ) -> io::Result<()> {
-        let mut faults = schedule.process_faults.iter().peekable();
+        let mut faults = schedule.processes.iter().peekable();
         let quiet = Duration::from_millis(self.deployment.lease_bounds().quiet_ms() * QUIET_TIMES);
         let phases = duration.as_millis() / quiet.max(SHORTEST_PHASE).as_millis();
         let phases = (phases as u32).clamp(1, MAX_PHASES);
@@ -151,13 +169,7 @@ impl<'a> Execution<'a> {
                 if self.clocks[group].is_some() || log.are_clocks_correct() || is_spared {
                     return Ok(false);
                 }
-                let offset = |year_ms: i64| year_ms - SystemClock.unix_ms();
-                let error = match setting {
-                    ClockSetting::WithinSkew(ms) | ClockSetting::Offset(ms) => ms,
-                    ClockSetting::Year1970 => offset(86_400_000),
-                    ClockSetting::Year2080 => offset(3_471_292_800_000),
-                };
-                self.shared.set_clock_error(group, error);
+                self.shared.set_clock_error(group, setting.error_ms(SystemClock.unix_ms()));
                 self.clocks[group] = Some(later(for_ms));
             }
             ProcessFault::Kill { slot, .. }
@@ -232,10 +244,11 @@ impl<'a> Execution<'a> {
         seed: u64,
         command: String,
     ) -> io::Result<Report> {
-        let leased = Audit::of_folder(&folder.join("leased"))?;
-        let plain = Audit::of_folder(&folder.join("plain"))?;
-        let heartbeat = Audit::of_folder(&folder.join("heartbeat"))?;
+        let leased = Audit::of_folder(&folder.join("leased"), self.deployment.nodes())?;
+        let plain = Audit::of_folder(&folder.join("plain"), NODES)?;
+        let heartbeat = Audit::of_folder(&folder.join("heartbeat"), NODES)?;
         let mut violations = self.workers.crashed.clone();
+        violations.extend(self.deployment.crashed());
         let mut check = |wrong: bool, what: String| {
             if wrong {
                 violations.push(what);

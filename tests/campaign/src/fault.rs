@@ -24,6 +24,17 @@ pub(crate) enum ClockSetting {
     Year2080,
 }
 
+impl ClockSetting {
+    /// The error at a certain time, in milliseconds.
+    pub(crate) const fn error_ms(self, unix_ms: i64) -> i64 {
+        match self {
+            Self::WithinSkew(ms) | Self::Offset(ms) => ms,
+            Self::Year1970 => 86_400_000 - unix_ms,
+            Self::Year2080 => 3_471_292_800_000 - unix_ms,
+        }
+    }
+}
+
 /// A fault of the store or of the network in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreFault {
@@ -55,6 +66,25 @@ pub(crate) enum StoreFault {
     FailedBack,
 }
 
+/// A fault of a broker, or of the network between it and its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BrokerFault {
+    /// SIGKILL. As after every other end, a supervisor starts another process.
+    Killed,
+    /// SIGTERM: it gives its blocks back and ends.
+    Ended,
+    /// SIGSTOP, and SIGCONT later.
+    Stopped,
+    /// The connections of its clients are reset, and new ones are refused.
+    Cut,
+    /// Packets between it and its clients are dropped silently in both directions.
+    Silenced,
+    /// They are delayed in both directions.
+    Delayed,
+    /// Its clock is set wrong, and corrected later.
+    Clock(ClockSetting),
+}
+
 impl ProcessFault {
     /// The name under which the report counts it.
     pub(crate) const fn name(&self) -> &'static str {
@@ -67,6 +97,22 @@ impl ProcessFault {
             Self::Clock { setting: ClockSetting::Offset(_), .. } => "clock stepped",
             Self::Clock { setting: ClockSetting::Year1970, .. } => "clock in 1970",
             Self::Clock { setting: ClockSetting::Year2080, .. } => "clock in 2080",
+        }
+    }
+}
+
+impl BrokerFault {
+    /// The name under which the report counts it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Killed => "broker killed",
+            Self::Ended => "broker ended",
+            Self::Stopped => "broker stopped",
+            Self::Cut => "broker cut off",
+            Self::Silenced => "broker silent",
+            Self::Delayed => "broker slow",
+            Self::Clock(ClockSetting::WithinSkew(_)) => "broker clock within skew",
+            Self::Clock(_) => "broker clock stepped",
         }
     }
 }

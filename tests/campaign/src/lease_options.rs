@@ -39,6 +39,10 @@ impl LeaseBounds {
     /// For a store whose clock shows whole seconds, and so is wrong by up to half of one.
     pub(crate) const SECONDS: Self =
         Self { max_skew_ms: 550, patient_ttl_ms: 4_400, ..Self::EXACT };
+    /// For brokers, whose blocks have windows of seconds, so that those of several members follow one
+    /// another in each.
+    pub(crate) const BROKER: Self =
+        Self { max_window_ms: 3_000, patient_ttl_ms: 3_400, ..Self::EXACT };
     /// For a cluster, which takes seconds to elect or promote another server. Windows outlast that, so
     /// that what was lost is still in use then.
     pub(crate) const CLUSTER: Self =
@@ -103,6 +107,7 @@ mod tests {
         for leases in [
             LeaseBounds::EXACT,
             LeaseBounds::SECONDS,
+            LeaseBounds::BROKER,
             LeaseBounds::CLUSTER,
             LeaseBounds::CLUSTER_SECONDS,
         ] {

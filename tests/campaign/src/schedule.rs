@@ -1,6 +1,6 @@
 //! The faults of a campaign, all of which are drawn from the seed before it begins.
 
-use crate::fault::{ClockSetting, ProcessFault, StoreFault};
+use crate::fault::{BrokerFault, ClockSetting, ProcessFault, StoreFault};
 use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
 use crate::rng::Rng;
 use crate::shared_memory::GROUPS;
@@ -21,31 +21,38 @@ pub(crate) struct FaultRange<'a> {
     pub(crate) other_store_faults: &'a [StoreFault],
     /// The mean time between two faults of the store, in milliseconds.
     pub(crate) store_fault_every_ms: u64,
+    /// How many brokers there are, and their longest window, in milliseconds.
+    pub(crate) brokers: usize,
+    pub(crate) broker_window_ms: u64,
 }
 
 /// When each fault is injected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule {
     /// The time in milliseconds from the beginning, and the fault, in order of time.
-    pub(crate) process_faults: Vec<(u64, ProcessFault)>,
+    pub(crate) processes: Vec<(u64, ProcessFault)>,
     /// The same, with the duration of the fault in milliseconds, and the group that it affects.
-    pub(crate) store_faults: Vec<(u64, StoreFault, u64, usize)>,
+    pub(crate) store: Vec<(u64, StoreFault, u64, usize)>,
+    /// The time, the fault and its duration for each broker.
+    pub(crate) brokers: Vec<Vec<(u64, BrokerFault, u64)>>,
 }
 
 /// The mean time between two faults of processes, in milliseconds.
 const PROCESS_FAULT_EVERY_MS: u64 = 36;
+/// The same for each broker.
+const BROKER_FAULT_EVERY_MS: u64 = 2_500;
 
 impl Schedule {
     pub(crate) fn draw(seed: u64, seconds: u64, workers: usize, range: FaultRange<'_>) -> Self {
         let end = seconds * 1000;
-        let (mut process_faults, mut store_faults) = (Vec::new(), Vec::new());
+        let (mut processes, mut store) = (Vec::new(), Vec::new());
         let mut rng = Rng::for_part(seed, 1);
         // The one clock of all workers goes far ahead only in this part. The fences that it causes
         // expire only after as many seconds as it was ahead, so the end is left out.
         let far_ahead = end / 2..end * 3 / 4;
         let mut at = 500;
         while at < end {
-            process_faults
+            processes
                 .push((at, draw_process_fault(&mut rng, far_ahead.contains(&at), workers, range)));
             at += rng.in_range(1..2 * PROCESS_FAULT_EVERY_MS);
         }
@@ -79,11 +86,51 @@ impl Schedule {
                 if *turn < choices.len() { *turn } else { rng.next() as usize % choices.len() };
             *turn += 1;
             let group = rng.in_range(0..GROUPS as u64) as usize;
-            store_faults.push((at, choices[pick], rng.in_range(200..1500), group));
+            store.push((at, choices[pick], rng.in_range(200..1500), group));
             at += rng.in_range(range.store_fault_every_ms / 2..range.store_fault_every_ms * 3 / 2);
         }
-        Self { process_faults, store_faults }
+        let brokers =
+            (0..range.brokers).map(|broker| draw_broker_faults(seed, broker, end, range)).collect();
+        Self { processes, store, brokers }
     }
+}
+
+/// The faults of one broker: each kind once before chance decides, and then every second one a kill or a
+/// stop, of which half outlast its blocks.
+fn draw_broker_faults(
+    seed: u64,
+    broker: usize,
+    end: u64,
+    range: FaultRange<'_>,
+) -> Vec<(u64, BrokerFault, u64)> {
+    let mut rng = Rng::for_part(seed, 3 + broker as u64);
+    let mut faults = Vec::new();
+    let mut at = rng.in_range(1_000..1_000 + BROKER_FAULT_EVERY_MS);
+    while at < end {
+        let kinds = [
+            BrokerFault::Killed,
+            BrokerFault::Stopped,
+            BrokerFault::Clock(draw_clock_setting(&mut rng, true, range)),
+            BrokerFault::Ended,
+            BrokerFault::Cut,
+            BrokerFault::Silenced,
+            BrokerFault::Delayed,
+        ];
+        let fault = match faults.len() {
+            // Two brokers do not begin with the same kind.
+            turn if turn < kinds.len() => kinds[(turn + broker) % kinds.len()],
+            _ if rng.percent(30) => BrokerFault::Killed,
+            _ if rng.percent(20) => BrokerFault::Stopped,
+            _ => kinds[rng.in_range(0..kinds.len() as u64) as usize],
+        };
+        let longest = match fault {
+            BrokerFault::Stopped => 2 * range.broker_window_ms,
+            _ => 1_500,
+        };
+        faults.push((at, fault, rng.in_range(100..longest)));
+        at += rng.in_range(BROKER_FAULT_EVERY_MS / 2..BROKER_FAULT_EVERY_MS * 3 / 2);
+    }
+    faults
 }
 
 fn draw_process_fault(
@@ -100,11 +147,7 @@ fn draw_process_fault(
     let roll = rng.in_range(0..100);
     if roll < clocks {
         let group = rng.in_range(0..GROUPS as u64) as usize;
-        let setting = match rng.in_range(0..10) {
-            0 => ClockSetting::Year1970,
-            1 => ClockSetting::Year2080,
-            _ => clock_step(rng, far_ahead, range),
-        };
+        let setting = draw_clock_setting(rng, far_ahead, range);
         return ProcessFault::Clock { group, setting, for_ms: rng.in_range(50..400) };
     }
     match (roll - clocks) * 100 / (100 - clocks) {
@@ -116,6 +159,14 @@ fn draw_process_fault(
         }
         38..52 => ProcessFault::Restart { slot, restart_after_ms: rng.in_range(0..400) },
         _ => ProcessFault::Pause { slot, for_ms: rng.in_range(20..3 * SHORT_WINDOW_MS) },
+    }
+}
+
+fn draw_clock_setting(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSetting {
+    match rng.in_range(0..10) {
+        0 => ClockSetting::Year1970,
+        1 => ClockSetting::Year2080,
+        _ => clock_step(rng, far_ahead, range),
     }
 }
 
@@ -134,6 +185,8 @@ fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSet
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     const RANGE: FaultRange<'_> = FaultRange {
@@ -142,6 +195,8 @@ mod tests {
         restarts: &[StoreFault::Killed, StoreFault::Restored],
         other_store_faults: &[StoreFault::Paused],
         store_fault_every_ms: 3000,
+        brokers: 2,
+        broker_window_ms: 3000,
     };
 
     #[test]
@@ -153,7 +208,7 @@ mod tests {
     #[test]
     fn half_a_minute_has_500_faults_of_every_kind() {
         let schedule = Schedule::draw(7, 30, 12, RANGE);
-        assert!(schedule.process_faults.len() >= 500, "{}", schedule.process_faults.len());
+        assert!(schedule.processes.len() >= 500, "{}", schedule.processes.len());
         for name in [
             "killed",
             "restarted",
@@ -163,26 +218,29 @@ mod tests {
             "clock in 2080",
         ] {
             assert!(
-                schedule
-                    .process_faults
-                    .iter()
-                    .any(|(_, process_fault)| process_fault.name() == name),
+                schedule.processes.iter().any(|(_, process_fault)| process_fault.name() == name),
                 "{name}"
             );
         }
         for store_fault in RANGE.restarts.iter().chain(RANGE.other_store_faults) {
             assert!(
-                schedule.store_faults.iter().any(|(_, one, ..)| one == store_fault),
+                schedule.store.iter().any(|(_, one, ..)| one == store_fault),
                 "{store_fault:?}"
             );
         }
+        assert_eq!(schedule.brokers.len(), 2);
+        for faults in &schedule.brokers {
+            let kinds = faults.iter().map(|(_, fault, _)| std::mem::discriminant(fault));
+            assert_eq!(kinds.collect::<HashSet<_>>().len(), 7, "{faults:?}");
+        }
+        assert_ne!(schedule.brokers[0], schedule.brokers[1]);
     }
 
     #[test]
     fn fewer_faults_happen_to_patient_workers() {
         let schedule = Schedule::draw(7, 60, 12, RANGE);
         let (mut patient, mut others) = (0, 0);
-        for (_, process_fault) in &schedule.process_faults {
+        for (_, process_fault) in &schedule.processes {
             match process_fault {
                 ProcessFault::Kill { slot, .. }
                 | ProcessFault::Restart { slot, .. }
@@ -205,12 +263,12 @@ mod tests {
     #[test]
     fn one_clock_goes_far_ahead_only_after_the_last_copy_was_restored() {
         let schedule = Schedule::draw(7, 60, 12, FaultRange { one_clock: true, ..RANGE });
-        let far = schedule.process_faults.iter().find(|(_, process_fault)| {
+        let far = schedule.processes.iter().find(|(_, process_fault)| {
             matches!(process_fault, ProcessFault::Clock { setting: ClockSetting::Offset(ms), .. }
                 if *ms > 0)
         });
         let restored = schedule
-            .store_faults
+            .store
             .iter()
             .rfind(|(_, store_fault, ..)| *store_fault == StoreFault::Restored);
         assert!(matches!((far, restored), (Some((far, _)), Some((last, ..))) if far > last));

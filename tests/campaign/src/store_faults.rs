@@ -99,7 +99,7 @@ impl FaultLog {
         end: Instant,
     ) -> io::Result<()> {
         let mut free = began;
-        for &(at, fault, ms, group) in &schedule.store_faults {
+        for &(at, fault, ms, group) in &schedule.store {
             let due = free.max(began + Duration::from_millis(at));
             if due >= end || !self.wait_until(due, || false) {
                 break;
@@ -122,6 +122,34 @@ impl FaultLog {
                 break;
             }
             self.inject(deployment, restart, Duration::ZERO, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Injects the faults of one broker in the same way. The first one is left alone while the store
+    /// restarts, so that it can go on.
+    pub(crate) fn inject_broker_faults(
+        &self,
+        deployment: &dyn Deployment,
+        broker: usize,
+        schedule: &Schedule,
+        began: Instant,
+        end: Instant,
+    ) -> io::Result<()> {
+        let faults = schedule.brokers.get(broker).into_iter().flatten();
+        let mut free = began;
+        for &(at, fault, ms) in faults {
+            let due = free.max(began + Duration::from_millis(at));
+            if due >= end || !self.wait_until(due, || false) {
+                break;
+            }
+            if broker == 0 && self.is_restarting() {
+                continue;
+            }
+            if deployment.inject_into_broker(broker, fault, Duration::from_millis(ms))? {
+                self.count(fault.name());
+            }
+            free = Instant::now() + PAUSE;
         }
         Ok(())
     }
@@ -230,13 +258,14 @@ mod tests {
     fn restarts(scheduled: &[StoreFault], went_on_after: u64) -> u64 {
         let patience = Patience { able: Duration::ZERO, continued: Duration::ZERO };
         let log = FaultLog { patience, ..FaultLog::default() };
-        let store_faults = scheduled.iter().map(|fault| (0, *fault, 0, 0)).collect();
-        let schedule = Schedule { process_faults: Vec::new(), store_faults };
+        let store = scheduled.iter().map(|fault| (0, *fault, 0, 0)).collect();
+        let (processes, brokers) = (Vec::new(), Vec::new());
+        let schedule = Schedule { processes, store, brokers };
         let began = Instant::now();
         // The last of them is due before this, and after a pause.
         let end = began + PAUSE * 2;
-        let store = Restarted { log: &log, went_on_after };
-        log.inject_store_faults(&store, &schedule, began, end).unwrap();
+        let deployment = Restarted { log: &log, went_on_after };
+        log.inject_store_faults(&deployment, &schedule, began, end).unwrap();
         log.runs()
     }
 

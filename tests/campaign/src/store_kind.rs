@@ -7,7 +7,7 @@ use clap::ValueEnum;
 pub(crate) enum StoreKind {
     /// Every kind, one after the other.
     All,
-    /// Every kind that is a file or one server.
+    /// Every kind that is no cluster.
     Servers,
     /// Every kind that is several servers.
     Clusters,
@@ -16,6 +16,8 @@ pub(crate) enum StoreKind {
     Mysql,
     Redis,
     Etcd,
+    /// Two brokers in front of one server.
+    Broker,
     /// A primary and its synchronous standby.
     PostgresStandby,
     /// Three members of a Galera cluster.
@@ -27,12 +29,13 @@ pub(crate) enum StoreKind {
 }
 
 impl StoreKind {
-    const EACH: [Self; 9] = [
+    const EACH: [Self; 10] = [
         Self::Sqlite,
         Self::Postgres,
         Self::Mysql,
         Self::Redis,
         Self::Etcd,
+        Self::Broker,
         Self::PostgresStandby,
         Self::Galera,
         Self::RedisSentinel,
@@ -49,6 +52,7 @@ impl StoreKind {
             Self::Mysql => "mysql",
             Self::Redis => "redis",
             Self::Etcd => "etcd",
+            Self::Broker => "broker",
             Self::PostgresStandby => "postgres-standby",
             Self::Galera => "galera",
             Self::RedisSentinel => "redis-sentinel",
@@ -65,6 +69,7 @@ impl StoreKind {
             Self::Mysql => "MariaDB",
             Self::Redis => "Redis",
             Self::Etcd => "etcd",
+            Self::Broker => "two brokers on PostgreSQL",
             Self::PostgresStandby => "PostgreSQL, synchronous standby",
             Self::Galera => "Galera, three members",
             Self::RedisSentinel => "Redis, Sentinel, `replicas=1`",

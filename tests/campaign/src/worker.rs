@@ -47,6 +47,9 @@ pub(crate) struct Worker {
     pub(crate) patient_window: u64,
     #[arg(long)]
     pub(crate) patient_ttl: u64,
+    /// Ask for no node in particular.
+    #[arg(long)]
+    pub(crate) any_node: bool,
 }
 
 /// The maximum number of IDs per call.
@@ -93,6 +96,7 @@ impl Worker {
     fn identity(&self) -> Identity {
         match self.slot % 12 {
             6..=8 => Identity::Name(format!("worker-{}", self.slot)),
+            _ if self.any_node => Identity::Any,
             9 | 10 => Identity::Node(0),
             11 => Identity::Node(5),
             _ => Identity::Any,
@@ -163,10 +167,13 @@ impl Process {
                 append_line(log, &format!("{event:?}"));
             }
         };
-        LeasedGenerator::builder(&self.worker.url, LAYOUT)?
+        let mut builder = LeasedGenerator::builder(&self.worker.url, LAYOUT)?;
+        if !self.worker.any_node {
+            builder = builder.nodes(0, NODES as u64 - 1);
+        }
+        builder
             .namespace(lease_options::NAMESPACE)
             .identity(self.worker.identity())
-            .nodes(0, NODES as u64 - 1)
             .window(window)
             .ttl(ttl)
             .max_wait(lease_options::MAX_WAIT)

@@ -21,8 +21,10 @@ pub(crate) struct WorkerCommand {
     pub(crate) patient_ttl: u64,
     /// The store's URL for each slot, and the group whose clock the worker reads.
     pub(crate) stores: Vec<(String, usize)>,
-    /// The interpreter, the script, and how many of the last slots run it.
-    pub(crate) python: Option<(PathBuf, PathBuf, usize)>,
+    /// The interpreters and the scripts that the last slots run.
+    pub(crate) scripts: Vec<(PathBuf, PathBuf)>,
+    /// Whether workers ask for no node in particular.
+    pub(crate) any_node: bool,
 }
 
 /// The worker processes, one for each slot. Each leads a process group of its own.
@@ -59,20 +61,19 @@ impl Workers {
     }
 
     fn start(&mut self, slot: usize) -> io::Result<()> {
-        let WorkerCommand { folder, seed, rate, stores, python, .. } = &self.command;
+        let WorkerCommand { folder, seed, rate, stores, scripts, .. } = &self.command;
         let WorkerCommand { patient_window, patient_ttl, .. } = &self.command;
         let (url, group) = &stores[slot];
-        let mut command = match python {
-            Some((interpreter, script, count)) if slot + count >= stores.len() => {
-                let mut command = Command::new(interpreter);
-                command.arg(script);
-                command
-            }
-            _ => {
-                let mut command = Command::new(std::env::current_exe()?);
-                command.arg("worker");
-                command
-            }
+        let of_script = (slot + scripts.len()).checked_sub(stores.len());
+        let script = of_script.and_then(|index| scripts.get(index));
+        let mut command = if let Some((interpreter, script)) = script {
+            let mut command = Command::new(interpreter);
+            command.arg(script);
+            command
+        } else {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg("worker");
+            command
         };
         let process = &mut self.processes[slot];
         process.runs += 1;
@@ -88,6 +89,9 @@ impl Workers {
             ("--patient-ttl", *patient_ttl),
         ] {
             command.args([name, &value.to_string()]);
+        }
+        if self.command.any_node {
+            command.arg("--any-node");
         }
         command.stdin(Stdio::null()).process_group(0);
         process.child = Some(command.spawn()?);

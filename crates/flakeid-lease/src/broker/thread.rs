@@ -41,6 +41,8 @@ struct BlockHolder {
     /// A renewal is due when fewer ticks than this are left: about two thirds of the window, never the
     /// same for two blocks, so that they are not renewed together.
     margin: u64,
+    /// When the last request was sent that the store has answered with yes.
+    confirmed: Instant,
 }
 
 impl BlockKeeper {
@@ -131,11 +133,13 @@ impl BlockKeeper {
         let now = self.shared.clock.unix_ms();
         // Often enough to see empty blocks, and the clock being set.
         let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
-        let holds =
-            self.holders.iter().filter_map(|of| Some((of.holder.hold.as_ref()?, of.margin)));
-        let due = holds.map(|(hold, margin)| {
+        let holds = self.holders.iter().filter_map(|of| {
+            let left = self.half_ttl().saturating_sub(of.confirmed.elapsed());
+            Some((of.holder.hold.as_ref()?, of.margin, left.max(Duration::from_millis(1))))
+        });
+        let due = holds.map(|(hold, margin, left)| {
             let at = layout.unix_ms_at(hold.grant.fence.saturating_sub(margin));
-            Duration::from_millis(at.saturating_sub(now).max(1).cast_unsigned())
+            Duration::from_millis(at.saturating_sub(now).max(1).cast_unsigned()).min(left)
         });
         due.min().unwrap_or(often).min(often)
     }
@@ -143,19 +147,27 @@ impl BlockKeeper {
     fn renew_due(&mut self) -> Result<(), Fault> {
         let mut outcome = Ok(());
         for index in 0..self.holders.len() {
-            let event = self.wake_by(self.holders[index].margin, Token::from_bits(0));
+            let BlockHolder { ref holder, margin, confirmed, .. } = self.holders[index];
+            // Where fences are far ahead of the clock, as after a restoration, none is due for long, but
+            // the row expires by the store's clock.
+            let is_late = confirmed.elapsed() >= self.half_ttl();
+            let margin = if is_late { u64::MAX } else { margin };
             // Most blocks have nothing due, and a token is a call of the system's: with a thousand blocks,
             // of which hundreds are renewed in a second, one for each of them every time would be hundreds
             // of thousands of calls.
-            let Self { holders, holder_options, .. } = &*self;
-            if holders[index].holder.step(holder_options, &event).1.is_empty() {
+            let event = self.wake_by(margin, Token::from_bits(0));
+            if holder.step(&self.holder_options, &event).1.is_empty() {
                 continue;
             }
-            let event = self.wake(self.holders[index].margin);
+            let event = self.wake(margin);
             outcome = outcome.and(self.follow(index, event));
         }
         self.holders.retain(|of| of.holder.hold.as_ref().is_some_and(|hold| !hold.fenced_off));
         outcome
+    }
+
+    fn half_ttl(&self) -> Duration {
+        Duration::from_millis(self.holder_options.ttl_ms / 2)
     }
 
     /// Leases as many blocks as those who wait need.
@@ -166,7 +178,8 @@ impl BlockKeeper {
             let window = self.holder_options.window;
             let margin = (window as f64 * 2.0 / 3.0 * random::jitter()).ceil() as u64;
             let margin = margin.clamp(1, window);
-            self.holders.push(BlockHolder { holder: Holder::new(), block: None, margin });
+            let (holder, confirmed) = (Holder::new(), Instant::now());
+            self.holders.push(BlockHolder { holder, block: None, margin, confirmed });
             let event = self.wake(margin);
             let outcome = self.follow(self.holders.len() - 1, event);
             if outcome.is_err() {
@@ -290,6 +303,7 @@ impl BlockKeeper {
         match self.ask(|store, name| operations::renew_read_at(store, name, renew, read)) {
             Ok(answer) => {
                 let heard = self.shared.clock.unix_ms();
+                self.holders[index].confirmed = read;
                 // Written some time between the two, by the store's clock.
                 let skew_ms = match answer.renewed {
                     renewed if renewed < sent => sent.saturating_sub(renewed),

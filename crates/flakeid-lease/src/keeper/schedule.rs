@@ -40,8 +40,9 @@ impl RenewalSchedule {
         }
     }
 
-    pub(super) const fn set_window(&mut self, window_ms: u64) {
+    pub(super) const fn set(&mut self, window_ms: u64, ttl_ms: u64) {
         self.window_ms = window_ms;
+        self.ttl = Duration::from_millis(ttl_ms);
     }
 
     pub(super) fn succeeded(&mut self) {

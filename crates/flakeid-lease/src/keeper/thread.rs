@@ -196,7 +196,7 @@ impl Keeper {
             Effect::Renew(ref renew) => Some(self.renew(session, renew)),
             Effect::Install(grant) => {
                 self.end();
-                self.limit_window(grant.max_window_ms);
+                self.limit_to(&grant);
                 self.members[member].grant = Some(grant);
                 session.update(|state| state.granted = true);
                 self.schedule.succeeded();
@@ -219,10 +219,14 @@ impl Keeper {
     }
 
     /// Wishes for more than a lessor grants would be in vain, and come again and again.
-    fn limit_window(&mut self, max_window_ms: u64) {
-        let window_ms = self.lease.options.window_ms.min(max_window_ms);
-        self.holder_options.window = window_ms.div_ceil(self.lease.options.layout.unit_ms());
-        self.schedule.set_window(window_ms);
+    fn limit_to(&mut self, grant: &Grant) {
+        let options = &self.lease.options;
+        let window_ms = options.window_ms.min(grant.max_window_ms);
+        self.holder_options.window = window_ms.div_ceil(options.layout.unit_ms());
+        // By the lessor's clock; if this one is wrong, renewals are no more frequent than usual.
+        let now = self.lease.clock.unix_ms().unwrap_or(i64::MIN);
+        let left_ms = grant.expires.saturating_sub(now).max(0).cast_unsigned();
+        self.schedule.set(window_ms, left_ms.max(window_ms).min(options.ttl_ms));
     }
 
     fn request(&self, session: &LeaseSession, token: Token) -> Result<Acquire, Error> {

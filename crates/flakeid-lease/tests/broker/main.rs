@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 mod again;
+mod ahead;
 mod blocks;
 mod history;
 mod lost;

@@ -3,8 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use crate::fault::StoreFault;
-use crate::lease_options::LeaseBounds;
+use flakeid_lease::protocol::Namespace;
+
+use crate::fault::{BrokerFault, StoreFault};
+use crate::lease_options::{self, LeaseBounds};
+use crate::shared_memory::NODES;
 
 /// A private store that can be made to fail.
 pub(crate) trait Deployment: Sync {
@@ -25,6 +28,22 @@ pub(crate) trait Deployment: Sync {
 
     /// The namespace's bounds on clocks.
     fn lease_bounds(&self) -> LeaseBounds;
+
+    /// The namespace that the workers lease from.
+    fn namespace(&self) -> Namespace {
+        lease_options::namespace(self.max_ahead_ms(), self.lease_bounds())
+    }
+
+    /// How many nodes can be granted: those from 0 on.
+    fn nodes(&self) -> usize {
+        NODES
+    }
+
+    /// How many brokers the workers lease from; none if they lease from the store itself. Brokers choose
+    /// the nodes that they grant.
+    fn brokers(&self) -> usize {
+        0
+    }
 
     /// Whether all workers share one clock with the store.
     fn has_one_clock(&self) -> bool;
@@ -52,6 +71,26 @@ pub(crate) trait Deployment: Sync {
     /// # Errors
     /// When that did not work: then the campaign fails.
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()>;
+
+    /// Injects a fault into one of the brokers and ends it after `duration`. Returns whether that was
+    /// possible: a broker that is down cannot fail.
+    ///
+    /// # Errors
+    /// When that did not work: then the campaign fails.
+    fn inject_into_broker(
+        &self,
+        broker: usize,
+        fault: BrokerFault,
+        _duration: Duration,
+    ) -> io::Result<bool> {
+        let what = fault.name();
+        Err(io::Error::other(format!("{what}: there is no broker {broker}")))
+    }
+
+    /// What ended or failed although no fault explains it.
+    fn crashed(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Repairs what a fault has left behind, when holders have had the time to go on.
     ///

@@ -1,5 +1,6 @@
 //! Private stores, and the faults that can be injected into them.
 
+mod broker;
 mod cluster;
 mod interface;
 mod server;
@@ -12,6 +13,7 @@ use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServe
 use tempfile::TempDir;
 
 use crate::store_kind::StoreKind;
+use broker::BrokerDeployment;
 use cluster::{ClusterDeployment, EtcdMembers, GaleraMembers, PostgresServers, RedisServers};
 use server::{AnyServer, ServerDeployment};
 use sqlite::SqliteDeployment;
@@ -27,6 +29,7 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
         StoreKind::Mysql => AnyServer::Mysql(MariadbServer::new()),
         StoreKind::Redis => AnyServer::Redis(RedisServer::new()),
         StoreKind::Etcd => AnyServer::Etcd(EtcdServer::new()),
+        StoreKind::Broker => return Ok(Box::new(BrokerDeployment::new()?)),
         StoreKind::PostgresStandby => return cluster(Box::new(PostgresServers::start())),
         StoreKind::Galera => return cluster(Box::new(GaleraMembers::start())),
         StoreKind::RedisSentinel => return cluster(Box::new(RedisServers::start())),

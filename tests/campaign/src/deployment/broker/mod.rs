@@ -1,0 +1,128 @@
+//! Two brokers in front of one `PostgreSQL`.
+
+mod clock;
+mod supervisor;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_lease::protocol::Namespace;
+use flakeid_lease::store::Location;
+use flakeid_lease::store::operations::{self, Repair};
+use flakeid_test_servers::PostgresServer;
+
+use super::interface::Deployment;
+use super::server::{AnyServer, ServerDeployment};
+use crate::fault::{BrokerFault, StoreFault};
+use crate::lease_options::{self, LeaseBounds, NAMESPACE};
+use supervisor::SupervisedBroker;
+
+const BROKERS: usize = 2;
+/// Each block has four nodes, so that a broker needs several, and gives some back.
+const BLOCK_BITS: u32 = 2;
+/// How many blocks there are; all others are quarantined. A broker that was killed leases others until
+/// its old ones expire, so sometimes there are not enough.
+const BLOCKS: u64 = 10;
+
+/// A broker is cut off from the database so much longer than a process is elsewhere, that its blocks may end
+/// while its clients renew: 0.8 to 6 s.
+const CUT_OFF_TIMES: u32 = 4;
+
+/// Brokers, each with a proxy before it and another one between it and the database.
+pub(crate) struct BrokerDeployment {
+    /// Dropped first.
+    brokers: Vec<SupervisedBroker>,
+    store: ServerDeployment,
+}
+
+impl BrokerDeployment {
+    pub(crate) fn new() -> io::Result<Self> {
+        let store = ServerDeployment::new(AnyServer::Postgres(PostgresServer::new()))?;
+        // Each reaches the database as a group of workers otherwise does.
+        let broker = |number| SupervisedBroker::new(number, &store.url(number));
+        let brokers = (0..BROKERS).map(broker).collect::<io::Result<_>>()?;
+        Ok(Self { brokers, store })
+    }
+
+    fn quarantine_surplus(&self) -> io::Result<()> {
+        let location = Location::parse(&self.direct_url()).map_err(io::Error::other)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut store = location.connect(&clock).map_err(io::Error::other)?;
+        for block in BLOCKS..=self.namespace().max_row() {
+            operations::repair(&mut *store, NAMESPACE, block, Repair::Quarantine)
+                .map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+}
+
+impl Deployment for BrokerDeployment {
+    /// Every worker knows all brokers.
+    fn url(&self, _group: usize) -> String {
+        let addresses: Vec<_> = self.brokers.iter().map(SupervisedBroker::host).collect();
+        format!("http://{}", addresses.join(","))
+    }
+
+    fn direct_url(&self) -> String {
+        self.store.direct_url()
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        self.quarantine_surplus()?;
+        self.store.prepare()?;
+        self.brokers.iter().try_for_each(SupervisedBroker::start)
+    }
+
+    fn max_ahead_ms(&self) -> u64 {
+        self.store.max_ahead_ms()
+    }
+
+    fn lease_bounds(&self) -> LeaseBounds {
+        LeaseBounds::BROKER
+    }
+
+    fn namespace(&self) -> Namespace {
+        let bounds = lease_options::namespace(self.max_ahead_ms(), self.lease_bounds());
+        Namespace { block_bits: BLOCK_BITS, ..bounds }
+    }
+
+    fn nodes(&self) -> usize {
+        (BLOCKS << BLOCK_BITS) as usize
+    }
+
+    fn brokers(&self) -> usize {
+        self.brokers.len()
+    }
+
+    fn has_one_clock(&self) -> bool {
+        false
+    }
+
+    /// Those of the network concern the one between a broker and the database.
+    fn store_faults(&self) -> &[StoreFault] {
+        self.store.store_faults()
+    }
+
+    fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
+        let duration = match store_fault {
+            StoreFault::Cut | StoreFault::Silenced => duration * CUT_OFF_TIMES,
+            _ => duration,
+        };
+        self.store.inject(store_fault, duration, group % self.brokers.len())
+    }
+
+    fn inject_into_broker(
+        &self,
+        broker: usize,
+        fault: BrokerFault,
+        duration: Duration,
+    ) -> io::Result<bool> {
+        self.brokers[broker].inject(fault, duration)
+    }
+
+    fn crashed(&self) -> Vec<String> {
+        self.brokers.iter().flat_map(SupervisedBroker::crashed).collect()
+    }
+}

@@ -1,0 +1,327 @@
+//! A broker as a supervisor runs it: whenever its process ends, another one is started.
+
+#![allow(unsafe_code)]
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_test_servers::{Proxy, free_port};
+use tempfile::TempDir;
+
+use super::clock::BrokerClock;
+use crate::fault::BrokerFault;
+use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
+
+/// How long the supervisor waits before it starts a broker again: twice as long each time, until one has
+/// run for a while.
+const FIRST_BACK_OFF: Duration = Duration::from_millis(50);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(1);
+const A_WHILE: Duration = Duration::from_secs(1);
+/// How long a broker may take to end after SIGTERM; then it is killed.
+const END_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the first process may take to listen.
+const START_PATIENCE: Duration = Duration::from_secs(30);
+const INTERVAL: Duration = Duration::from_millis(5);
+/// What the command exits with after an error that it has told: the store could not be reached.
+const TOLD: i32 = 1;
+
+/// One broker, and the proxy by which its clients reach it.
+pub(super) struct SupervisedBroker {
+    proxy: Proxy,
+    supervisor: Arc<Supervisor>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Supervisor {
+    number: usize,
+    port: u16,
+    arguments: Vec<String>,
+    program: PathBuf,
+    clock: BrokerClock,
+    /// For what its processes print.
+    home: TempDir,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    child: Option<Child>,
+    /// Whether the child was killed or asked to end.
+    is_asked: bool,
+    is_over: bool,
+    crashed: Vec<String>,
+}
+
+impl SupervisedBroker {
+    /// A broker that reaches its store at a URL.
+    pub(super) fn new(number: usize, store: &str) -> io::Result<Self> {
+        let port = free_port();
+        let proxy = Proxy::to(port);
+        let window = format!("{SHORT_WINDOW_MS}ms");
+        let (listen, advertise) = (
+            format!("{}:{port}", Ipv4Addr::LOCALHOST),
+            format!("http://{}:{}", Ipv4Addr::LOCALHOST, proxy.port()),
+        );
+        let arguments = [
+            ["--store", store],
+            ["--namespace", NAMESPACE],
+            ["--layout", "twitter"],
+            ["--listen", &listen],
+            ["--advertise", &advertise],
+            ["--lease-window", &window],
+            ["--shutdown-timeout", "1s"],
+        ];
+        let supervisor = Supervisor {
+            number,
+            port,
+            arguments: arguments.concat().into_iter().map(Into::into).collect(),
+            program: program()?,
+            clock: BrokerClock::new()?,
+            home: tempfile::Builder::new().prefix("flakeid-broker").tempdir()?,
+            state: Mutex::default(),
+        };
+        Ok(Self { proxy, supervisor: Arc::new(supervisor), thread: Mutex::new(None) })
+    }
+
+    /// Where its clients reach it.
+    pub(super) fn host(&self) -> String {
+        format!("{}:{}", Ipv4Addr::LOCALHOST, self.proxy.port())
+    }
+
+    /// Starts it, and waits until it listens.
+    pub(super) fn start(&self) -> io::Result<()> {
+        let supervisor = Arc::clone(&self.supervisor);
+        let thread = thread::Builder::new().spawn(move || supervisor.supervise())?;
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        let deadline = Instant::now() + START_PATIENCE;
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.supervisor.port)).is_err() {
+            let crashed = self.crashed();
+            if !crashed.is_empty() || Instant::now() >= deadline {
+                let printed = self.supervisor.printed();
+                return Err(io::Error::other(format!(
+                    "a broker does not start: {}\n{printed}",
+                    crashed.join("; ")
+                )));
+            }
+            thread::sleep(INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Injects a fault; `false` if it is down.
+    pub(super) fn inject(&self, fault: BrokerFault, duration: Duration) -> io::Result<bool> {
+        let proxy = &self.proxy;
+        match fault {
+            BrokerFault::Killed => return self.supervisor.kill(),
+            BrokerFault::Ended => return self.supervisor.end(),
+            BrokerFault::Stopped => {
+                if !self.supervisor.state().signal(libc::SIGSTOP) {
+                    return Ok(false);
+                }
+                thread::sleep(duration);
+                return Ok(self.supervisor.state().signal(libc::SIGCONT));
+            }
+            BrokerFault::Clock(setting) => {
+                self.supervisor.clock.set_error(setting.error_ms(SystemClock.unix_ms()))?;
+                thread::sleep(duration);
+                self.supervisor.clock.set_error(0)?;
+                return Ok(true);
+            }
+            BrokerFault::Cut => {
+                proxy.cut();
+                proxy.reset();
+            }
+            BrokerFault::Silenced => proxy.cut(),
+            BrokerFault::Delayed => proxy.delay(duration / 8),
+        }
+        thread::sleep(duration);
+        proxy.heal();
+        Ok(true)
+    }
+
+    /// What ended or panicked although nobody had wanted that.
+    pub(super) fn crashed(&self) -> Vec<String> {
+        let mut crashed = self.supervisor.state().crashed.clone();
+        let printed = self.supervisor.printed();
+        let panicked = printed.lines().filter(|line| line.contains("panicked at"));
+        crashed.extend(panicked.map(|line| format!("broker {}: {line}", self.supervisor.number)));
+        crashed
+    }
+}
+
+impl Drop for SupervisedBroker {
+    fn drop(&mut self) {
+        self.supervisor.state().is_over = true;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // If it has panicked, the child was killed by `Supervisor::drop`.
+        drop(thread.map(JoinHandle::join));
+    }
+}
+
+impl Supervisor {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// Runs one process after the other until it is over.
+    fn supervise(&self) {
+        let mut back_off = FIRST_BACK_OFF;
+        while !self.is_over() {
+            let started = Instant::now();
+            match self.spawn() {
+                Ok(child) => {
+                    let mut state = self.state();
+                    (state.child, state.is_asked) = (Some(child), false);
+                }
+                Err(error) => {
+                    let text = format!("{}: {error}", self.program.display());
+                    self.state().crashed.push(text);
+                    return;
+                }
+            }
+            while !self.has_ended() {
+                thread::sleep(INTERVAL);
+            }
+            let ended = Instant::now();
+            if ended - started >= A_WHILE {
+                back_off = FIRST_BACK_OFF;
+            }
+            while ended.elapsed() < back_off && !self.is_over() {
+                thread::sleep(INTERVAL);
+            }
+            back_off = (back_off * 2).min(LONGEST_BACK_OFF);
+        }
+    }
+
+    fn spawn(&self) -> io::Result<Child> {
+        let log = File::options().create(true).append(true).open(self.log())?;
+        let mut command = Command::new(&self.program);
+        self.clock.give_to(&mut command);
+        command
+            .args(["serve", "--no-ids"])
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+    }
+
+    /// Whether the process has ended, or is killed because it is over.
+    fn has_ended(&self) -> bool {
+        let mut state = self.state();
+        let (is_asked, is_over) = (state.is_asked, state.is_over);
+        let Some(child) = &mut state.child else { return true };
+        if is_over {
+            end_now(child);
+            state.child = None;
+            return true;
+        }
+        let process = child.id();
+        match child.try_wait() {
+            Ok(None) => return false,
+            Ok(Some(status)) if is_asked || is_told(status) => {}
+            Ok(Some(status)) => {
+                let text = format!("broker {} ended by itself: {status}", self.number);
+                state.crashed.push(text);
+            }
+            Err(error) => {
+                let text = format!("broker {} cannot be waited for: {error}", self.number);
+                state.crashed.push(text);
+            }
+        }
+        BrokerClock::clean_up(process);
+        state.child = None;
+        true
+    }
+
+    fn kill(&self) -> io::Result<bool> {
+        let mut state = self.state();
+        state.is_asked = true;
+        let Some(child) = &mut state.child else { return Ok(false) };
+        child.kill()?;
+        Ok(true)
+    }
+
+    /// Asks it to end, and kills it if it does not.
+    fn end(&self) -> io::Result<bool> {
+        let ended = {
+            let mut state = self.state();
+            state.is_asked = true;
+            if !state.signal(libc::SIGTERM) {
+                return Ok(false);
+            }
+            state.child.as_ref().map(Child::id)
+        };
+        let deadline = Instant::now() + END_PATIENCE;
+        while self.state().child.as_ref().map(Child::id) == ended {
+            if Instant::now() >= deadline {
+                return self.kill();
+            }
+            thread::sleep(INTERVAL);
+        }
+        Ok(true)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.home.path().join("log")
+    }
+
+    fn printed(&self) -> String {
+        fs::read_to_string(self.log()).unwrap_or_default()
+    }
+}
+
+impl State {
+    /// Sends a signal; `false` if there is no process.
+    fn signal(&self, signal: libc::c_int) -> bool {
+        let Some(child) = &self.child else { return false };
+        let Ok(process) = libc::pid_t::try_from(child.id()) else { return false };
+        // SAFETY: the child was not waited for, so its ID cannot belong to another process.
+        unsafe { libc::kill(process, signal) == 0 }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.state().child.take() {
+            end_now(&mut child);
+        }
+    }
+}
+
+fn end_now(child: &mut Child) {
+    // These fail only if it has ended.
+    let _ = child.kill();
+    let _ = child.wait();
+    BrokerClock::clean_up(child.id());
+}
+
+/// Whether the process has told why it cannot go on, as it does while its store cannot be reached.
+fn is_told(status: ExitStatus) -> bool {
+    status.signal().is_none() && status.code() == Some(TOLD)
+}
+
+/// The command, which is built beside this program.
+fn program() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("flakeid");
+    if program.is_file() {
+        return Ok(program);
+    }
+    let reason = format!(
+        "brokers need {}: build it with `cargo build --release -p flakeid-cli`",
+        program.display()
+    );
+    Err(io::Error::other(reason))
+}
