@@ -34,6 +34,10 @@ pub(crate) fn short() -> Outcome {
 /// How long processes are without IDs when their store restarts or fails over.
 pub(crate) fn failover(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if arguments.contains(&"--brokers") {
+        // It is found next to the program that measures.
+        Step::cargo(&["build", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
+    }
     start(&["failover"]).args(&arguments).run()
 }
 

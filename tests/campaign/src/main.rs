@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use campaign::Campaign;
-use failover::{Failover, Issuer};
+use failover::{Failover, Issuer, Members};
 use renewals::Renewals;
 use worker::Worker;
 
@@ -56,6 +56,9 @@ enum Command {
     /// Run one of the processes of a measurement of failovers.
     #[command(hide = true)]
     Issuer(Issuer),
+    /// Run one of the processes of a fleet that leases from brokers.
+    #[command(hide = true)]
+    Members(Members),
 }
 
 fn run() -> io::Result<bool> {
@@ -65,6 +68,7 @@ fn run() -> io::Result<bool> {
         Command::Stores => deployment::keep_all().map(|()| true),
         Command::Failover(failover) => failover.run(),
         Command::Issuer(issuer) => issuer.run().map(|()| true),
+        Command::Members(members) => members.run().map(|()| true),
         Command::Worker(worker) => worker.run().map(|()| true),
     }
 }

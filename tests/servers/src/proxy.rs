@@ -37,7 +37,17 @@ impl Proxy {
     /// If there is no free port.
     #[must_use]
     pub fn to(port: u16) -> Self {
-        let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Self::to_each(vec![port])
+    }
+
+    /// A proxy to several ports of this host: each connection goes to the port after that of the connection
+    /// before it.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    #[must_use]
+    pub fn to_each(targets: Vec<u16>) -> Self {
+        let mut targets = targets.into_iter().cycle();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let network = Arc::new(Network::default());
@@ -48,6 +58,8 @@ impl Proxy {
                 if shared.is_over() {
                     return;
                 }
+                let Some(target) = targets.next() else { return };
+                let target = SocketAddr::from((Ipv4Addr::LOCALHOST, target));
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || shared.connect(client, target));
             }

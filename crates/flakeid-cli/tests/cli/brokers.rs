@@ -1,4 +1,4 @@
-//! Two brokers as processes, one of which is killed under its clients.
+//! Brokers as processes: killed under their clients, behind a proxy, and crashing again and again.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Id, Layout};
 use flakeid_lease::LeasedGenerator;
+use flakeid_test_servers::{Proxy, free_port};
 
 use crate::run::scratch;
-use crate::serve::serve;
+use crate::serve::{serve, serve_at};
 
 const CLIENTS: usize = 60;
 
@@ -28,6 +29,39 @@ fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     (ids, longest)
 }
 
+/// Clients of a URL while something happens to their brokers.
+struct Fleet {
+    ids: usize,
+    /// How many took another node.
+    moved: usize,
+    longest: Duration,
+}
+
+impl Fleet {
+    /// Runs the clients until `happen` returns. No ID may be issued twice, and no client may fail, as it
+    /// would if no node were free for it.
+    fn run(clients: usize, url: &str, happen: impl FnOnce()) -> Self {
+        let stop = AtomicBool::new(false);
+        let clients = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..clients).map(|_| scope.spawn(|| issue(url, &stop))).collect();
+            happen();
+            stop.store(true, Ordering::Relaxed);
+            clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
+        });
+        let mut seen = HashSet::new();
+        let mut moved = 0;
+        for (ids, _) in &clients {
+            assert!(ids.iter().all(|id| seen.insert(*id)), "an ID was issued twice");
+            let nodes: HashSet<u64> =
+                ids.iter().map(|id| Layout::TWITTER.unpack(*id).unwrap().node).collect();
+            moved += usize::from(nodes.len() > 1);
+        }
+        let longest = clients.iter().map(|(_, longest)| *longest).max().unwrap();
+        println!("{} IDs, {moved} clients moved, longest gap {longest:?}", seen.len());
+        Self { ids: seen.len(), moved, longest }
+    }
+}
+
 /// Its clients have another node before their windows end, and what was issued is issued once.
 #[test]
 fn a_broker_may_be_killed() {
@@ -35,27 +69,55 @@ fn a_broker_may_be_killed() {
     let (mut killed, one) = serve(&["--store", &store]);
     let (other_server, other) = serve(&["--store", &store]);
     let url = format!("{one},{}", other.strip_prefix("http://").unwrap());
-    let stop = AtomicBool::new(false);
-    let clients = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| issue(&url, &stop))).collect();
+    let fleet = Fleet::run(CLIENTS, &url, || {
         std::thread::sleep(Duration::from_secs(4));
         killed.kill();
         std::thread::sleep(Duration::from_secs(7));
-        stop.store(true, Ordering::Relaxed);
-        clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
     });
     drop(other_server);
-    let mut seen = HashSet::new();
-    let mut moved = 0;
-    for (ids, _) in &clients {
-        assert!(ids.iter().all(|id| seen.insert(*id)), "an ID was issued twice");
-        let nodes: HashSet<u64> =
-            ids.iter().map(|id| Layout::TWITTER.unpack(*id).unwrap().node).collect();
-        moved += usize::from(nodes.len() > 1);
-    }
+    let moved = fleet.moved;
     assert!((CLIENTS / 4..CLIENTS).contains(&moved), "{moved} of {CLIENTS} took another node");
-    let longest = clients.iter().map(|(_, longest)| *longest).max().unwrap();
-    println!("{} IDs, {moved} clients moved, longest gap {longest:?}", seen.len());
     // The windows of clients are 4 s; who had to wait for the end of one would be over this.
-    assert!(longest < Duration::from_secs(3), "{longest:?} without an ID");
+    assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
+}
+
+fn port_of(url: &str) -> u16 {
+    url.rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+/// Each connection through the proxy reaches the other broker than the one before it, but renewals go to
+/// the broker that granted the node. So nobody loses a node.
+#[test]
+fn brokers_may_be_behind_a_round_robin_proxy() {
+    let (_, store) = scratch("brokers-proxied");
+    let (_first, one) = serve(&["--store", &store]);
+    let (_second, other) = serve(&["--store", &store]);
+    let proxy = Proxy::to_each(vec![port_of(&one), port_of(&other)]);
+    let url = format!("http://127.0.0.1:{}", proxy.port());
+    // Windows are 4 s, so each client renews several times.
+    let fleet = Fleet::run(30, &url, || std::thread::sleep(Duration::from_secs(7)));
+    assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
+    assert_eq!(fleet.moved, 0, "clients that took another node");
+    assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
+}
+
+/// A broker that is killed and started again leases other blocks until its old ones are free. Clients go on
+/// with other nodes, and there are enough of them.
+#[test]
+fn a_broker_may_crash_again_and_again() {
+    const CRASHES: usize = 3;
+    let (_, store) = scratch("brokers-crashing");
+    let address = format!("127.0.0.1:{}", free_port());
+    let (mut broker, url) = serve_at(&address, &["--store", &store]);
+    let fleet = Fleet::run(30, &url, || {
+        std::thread::sleep(Duration::from_secs(2));
+        for _ in 0..CRASHES {
+            broker.kill();
+            broker = serve_at(&address, &["--store", &store]).0;
+            std::thread::sleep(Duration::from_secs(3));
+        }
+    });
+    assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
+    assert_eq!(fleet.moved, 30, "clients that took another node");
+    assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
 }

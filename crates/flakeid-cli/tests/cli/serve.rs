@@ -27,8 +27,13 @@ impl Drop for Serving {
 
 /// A server on a free port, and its URL.
 pub(crate) fn serve(args: &[&str]) -> (Serving, String) {
+    serve_at("127.0.0.1:0", args)
+}
+
+/// A server at an address, and its URL.
+pub(crate) fn serve_at(address: &str, args: &[&str]) -> (Serving, String) {
     let mut child = flakeid()
-        .args([&["serve", "--listen", "127.0.0.1:0"], args].concat())
+        .args([&["serve", "--listen", address], args].concat())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -19,8 +19,9 @@ pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send;
 
 /// The most blocks that are leased before the renewals have their turn.
 const MOST_AT_ONCE: usize = 64;
-/// The longest and the shortest time between two attempts after failures.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// The longest and the shortest time between two attempts after failures. After an outage of the store every
+/// holder waits for the next attempt once the block's window is used up, and there are few brokers.
+const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Keeps the blocks of a broker. Nothing else talks to the store.

@@ -163,6 +163,22 @@ fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
     wait_until("going on", || generator.try_next_id().is_ok_and(|id| ids.insert(id)));
 }
 
+/// All holders of a broker wait for its next attempt, so the pauses between attempts stay short.
+#[test]
+fn after_an_outage_holders_go_on_within_a_second() {
+    let store = InterruptedStore::new(2);
+    let broker = store.broker("http://a");
+    let generator = generator(&broker);
+    let before = generator.next_id().unwrap();
+    store.set_away(true);
+    // By then the pauses are as long as they get, and the window is used up.
+    std::thread::sleep(Duration::from_secs(3));
+    store.set_away(false);
+    let back = Instant::now();
+    wait_until("going on", || generator.try_next_id().is_ok_and(|id| id > before));
+    assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
+}
+
 /// The whole broker waits, as every holder of the store does, and nobody repeats an ID.
 #[test]
 fn a_store_that_is_put_back() {

@@ -27,7 +27,7 @@ pub(super) fn create_namespace(url: &str) -> io::Result<()> {
 }
 
 /// The time from one ID to the next.
-const PERIOD: Duration = Duration::from_millis(10);
+pub(super) const PERIOD: Duration = Duration::from_millis(10);
 
 /// The options of one process.
 #[derive(Args)]

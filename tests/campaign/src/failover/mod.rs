@@ -1,6 +1,7 @@
 //! How long a fleet is without IDs when its store restarts or fails over: with the default bounds,
 //! measured from outside, each event on a store of its own.
 
+mod brokers;
 mod event;
 mod excluded;
 mod issuer;
@@ -13,12 +14,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tempfile::TempDir;
 
+use brokers::BrokerMeasurement;
 use event::StoreEvent;
 use excluded::Excluded;
 use issuer::{Fleet, create_namespace};
 use noticed::Noticed;
 use outage::Outage;
 
+pub(crate) use brokers::Members;
 pub(crate) use issuer::Issuer;
 
 /// The options of a measurement.
@@ -34,6 +37,15 @@ pub(crate) struct Failover {
     /// two primaries.
     #[arg(long)]
     excluded: bool,
+    /// Measure instead a fleet that leases from brokers, which are killed, and whose store is restarted.
+    #[arg(long, conflicts_with = "excluded")]
+    brokers: bool,
+    /// The number of members of that fleet, each of which issues 100 IDs per second.
+    #[arg(long, default_value_t = 200)]
+    members: usize,
+    /// How long a broker crashes again and again, in minutes.
+    #[arg(long, default_value_t = 10.0)]
+    minutes: f64,
     /// How long the processes go on after the event, in seconds.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
@@ -47,6 +59,13 @@ impl Failover {
     pub(crate) fn run(&self) -> io::Result<bool> {
         if self.excluded {
             return self.measure_excluded();
+        }
+        if self.brokers {
+            let after = Duration::from_secs(self.seconds);
+            let crashing = Duration::try_from_secs_f64(self.minutes * 60.0).map_err(|error| {
+                io::Error::other(format!("--minutes {}: {error}", self.minutes))
+            })?;
+            return BrokerMeasurement { members: self.members, after, crashing }.run(&self.only);
         }
         println!(
             "{} processes, 100 IDs/s each, default bounds; times in seconds\n\n\

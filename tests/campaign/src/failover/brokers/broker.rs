@@ -1,0 +1,66 @@
+//! Brokers as processes of `flakeid serve`.
+
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use flakeid_core::Layout;
+use flakeid_test_servers::{Process, free_port};
+
+use super::super::issuer::NAMESPACE;
+
+/// A broker with an address of its own, which it has again after a restart.
+pub(super) struct BrokerProcess {
+    store: String,
+    layout: String,
+    port: u16,
+    process: Option<Process>,
+}
+
+impl BrokerProcess {
+    pub(super) fn new(store: &str, layout: &Layout) -> Self {
+        let (store, layout) = (store.to_owned(), layout.to_string());
+        Self { store, layout, port: free_port(), process: None }
+    }
+
+    pub(super) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Starts it, and waits until it listens.
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        let program = program()?;
+        let listen = format!("127.0.0.1:{}", self.port);
+        let mut command = Command::new(&program);
+        command.args(["serve", "--store", &self.store, "--layout", &self.layout]);
+        command.args(["--namespace", NAMESPACE, "--listen", &listen]);
+        // Its first line says that it listens. Afterwards it writes nothing there.
+        let (reader, writer) = io::pipe()?;
+        let process = Process::start(command.stdin(Stdio::null()).stdout(writer));
+        drop(command);
+        self.process = Some(process);
+        let mut line = String::new();
+        BufReader::new(reader).read_line(&mut line)?;
+        if line.trim_end().ends_with(&format!(":{}", self.port)) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{} serve on {listen} printed {line:?}", program.display())))
+    }
+
+    /// As `kill -9`.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill();
+        }
+    }
+}
+
+/// The command, which is built into the same folder as this program.
+fn program() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("flakeid");
+    if program.is_file() {
+        return Ok(program);
+    }
+    let text = format!("there is no {}: run `cargo xtask failover --brokers`", program.display());
+    Err(io::Error::other(text))
+}

@@ -1,0 +1,210 @@
+//! Members of a fleet that lease from brokers: threads of a few processes, each with a lease of its own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use flakeid_core::{Error, ErrorKind, Id, Layout};
+use flakeid_lease::{LeaseEvent, LeasedGenerator};
+
+use super::super::issuer::{NAMESPACE, PERIOD};
+use super::measured::Member;
+
+/// The options of one process of members.
+#[derive(Args)]
+pub(crate) struct Members {
+    #[arg(long)]
+    url: String,
+    #[arg(long)]
+    layout: String,
+    #[arg(long)]
+    threads: usize,
+    /// Where the IDs and the figures of each member are written.
+    #[arg(long)]
+    folder: PathBuf,
+}
+
+impl Members {
+    /// Issues IDs until the standard input ends, which it also does when the parent process is killed.
+    pub(crate) fn run(&self) -> io::Result<()> {
+        let layout: Layout = self.layout.parse().map_err(other)?;
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let members: Vec<_> = (0..self.threads)
+                .map(|_| scope.spawn(|| issue(&self.url, layout, &stop)))
+                .collect();
+            let read = io::stdin().read_to_end(&mut Vec::new());
+            stop.store(true, Ordering::Relaxed);
+            read?;
+            for (number, member) in members.into_iter().enumerate() {
+                let issued = member.join().map_err(|_| io::Error::other("a member panicked"))??;
+                let (figures, ids) = issued;
+                let mut log =
+                    BufWriter::new(File::create(self.folder.join(format!("{number}.ids")))?);
+                ids.iter().try_for_each(|id| log.write_all(&u64::from(*id).to_le_bytes()))?;
+                log.flush()?;
+                fs::write(self.folder.join(format!("{number}.member")), figures.to_text())?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What a member's lease has reported.
+#[derive(Default)]
+struct Events {
+    renewed: AtomicU64,
+    failed: AtomicU64,
+    no_free_node: AtomicU64,
+    /// The other failures, by text.
+    texts: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Events {
+    fn note(&self, event: &LeaseEvent) {
+        match event {
+            LeaseEvent::Renewed { .. } => _ = self.renewed.fetch_add(1, Ordering::Relaxed),
+            LeaseEvent::StoreLost { error }
+            | LeaseEvent::Refused { error }
+            | LeaseEvent::ClockSkew { error } => self.fail(error),
+            _ => {}
+        }
+    }
+
+    fn fail(&self, error: &Error) {
+        let count =
+            if error.kind() == ErrorKind::NoFreeNode { &self.no_free_node } else { &self.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        *texts.entry(error.kind().code().to_owned()).or_default() += 1;
+    }
+}
+
+/// One member: an ID every 10 ms until it is told to stop.
+fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Vec<Id>)> {
+    let events = Arc::new(Events::default());
+    let noted = Arc::clone(&events);
+    let generator = loop {
+        let noted = Arc::clone(&noted);
+        // With an observer a lease is shared with nobody.
+        let builder = LeasedGenerator::builder(url, layout).map_err(other)?;
+        let builder = builder.namespace(NAMESPACE).observer(move |event| noted.note(event));
+        match builder.open() {
+            Ok(generator) => break generator,
+            Err(error) if error.kind().is_retryable() && !stop.load(Ordering::Relaxed) => {
+                events.fail(&error);
+            }
+            Err(error) => return Err(other(error)),
+        }
+    };
+    let (mut ids, mut nodes) = (Vec::new(), Vec::new());
+    let mut late = Duration::ZERO;
+    let (mut longest, mut last, mut next) = (Duration::ZERO, Instant::now(), Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        match generator.next_id() {
+            Ok(id) => {
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
+                ids.push(id);
+                let node = layout.unpack(id).map_err(other)?.node;
+                if nodes.last() != Some(&node) {
+                    nodes.push(node);
+                }
+            }
+            Err(error) if error.kind().is_retryable() => events.fail(&error),
+            Err(error) => return Err(other(error)),
+        }
+        next = (next + PERIOD).max(Instant::now());
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+        late = late.max(next.elapsed());
+    }
+    longest = longest.max(last.elapsed());
+    generator.close();
+    let texts = events.texts.lock().unwrap_or_else(PoisonError::into_inner);
+    let member = Member {
+        longest_ms: longest.as_millis() as u64,
+        late_ms: late.as_millis() as u64,
+        moves: nodes.len().saturating_sub(1) as u64,
+        renewed: events.renewed.load(Ordering::Relaxed),
+        failed: events.failed.load(Ordering::Relaxed),
+        no_free_node: events.no_free_node.load(Ordering::Relaxed),
+        texts: texts.clone(),
+    };
+    Ok((member, ids))
+}
+
+fn other(error: Error) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+/// The processes of the members of one measurement.
+pub(super) struct MemberProcesses(Vec<(Child, PathBuf)>);
+
+impl MemberProcesses {
+    /// Starts members that lease by a URL, spread over some processes.
+    pub(super) fn start(
+        url: &str,
+        layout: &Layout,
+        members: usize,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        let mut processes = Self(Vec::new());
+        let most = members.div_ceil(PROCESSES);
+        let mut left = members;
+        while left > 0 {
+            let threads = left.min(most);
+            left -= threads;
+            let folder = folder.join(processes.0.len().to_string());
+            fs::create_dir(&folder)?;
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["members", "--url", url, "--layout", &layout.to_string()]);
+            command.arg("--threads").arg(threads.to_string()).arg("--folder").arg(&folder);
+            processes.0.push((command.stdin(Stdio::piped()).spawn()?, folder));
+        }
+        Ok(processes)
+    }
+
+    /// Ends them; returns the figures of each member, and all IDs.
+    pub(super) fn end(mut self) -> io::Result<(Vec<Member>, Vec<u64>)> {
+        for (child, _) in &mut self.0 {
+            drop(child.stdin.take());
+        }
+        let (mut members, mut ids) = (Vec::new(), Vec::new());
+        for (child, folder) in &mut self.0 {
+            let status = child.wait()?;
+            if !status.success() {
+                return Err(io::Error::other(format!("a process of members failed: {status}")));
+            }
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|extension| extension == "ids") {
+                    let bytes = fs::read(path)?;
+                    ids.extend(bytes.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id)));
+                } else {
+                    members.push(Member::parse(&fs::read_to_string(path)?)?);
+                }
+            }
+        }
+        Ok((members, ids))
+    }
+}
+
+/// More would take more memory, and fewer would have longer pauses of their own.
+const PROCESSES: usize = 4;
+
+impl Drop for MemberProcesses {
+    fn drop(&mut self) {
+        for (child, _) in &mut self.0 {
+            // One that has ended cannot be killed.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
