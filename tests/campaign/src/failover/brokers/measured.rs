@@ -25,12 +25,10 @@ pub(super) struct Member {
 impl Member {
     pub(super) fn to_text(&self) -> String {
         let Self { longest_ms, late_ms, moves, renewed, failed, no_free_node, texts } = self;
-        let mut text =
-            format!("{longest_ms} {late_ms} {moves} {renewed} {failed} {no_free_node}\n");
-        for (code, count) in texts {
-            text.push_str(&format!("{count} {code}\n"));
-        }
-        text
+        let texts = texts.iter().map(|(code, count)| format!("{count} {code}\n"));
+        let numbers = [longest_ms, late_ms, moves, renewed, failed, no_free_node];
+        let numbers = numbers.map(ToString::to_string).join(" ");
+        std::iter::once(format!("{numbers}\n")).chain(texts).collect()
     }
 
     pub(super) fn parse(text: &str) -> io::Result<Self> {
@@ -133,7 +131,7 @@ mod tests {
             no_free_node: 5,
             texts,
         };
-        assert_eq!(Member::parse(&member.to_text()).unwrap(), member);
+        assert_eq!(Member::parse(&member.to_text()).ok(), Some(member));
         assert!(Member::parse("1 6 2 3 4").is_err());
     }
 

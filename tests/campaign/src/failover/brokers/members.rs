@@ -34,7 +34,7 @@ pub(crate) struct Members {
 impl Members {
     /// Issues IDs until the standard input ends, which it also does when the parent process is killed.
     pub(crate) fn run(&self) -> io::Result<()> {
-        let layout: Layout = self.layout.parse().map_err(other)?;
+        let layout: Layout = self.layout.parse().map_err(|error| other(&error))?;
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let members: Vec<_> = (0..self.threads)
@@ -94,14 +94,14 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
     let generator = loop {
         let noted = Arc::clone(&noted);
         // With an observer a lease is shared with nobody.
-        let builder = LeasedGenerator::builder(url, layout).map_err(other)?;
+        let builder = LeasedGenerator::builder(url, layout).map_err(|error| other(&error))?;
         let builder = builder.namespace(NAMESPACE).observer(move |event| noted.note(event));
         match builder.open() {
             Ok(generator) => break generator,
             Err(error) if error.kind().is_retryable() && !stop.load(Ordering::Relaxed) => {
                 events.fail(&error);
             }
-            Err(error) => return Err(other(error)),
+            Err(error) => return Err(other(&error)),
         }
     };
     let (mut ids, mut nodes) = (Vec::new(), Vec::new());
@@ -113,13 +113,13 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
                 longest = longest.max(last.elapsed());
                 last = Instant::now();
                 ids.push(id);
-                let node = layout.unpack(id).map_err(other)?.node;
+                let node = layout.unpack(id).map_err(|error| other(&error))?.node;
                 if nodes.last() != Some(&node) {
                     nodes.push(node);
                 }
             }
             Err(error) if error.kind().is_retryable() => events.fail(&error),
-            Err(error) => return Err(other(error)),
+            Err(error) => return Err(other(&error)),
         }
         next = (next + PERIOD).max(Instant::now());
         thread::sleep(next.saturating_duration_since(Instant::now()));
@@ -140,7 +140,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
     Ok((member, ids))
 }
 
-fn other(error: Error) -> io::Error {
+fn other(error: &Error) -> io::Error {
     io::Error::other(error.to_string())
 }
 

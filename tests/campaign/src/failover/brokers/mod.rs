@@ -15,7 +15,6 @@ use flakeid_lease::store::{Location, operations};
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
 use tempfile::TempDir;
 
-use super::BEFORE;
 use super::issuer::NAMESPACE;
 use broker::BrokerProcess;
 use measured::Measured;
@@ -33,7 +32,9 @@ enum BrokerEvent {
     CrashesOfFewNodes,
 }
 
-/// How long the members of a layout with few nodes are fewer by.
+/// How long the members run before the event.
+const BEFORE: Duration = Duration::from_secs(8);
+/// By what the number of members is divided where there are few nodes.
 const FEWER: usize = 5;
 /// How long the store is stopped, besides the time that stopping and starting take.
 const STORE_DOWN: Duration = Duration::from_secs(4);
