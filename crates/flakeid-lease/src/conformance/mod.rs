@@ -1,7 +1,8 @@
 //! The suite that every store must pass. For tests: failures are panics.
 //!
 //! Each test uses a namespace of its own, so all of them can run on one server, one after the
-//! other; crashes and restorations concern all namespaces of a server.
+//! other; crashes and restorations concern all namespaces of a server. [`lessors`] is the part that
+//! brokers pass, too.
 
 #![allow(
     clippy::expect_used,
@@ -17,6 +18,7 @@ pub mod crashes;
 mod fixture;
 pub mod grants;
 pub mod identities;
+pub mod lessors;
 mod log;
 pub mod namespaces;
 pub mod operators;

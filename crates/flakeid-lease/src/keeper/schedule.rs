@@ -40,9 +40,12 @@ impl RenewalSchedule {
         }
     }
 
-    pub(super) const fn set(&mut self, window_ms: u64, ttl_ms: u64) {
+    /// After a grant that expires in so many milliseconds, and at most `ttl_ms`.
+    pub(super) fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
         self.window_ms = window_ms;
-        self.ttl = Duration::from_millis(ttl_ms);
+        // By the lessor's clock; if ours is wrong, renewals are no more frequent than usual.
+        let left_ms = left_ms.max(0).cast_unsigned().max(window_ms);
+        self.ttl = Duration::from_millis(left_ms.min(ttl_ms));
     }
 
     pub(super) fn succeeded(&mut self) {

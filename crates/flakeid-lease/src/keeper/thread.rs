@@ -207,8 +207,7 @@ impl Keeper {
             }
             Effect::End => Some(Event::Ended { used_until: self.end() }),
             Effect::Release(ref release) => {
-                let done = self.ask(|lessor, namespace| lessor.release(namespace, release));
-                match done {
+                match self.ask(|lessor, namespace| lessor.release(namespace, release)) {
                     Ok(()) => self.emit(&LeaseEvent::Released { node: release.node }),
                     // The row expires; nothing else depends on this.
                     Err(fault) => drop(self.fault(session, &fault)),
@@ -223,10 +222,8 @@ impl Keeper {
         let options = &self.lease.options;
         let window_ms = options.window_ms.min(grant.max_window_ms);
         self.holder_options.window = window_ms.div_ceil(options.layout.unit_ms());
-        // By the lessor's clock; if this one is wrong, renewals are no more frequent than usual.
         let now = self.lease.clock.unix_ms().unwrap_or(i64::MIN);
-        let left_ms = grant.expires.saturating_sub(now).max(0).cast_unsigned();
-        self.schedule.set(window_ms, left_ms.max(window_ms).min(options.ttl_ms));
+        self.schedule.set(window_ms, grant.expires.saturating_sub(now), options.ttl_ms);
     }
 
     fn request(&self, session: &LeaseSession, token: Token) -> Result<Acquire, Error> {

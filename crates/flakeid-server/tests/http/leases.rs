@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_lease::broker::{Broker, BrokerOptions};
+use flakeid_lease::conformance::lessors::{self, LessorUnderTest};
 use flakeid_lease::protocol::{Bounds, Namespace, State};
-use flakeid_lease::store::{MemoryStore, operations};
+use flakeid_lease::store::{Lessor, Location, MemoryStore, operations};
 use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 use flakeid_server::{Listener, ServeOptions, Service, Tokens};
 use serde_json::{Value, json};
@@ -72,6 +73,22 @@ fn generator(url: &str) -> LeasedGenerator {
     let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
     // An observer keeps it from sharing a lease with the others of this process.
     builder.max_wait(Duration::from_secs(5)).observer(|_| {}).open().unwrap()
+}
+
+impl LessorUnderTest for Leasing {
+    fn connect(&self) -> Box<dyn Lessor> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        Location::parse(&self.url).unwrap().connect_lessor(&clock).unwrap()
+    }
+
+    fn namespace(&self) -> &Namespace {
+        self.broker.namespace()
+    }
+}
+
+#[test]
+fn a_broker_behind_http_passes_the_suite() {
+    lessors::run(&Leasing::new(&store()));
 }
 
 fn value(reply: &Reply) -> Value {
