@@ -50,7 +50,7 @@ def main() -> int:
             systemd(flakeid, folder)
             metrics = server.deployment(flakeid, found, folder)
             server.placeholders(flakeid, found, folder)
-            server.unit(flakeid, folder)
+            metrics += server.unit(flakeid, folder)
             monitoring.check(found, metrics, folder)
     except CheckError as error:
         print(f"deploy: {error}", file=sys.stderr)

@@ -126,8 +126,8 @@ def placeholders(flakeid: Path, found: Manifests, folder: Path) -> None:
     require(refused, f"starts with the tokens of secret.yaml: {tried}")
 
 
-def unit(flakeid: Path, folder: Path) -> None:
-    """The unit's command runs with the unit's own store."""
+def unit(flakeid: Path, folder: Path) -> str:
+    """The unit's command runs with the unit's own store; returns the metrics of a broker."""
     text = UNIT.read_text()
     (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
     (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
@@ -136,4 +136,7 @@ def unit(flakeid: Path, folder: Path) -> None:
     with running(flakeid, command.split(), store.replace("%S", str(folder)), folder) as server:
         status, answer = server.ask("POST", "/v1/default/ids")
         require(status == 200, f"the unit's server answers {status}: {answer}")
+        status, metrics = server.ask("GET", "/metrics")
+        require(status == 200, f"the unit's /metrics answers {status}: {metrics}")
     require((folder / state / "flakeid.db").exists(), f"the store is not in {state}")
+    return metrics
