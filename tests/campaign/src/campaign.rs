@@ -33,7 +33,7 @@ pub(crate) struct Campaign {
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..86400))]
     seconds: u64,
     /// On how many stores campaigns run at a time.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=5))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
     at_once: u64,
     /// The seed of every random choice; the current time by default, or 1 with a summary.
     #[arg(long)]
