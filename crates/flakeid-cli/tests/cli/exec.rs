@@ -121,6 +121,15 @@ fn the_command_ends_before_a_lease_that_is_not_renewed() {
     assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a part of it goes on");
 }
 
+/// However long the command may take to end: the window is shorter than that.
+#[test]
+fn short_windows_that_are_renewed_end_nothing() {
+    let (dir, store) = scratch("exec_short");
+    let (_broker, url) = serve(&["--store", &store, "--lease-window", "1200ms"]);
+    let command = exec(&dir, &["--store", &url, "--", "sh", "-c", "sleep 4; echo done"]);
+    assert_eq!(finish(command.wait_with_output().unwrap()).quiet().text(), "done\n");
+}
+
 /// The command does not outlive what would end it.
 #[cfg(target_os = "linux")]
 #[test]

@@ -8,7 +8,7 @@ use flakeid_lease::LeasedGenerator;
 
 use crate::terminal;
 
-/// How long before the end of the lease the command is killed, in milliseconds.
+/// How long before the end of the lease the command is killed, in milliseconds, unless the window is short.
 pub(super) const LAST_MS: u64 = 250;
 /// The clock may be set meanwhile.
 const LONGEST_SLEEP_MS: u64 = 1_000;
@@ -16,7 +16,9 @@ const LONGEST_SLEEP_MS: u64 = 1_000;
 /// The node's lease, as long as the command may use it.
 pub(super) struct Lease {
     generator: LeasedGenerator,
-    grace_ms: u64,
+    /// How long before the end the command is asked to end, and is killed, in milliseconds.
+    grace_ms: i64,
+    last_ms: i64,
     /// Where the last window of the first grant ends: the command knows of no other node.
     fence_ms: i64,
 }
@@ -33,11 +35,15 @@ impl Lease {
     /// Waits until the node's first tick has come: another process may have used those before.
     pub(super) fn begin(generator: LeasedGenerator, grace_ms: u64) -> Self {
         let status = generator.lease();
-        let first = generator.layout().unix_ms_at(status.start);
+        let (first, fence_ms) = (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
+        // Renewals come when about half of the window is left, or more: none that is in time ends the command.
+        let window_ms = fence_ms.saturating_sub(first);
+        let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
+        let last_ms = LAST_MS.cast_signed().min(window_ms / 8);
         loop {
             let left = first.saturating_sub(SystemClock.unix_ms());
             if left <= 0 {
-                return Self { generator, grace_ms, fence_ms: status.fence_unix_ms };
+                return Self { generator, grace_ms, last_ms, fence_ms };
             }
             sleep(Duration::from_millis(left.cast_unsigned().min(LONGEST_SLEEP_MS)));
         }
@@ -50,9 +56,9 @@ impl Lease {
             self.fence_ms = lease.fence_unix_ms;
         }
         let left = self.fence_ms.saturating_sub(SystemClock.unix_ms());
-        if left <= LAST_MS.cast_signed() {
+        if left <= self.last_ms {
             Order::Kill
-        } else if is_lost || left <= self.grace_ms.cast_signed() {
+        } else if is_lost || left <= self.grace_ms {
             Order::End
         } else {
             Order::GoOn

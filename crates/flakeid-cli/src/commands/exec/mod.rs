@@ -25,11 +25,12 @@ use lease::{LAST_MS, Lease};
 /// command gets SIGTERM, and SIGKILL before the node can become another's.
 ///
 /// This is less than flakeid's own generators promise, because the command's generator knows nothing of the
-/// lease. It repeats IDs if it does so itself when the clock goes back, if it makes IDs for times to come, or
-/// if the host stops for longer than the lease lasts: the command then goes on for an instant before it is
-/// killed. On Linux the command is killed with `flakeid exec`; elsewhere it outlives a `kill -9` of that.
+/// lease. IDs can repeat if that generator repeats them itself when the clock goes back, if it makes IDs for
+/// times to come, or if the host is paused for longer than the lease lasts: the command then goes on for an
+/// instant before it is killed. If `flakeid exec` is killed with -9, the command is killed too on Linux, and
+/// goes on elsewhere.
 ///
-/// --layout is the layout of the IDs that the command makes. In particular its unit of time has to be right.
+/// --layout is the layout of the IDs that the command makes; above all, its unit of time has to be right.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
@@ -61,7 +62,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
-    /// How long before the end of the lease the command gets SIGTERM
+    /// How long before the end of the lease the command gets SIGTERM: at most a quarter of its window
     #[arg(
         long,
         hide_short_help = true,
