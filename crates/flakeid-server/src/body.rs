@@ -261,6 +261,7 @@ mod tests {
         assert_eq!(polls, [piece, None, piece, None, piece]);
         assert_eq!(counted.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
     }
+
     #[test]
     fn while_others_ask_pieces_are_a_turn_apart() {
         let turns = Arc::new(Turns::with_others());

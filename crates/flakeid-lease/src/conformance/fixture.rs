@@ -80,23 +80,7 @@ impl<'a> Fixture<'a> {
 
     /// A request for any node, with the longest window up to 10 s and a TTL of a minute.
     pub(super) fn request(&self) -> Acquire {
-        let layout = self.namespace.layout;
-        Acquire {
-            layout,
-            identity: Identity::Any,
-            from: 0,
-            to: layout.max_node(),
-            rotation: 0,
-            block_bits: 0,
-            reuse: true,
-            token: fresh_token(),
-            window_ms: self.namespace.bounds.max_window_ms.min(10_000),
-            ttl_ms: 60_000,
-            now: now(),
-            waited_ms: 0,
-            after: 0,
-            owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
-        }
+        request(&self.namespace)
     }
 
     /// The same for one node.
@@ -112,20 +96,7 @@ impl<'a> Fixture<'a> {
 
     /// A renewal of a grant, up to a tick.
     pub(super) fn renewal(&self, grant: &Grant, wanted: u64) -> Renew {
-        let Grant { node, start, token, fence, .. } = *grant;
-        let next = fresh_token().of_grant(token);
-        let ttl_ms = self.request().ttl_ms;
-        Renew {
-            node,
-            start,
-            token,
-            next,
-            confirmed: fence,
-            wanted,
-            ttl_ms,
-            now: now(),
-            waited_ms: 0,
-        }
+        renewal(grant, wanted)
     }
 
     /// The tick of now.
@@ -288,6 +259,43 @@ pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) 
             return found;
         }
         assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
+    }
+}
+
+/// A request for any node, with the longest window up to 10 s and a TTL of a minute.
+pub(super) fn request(namespace: &Namespace) -> Acquire {
+    let layout = namespace.layout;
+    Acquire {
+        layout,
+        identity: Identity::Any,
+        from: 0,
+        to: layout.max_node(),
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: fresh_token(),
+        window_ms: namespace.bounds.max_window_ms.min(10_000),
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+    }
+}
+
+/// A renewal of a grant, up to a tick.
+pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
+    let Grant { node, start, token, fence, .. } = *grant;
+    Renew {
+        node,
+        start,
+        token,
+        next: fresh_token().of_grant(token),
+        confirmed: fence,
+        wanted,
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
     }
 }
 

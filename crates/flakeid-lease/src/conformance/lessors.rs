@@ -1,8 +1,8 @@
 //! What a holder may expect of whoever grants leases: of a store, and of a broker that leases from one.
 //!
 //! The suite of the stores tries far more, but it reads rows, asks for certain nodes and puts copies back,
-//! and none of that can be asked of a broker. Which of its tests are here too: those of grants, renewals,
-//! releases, names, clocks, layouts and races that need nothing but the three requests of a [`Lessor`].
+//! and none of that can be asked of a broker. The tests here are of grants, renewals, releases, names,
+//! clocks, layouts and races, and need nothing but the three requests of a [`Lessor`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{ErrorKind, Layout};
 
-use super::fixture::{eventually, fresh_token, now};
+use super::fixture::{self, eventually, fresh_token, now, renewal};
 use super::log::Log;
 use crate::protocol::{
     Acquire, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed,
@@ -84,23 +84,7 @@ impl Fixture<'_> {
     }
 
     fn request(&self) -> Acquire {
-        let layout = self.namespace().layout;
-        Acquire {
-            layout,
-            identity: Identity::Any,
-            from: 0,
-            to: layout.max_node(),
-            rotation: 0,
-            block_bits: 0,
-            reuse: true,
-            token: fresh_token(),
-            window_ms: WINDOW_MS,
-            ttl_ms: 60_000,
-            now: now(),
-            waited_ms: 0,
-            after: 0,
-            owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
-        }
+        Acquire { window_ms: WINDOW_MS, ..fixture::request(self.namespace()) }
     }
 
     /// The error that a holder would see.
@@ -110,26 +94,7 @@ impl Fixture<'_> {
     }
 }
 
-fn renewal(grant: &Grant, wanted: u64) -> Renew {
-    let Grant { node, start, token, fence, .. } = *grant;
-    Renew {
-        node,
-        start,
-        token,
-        next: fresh_token().of_grant(token),
-        confirmed: fence,
-        wanted,
-        ttl_ms: 60_000,
-        now: now(),
-        waited_ms: 0,
-    }
-}
-
 impl Client<'_> {
-    fn name(&self) -> &str {
-        &self.fixture.namespace().name
-    }
-
     fn acquire(&mut self, request: &Acquire) -> Result<Grant, Fault> {
         let grant = self.lessor.acquire(&self.fixture.namespace().name, request, Instant::now())?;
         self.fixture.log(|log| log.record_grant(&grant));
@@ -180,8 +145,8 @@ impl Client<'_> {
 
     /// A release that is not noted, because it must do nothing.
     fn release_as(&mut self, request: &Release) {
-        let name = self.name().to_owned();
-        self.lessor.release(&name, request).unwrap_or_else(|fault| panic!("{fault:?}"));
+        let released = self.lessor.release(&self.fixture.namespace().name, request);
+        released.unwrap_or_else(|fault| panic!("{fault:?}"));
     }
 }
 

@@ -26,6 +26,9 @@ pub(super) fn create_namespace(url: &str) -> io::Result<()> {
     operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
 }
 
+/// How long processes run before the event.
+pub(super) const BEFORE: Duration = Duration::from_secs(8);
+
 /// The time from one ID to the next.
 pub(super) const PERIOD: Duration = Duration::from_millis(10);
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use brokers::BrokerMeasurement;
 use event::StoreEvent;
 use excluded::Excluded;
-use issuer::{Fleet, create_namespace};
+use issuer::{BEFORE, Fleet, create_namespace};
 use noticed::Noticed;
 use outage::Outage;
 
@@ -50,9 +50,6 @@ pub(crate) struct Failover {
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 }
-
-/// How long the processes run before the event.
-const BEFORE: Duration = Duration::from_secs(8);
 
 impl Failover {
     /// Measures every event and prints a table. `false` if an ID was issued twice.

@@ -15,7 +15,7 @@ use flakeid_lease::store::{Location, operations};
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
 use tempfile::TempDir;
 
-use super::issuer::NAMESPACE;
+use super::issuer::{BEFORE, NAMESPACE};
 use broker::BrokerProcess;
 use measured::Measured;
 use members::MemberProcesses;
@@ -32,8 +32,6 @@ enum BrokerEvent {
     CrashesOfFewNodes,
 }
 
-/// How long the members run before the event.
-const BEFORE: Duration = Duration::from_secs(8);
 /// By what the number of members is divided where there are few nodes.
 const FEWER: usize = 5;
 /// How long the store is stopped, besides the time that stopping and starting take.
