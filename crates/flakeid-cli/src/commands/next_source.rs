@@ -15,9 +15,9 @@ use crate::args::node::{self, NodeArgs};
 use crate::failure::Failure;
 use crate::store::{self, StoreArgs};
 
-/// The arguments that say with which layout, from which store and for which node IDs are generated.
+/// The arguments that say with which layout, from which store and which node.
 #[derive(Args)]
-pub(super) struct SourceArgs {
+pub(super) struct LeaseArgs {
     #[command(flatten)]
     layout: LayoutArg,
 
@@ -30,6 +30,13 @@ pub(super) struct SourceArgs {
 
     #[command(flatten)]
     node: NodeArgs,
+}
+
+/// The same, and how the IDs begin.
+#[derive(Args)]
+pub(super) struct SourceArgs {
+    #[command(flatten)]
+    lease: LeaseArgs,
 
     /// Start each tick at a random sequence number of at most this many bits
     ///
@@ -41,16 +48,16 @@ pub(super) struct SourceArgs {
 
 impl SourceArgs {
     pub(super) fn layout(&self) -> Result<Layout, Failure> {
-        self.layout.resolve()
+        self.lease.layout()
     }
 }
 
 /// A generator of a node that was given, and nothing checks that no other process uses it; or of a
 /// node that is leased.
 pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Failure> {
-    let identity = identity(args.name.as_deref(), &args.node, &layout)?;
-    let is_named = args.store.named()?.is_some();
-    if !is_named && !leases_from_the_embedded_store(args, &identity, &layout)? {
+    let identity = args.lease.identity(&layout)?;
+    let is_named = args.lease.store.named()?.is_some();
+    if !is_named && !leases_from_the_embedded_store(&args.lease, &identity, &layout)? {
         let mut builder = Generator::builder(layout);
         if let Identity::Node(node) = identity {
             builder = builder.node(node);
@@ -60,49 +67,55 @@ pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Fa
         }
         return Ok(builder.build()?.into());
     }
-    let mut builder = lease(&args.store, layout)?.identity(identity);
+    let mut builder = args.lease.builder(layout, identity)?;
     if let Some(bits) = &args.sequence_start {
         builder = builder.set("sequence_start", bits)?;
     }
     Ok(builder.open()?.into())
 }
 
-/// Leases from the store that is named, else from the embedded one.
-pub(super) fn lease(store: &StoreArgs, layout: Layout) -> Result<LeaseBuilder, Failure> {
-    let builder = match store.named()? {
-        Some(location) => LeaseBuilder::from_location(location, layout),
-        None => LeaseBuilder::auto(layout).map_err(|error| {
-            let ways = format!(
-                "give --store URL or --node N, or set {}=URL or {}=N",
-                store::STORE,
-                node::NODE
-            );
-            Failure::hinted(error, ways)
-        })?,
-    };
-    Ok(builder.namespace(&store.namespace()?))
-}
-
-/// Who is to have the node: whoever has that name, or a node that flags or variables give.
-pub(super) fn identity(
-    name: Option<&str>,
-    node: &NodeArgs,
-    layout: &Layout,
-) -> Result<Identity, Failure> {
-    let Some(name) = name else {
-        let node = node.resolve(layout, args::variable)?;
-        return Ok(node.map_or(Identity::Any, Identity::Node));
-    };
-    if node.is_empty() {
-        return Ok(Identity::Name(name.to_owned()));
+impl LeaseArgs {
+    pub(super) fn layout(&self) -> Result<Layout, Failure> {
+        self.layout.resolve()
     }
-    Err(Error::invalid_option("name", "give either --name or a node, not both").into())
+
+    /// Leases from the store that is named, else from the embedded one.
+    pub(super) fn builder(
+        &self,
+        layout: Layout,
+        identity: Identity,
+    ) -> Result<LeaseBuilder, Failure> {
+        let builder = match self.store.named()? {
+            Some(location) => LeaseBuilder::from_location(location, layout),
+            None => LeaseBuilder::auto(layout).map_err(|error| {
+                let ways = format!(
+                    "give --store URL or --node N, or set {}=URL or {}=N",
+                    store::STORE,
+                    node::NODE
+                );
+                Failure::hinted(error, ways)
+            })?,
+        };
+        Ok(builder.namespace(&self.store.namespace()?).identity(identity))
+    }
+
+    /// Who is to have the node: whoever has that name, or a node that flags or variables give.
+    pub(super) fn identity(&self, layout: &Layout) -> Result<Identity, Failure> {
+        let Some(name) = &self.name else {
+            let node = self.node.resolve(layout, args::variable)?;
+            return Ok(node.map_or(Identity::Any, Identity::Node));
+        };
+        if self.node.is_empty() {
+            return Ok(Identity::Name(name.clone()));
+        }
+        Err(Error::invalid_option("name", "give either --name or a node, not both").into())
+    }
 }
 
 /// Whether to lease where no store is named. A layout without nodes has nothing to lease, unless a
 /// namespace was asked for.
 fn leases_from_the_embedded_store(
-    args: &SourceArgs,
+    args: &LeaseArgs,
     identity: &Identity,
     layout: &Layout,
 ) -> Result<bool, Failure> {

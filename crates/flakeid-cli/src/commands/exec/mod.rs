@@ -8,12 +8,9 @@ use std::ffi::OsString;
 use clap::Args;
 use flakeid_core::{Error, Layout};
 
-use super::next_source;
-use crate::args::layout_arg::LayoutArg;
-use crate::args::node::NodeArgs;
+use super::next_source::LeaseArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
-use crate::store::StoreArgs;
 use child::Child;
 use lease::{LAST_MS, Lease};
 
@@ -35,17 +32,7 @@ use lease::{LAST_MS, Lease};
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
     #[command(flatten)]
-    layout: LayoutArg,
-
-    #[command(flatten)]
-    store: StoreArgs,
-
-    /// Lease the node that this name leased last, if that node is free
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-
-    #[command(flatten)]
-    node: NodeArgs,
+    lease: LeaseArgs,
 
     #[arg(
         long,
@@ -91,17 +78,16 @@ Exit status:
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 
 pub(crate) fn run(args: &ExecArgs) -> Outcome {
-    let layout = args.layout.resolve()?;
+    let layout = args.lease.layout()?;
     let grace_ms = duration::parse("grace", &args.grace)?;
     if !(LAST_MS..=LONGEST_GRACE_MS).contains(&grace_ms) {
         let (least, most) = (LAST_MS, LONGEST_GRACE_MS);
         return Err(Error::field_out_of_range("grace", &grace_ms, least, most).into());
     }
-    let identity = next_source::identity(args.name.as_deref(), &args.node, &layout)?;
+    let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
     // With an observer the lease is shared with nobody, so that no other part of it goes on at the end.
-    let builder = next_source::lease(&args.store, layout)?.identity(identity);
-    let generator = builder.observer(|_| {}).open()?;
+    let generator = args.lease.builder(layout, identity)?.observer(|_| {}).open()?;
     let variables = variables.values(&layout, generator.node());
     let lease = Lease::begin(generator, grace_ms);
     let child = Child::start(&args.command, &variables)?;
