@@ -1,7 +1,7 @@
 //! Clocks that are wrong: "poison by a clock in 2080", "skew within bounds".
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, now};
+use super::fixture::{Fixture, now, renewal};
 use crate::protocol::{Acquire, Refusal};
 
 /// 2080-01-01.
@@ -21,7 +21,7 @@ pub fn clock_of_2080_poisons_nothing(under_test: &dyn StoreUnderTest) {
         assert!((by_ms - (FAR - now())).abs() < 60_000, "{by_ms}");
     }
     let far_tick = layout.tick_at(FAR).unwrap();
-    let refused = client.renew(&fixture.renewal(&grant, far_tick + 10_000));
+    let refused = client.renew(&renewal(&grant, far_tick + 10_000));
     let Err(Refusal::TooFarAhead { by_ms }) = refused else { panic!("{refused:?}") };
     assert!(by_ms > 1_000_000_000, "{by_ms}");
 

@@ -4,7 +4,7 @@
 use flakeid_core::Layout;
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_name, now};
+use super::fixture::{Fixture, fresh_name, now, renewal};
 use crate::protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 use crate::store::Continuity;
 use crate::store::operations::{self, Repair};
@@ -32,7 +32,7 @@ pub fn holders_go_on(under_test: &dyn StoreUnderTest) {
 
     let mut client = fixture.client();
     // The first word about the restoration is a renewal's, and what it wants is below what it has.
-    let again = client.renew(&fixture.renewal(&later, later.start)).unwrap();
+    let again = client.renew(&renewal(&later, later.start)).unwrap();
     assert!(again.fence >= later.fence, "{again:?} {later:?}");
     let listing = client.list();
     assert_eq!(listing.continuity, Continuity::Same, "it is recorded");
@@ -66,16 +66,16 @@ pub fn late_holders_have_a_last_window(under_test: &dyn StoreUnderTest) {
     fixture.log().record_restoration();
 
     let mut client = fixture.client();
-    let soon = fixture.renewal(&held, held.fence + 2_000);
+    let soon = renewal(&held, held.fence + 2_000);
     assert_eq!(client.renew(&soon).unwrap().fence, soon.wanted, "no more than it wants");
     let held = Grant { fence: soon.wanted, token: soon.next, ..held };
-    let far = fixture.renewal(&held, held.fence + 60_000);
+    let far = renewal(&held, held.fence + 60_000);
     let last = client.renew(&far).unwrap();
     let tick = fixture.namespace.layout.tick_at(renewed_at).unwrap();
     assert_eq!(last.fence, tick + 21_001, "the window, what is ahead, and a tick");
     assert_eq!(client.renew(&far), Ok(last), "the same once more");
     let held = Grant { fence: last.fence, token: far.next, ..held };
-    let refused = client.renew(&fixture.renewal(&held, held.fence + 60_000));
+    let refused = client.renew(&renewal(&held, held.fence + 60_000));
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     assert!(client.list().namespace.floor >= held.fence);
     assert!(client.grant_in_time(&only).start >= held.fence);
@@ -98,10 +98,10 @@ pub fn others_do_not_go_on(under_test: &dyn StoreUnderTest) {
 
     let mut client = fixture.client();
     for grant in [short, fixed] {
-        let refused = client.renew(&fixture.renewal(&grant, grant.fence + 10));
+        let refused = client.renew(&renewal(&grant, grant.fence + 10));
         assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?} for {grant:?}");
     }
-    let renewal = fixture.renewal(&held, held.fence + 10);
+    let renewal = renewal(&held, held.fence + 10);
     for wrong in [
         Renew { token: fixture.request().token, ..renewal },
         Renew { start: held.start + 1, confirmed: 0, ..renewal },
@@ -127,7 +127,7 @@ pub fn holders_prove_what_was_forgotten(under_test: &dyn StoreUnderTest) {
 
     // As if the store had forgotten a renewal without noticing.
     let confirmed = held.fence + 300;
-    let proof = Renew { confirmed, ..fixture.renewal(&held, held.fence) };
+    let proof = Renew { confirmed, ..renewal(&held, held.fence) };
     assert!(client.renew(&proof).unwrap().fence >= confirmed);
     let after = client.list();
     assert_ne!(after.namespace.incarnation, before.incarnation);
@@ -138,12 +138,12 @@ pub fn holders_prove_what_was_forgotten(under_test: &dyn StoreUnderTest) {
     client.extend(&other, other.fence + 10);
 
     // What the floor covers is known already.
-    let again = Renew { confirmed: lost.fence + 100, ..fixture.renewal(&lost, lost.fence) };
+    let again = Renew { confirmed: lost.fence + 100, ..renewal(&lost, lost.fence) };
     client.renew(&again).unwrap();
     assert_eq!(client.list().namespace, after.namespace);
 
     // Nor does anything else prove what is not so.
-    let ended = fixture.renewal(&other, other.fence);
+    let ended = renewal(&other, other.fence);
     client.repair(other.node, Repair::Release);
     let beyond = Renew { confirmed: after.namespace.floor + 9, ..ended };
     assert_eq!(client.renew(&beyond), Err(Refusal::FencedOff));
@@ -156,7 +156,7 @@ pub fn lost_rows_prove_it_too(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let held = client.grant(&fixture.request());
     let floor = client.list().namespace.floor;
-    let elsewhere = Renew { node: held.node + 7, ..fixture.renewal(&held, held.fence + 1) };
+    let elsewhere = Renew { node: held.node + 7, ..renewal(&held, held.fence + 1) };
     let refused = client.renew(&elsewhere);
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     let after = client.list().namespace;
@@ -193,7 +193,7 @@ pub fn operators_do_not_shorten_leases(under_test: &dyn StoreUnderTest) {
         let only = Acquire { from: node, to: node, ..fixture.request() };
         let held = client.grant(&only);
         assert!(repairs.iter().all(|repair| client.repair(node, *repair)));
-        let fenced_off = client.renew(&fixture.renewal(&held, held.fence + 10));
+        let fenced_off = client.renew(&renewal(&held, held.fence + 10));
         assert_eq!(fenced_off, Err(Refusal::FencedOff));
         if repairs.contains(&Repair::ReleaseNow) {
             assert_eq!(client.grant(&only).start, held.fence);

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::StoreUnderTest;
-use super::fixture::{Client, Fixture, eventually, fresh_token, now};
+use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use crate::protocol::{Acquire, Refusal};
 use crate::store::{Fault, operations};
 
@@ -43,7 +43,7 @@ pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
     });
 
     let mut client = fixture.client();
-    let renewal = client.renew(&fixture.renewal(&early, early.fence));
+    let renewal = client.renew(&renewal(&early, early.fence));
     if under_test.crash_voids_tokens() {
         // A last window at most, which ends where others may begin.
         match renewal {
@@ -64,7 +64,7 @@ fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
         Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };
     let outcome = operations::acquire(&mut *client.store, name, &request).and_then(|grant| {
         fixture.log().record_grant(&grant);
-        let renewal = fixture.renewal(&grant, grant.fence + 5);
+        let renewal = renewal(&grant, grant.fence + 5);
         let renewed = operations::renew(&mut *client.store, name, &renewal)?;
         fixture.log().record_renewal(&renewal, &renewed);
         Ok(())

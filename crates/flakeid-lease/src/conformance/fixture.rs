@@ -94,11 +94,6 @@ impl<'a> Fixture<'a> {
         Acquire { identity: Identity::Name(name.into()), owner, ..self.request() }
     }
 
-    /// A renewal of a grant, up to a tick.
-    pub(super) fn renewal(&self, grant: &Grant, wanted: u64) -> Renew {
-        renewal(grant, wanted)
-    }
-
     /// The tick of now.
     pub(super) fn tick(&self) -> u64 {
         self.namespace.layout.tick_at(now()).expect("a tick")
@@ -177,7 +172,7 @@ impl Client<'_> {
 
     /// Renews a grant up to a tick, and returns it as it is then.
     pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
-        let request = self.fixture.renewal(grant, wanted);
+        let request = renewal(grant, wanted);
         let answer = self.renew(&request);
         let Renewed { fence, expires, .. } =
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use flakeid_core::Layout;
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_name, now};
+use super::fixture::{Fixture, fresh_name, now, renewal};
 use crate::protocol::{Acquire, Namespace, Refusal};
 
 /// A never used node is granted from the clock's tick on, for as long as was asked for.
@@ -55,7 +55,7 @@ pub fn ticks_run_out(under_test: &dyn StoreUnderTest) {
 
     let grant = client.grant(&fixture.request_node(1));
     assert_eq!(grant.fence, end);
-    assert_eq!(client.renew(&fixture.renewal(&grant, u64::MAX)).unwrap().fence, end);
+    assert_eq!(client.renew(&renewal(&grant, u64::MAX)).unwrap().fence, end);
 
     // Nothing is left on this node; on others there is, until the clock gets there.
     assert_eq!(client.acquire(&fixture.request_node(1)), Err(Refusal::Horizon));
@@ -82,7 +82,7 @@ pub fn expiry_is_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     client.wait_until(old.expires);
     let new = client.grant_in_time(&only_node_3);
     assert!(new.start >= old.fence, "{old:?} {new:?}");
-    assert_eq!(client.renew(&fixture.renewal(&old, old.fence + 10)), Err(Refusal::FencedOff));
+    assert_eq!(client.renew(&renewal(&old, old.fence + 10)), Err(Refusal::FencedOff));
     fixture.settle();
 }
 

@@ -2,7 +2,7 @@
 //! "disposable nodes".
 
 use super::StoreUnderTest;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, renewal};
 use crate::protocol::{Acquire, Identity, Owner, Refusal};
 
 /// A name gets its last node back after a release and after expiry, another one while it is held.
@@ -48,7 +48,7 @@ pub fn fixed_nodes_are_taken_over(under_test: &dyn StoreUnderTest) {
     assert_eq!((old.node, new.node), (42, 42));
     assert_eq!(new.start, old.fence);
 
-    let late = fixture.renewal(&old, old.fence + 1_000);
+    let late = renewal(&old, old.fence + 1_000);
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
     new_client.extend(&new, new.fence + 100);
     fixture.settle();

@@ -3,7 +3,7 @@
 use flakeid_core::Layout;
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_name, now};
+use super::fixture::{Fixture, fresh_name, now, renewal};
 use crate::protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 use crate::store::Fault;
 use crate::store::operations::{self, Repair};
@@ -79,7 +79,7 @@ pub fn missing_ones_are_refused(under_test: &dyn StoreUnderTest) {
     assert_eq!(operations::fast_forward(store, &missing, 1).map(drop), gone());
     assert_eq!(operations::whois(store, &missing, 1, 1).map(drop), gone());
     let nobodys = fixture.client().grant(&fixture.request());
-    let renewal = fixture.renewal(&nobodys, nobodys.fence);
+    let renewal = renewal(&nobodys, nobodys.fence);
     assert_eq!(operations::renew(store, &missing, &renewal).map(drop), gone());
     assert!(!store.namespaces().unwrap().contains(&missing), "asking created it");
 
@@ -137,7 +137,7 @@ pub fn do_not_disturb_each_other(under_test: &dyn StoreUnderTest) {
     far_client.extend(&held_far, held_far.fence + 10);
     far_client.grant(&there.request_node(6));
     // A token of one is none in the other.
-    let foreign = there.renewal(&held_near, held_near.fence + 10);
+    let foreign = renewal(&held_near, held_near.fence + 10);
     assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
     here.settle();
     there.settle();

@@ -1,7 +1,7 @@
 //! What operators do: quarantine, release, fast-forward, adopt, list; invariant I10.
 
 use super::StoreUnderTest;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, renewal};
 use crate::protocol::{Acquire, Owner, Refusal, State};
 use crate::store::operations::{self, Repair};
 
@@ -12,7 +12,7 @@ pub fn quarantine_and_lift(under_test: &dyn StoreUnderTest) {
     let held = client.grant(&fixture.request_node(1));
     assert!(client.repair(1, Repair::Quarantine));
     assert!(client.repair(2, Repair::Quarantine), "one that was never granted");
-    let fenced_off = client.renew(&fixture.renewal(&held, held.fence + 10));
+    let fenced_off = client.renew(&renewal(&held, held.fence + 10));
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
     for node in [1, 2] {
         let refused = client.acquire(&fixture.request_node(node));
@@ -51,7 +51,7 @@ pub fn release_fences_off(under_test: &dyn StoreUnderTest) {
     assert!(!client.repair(9, Repair::Release), "one that was never granted");
     let row = client.list().rows.remove(0);
     assert_eq!((row.state, row.token, row.fence), (State::Free, None, held.fence));
-    let fenced_off = client.renew(&fixture.renewal(&held, held.fence + 10));
+    let fenced_off = client.renew(&renewal(&held, held.fence + 10));
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
     let next = client.grant(&Acquire { from: 8, to: 8, ..fixture.request() });
     assert_eq!(next.start, held.fence);
@@ -70,7 +70,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     assert_eq!(forward(&mut client, floor).unwrap().floor, floor);
     assert_eq!(forward(&mut client, floor - 1).unwrap().floor, floor, "it only rises");
     for grant in held {
-        let fenced_off = client.renew(&fixture.renewal(&grant, floor + 10));
+        let fenced_off = client.renew(&renewal(&grant, floor + 10));
         assert_eq!(fenced_off, Err(Refusal::FencedOff));
     }
     for node in [1, 7] {

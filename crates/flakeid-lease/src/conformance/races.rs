@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use super::StoreUnderTest;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, renewal};
 use crate::protocol::{Acquire, Refusal, Renew};
 
 /// 200 connections that acquire at the same moment get 200 nodes.
@@ -50,7 +50,7 @@ pub fn windows_of_few_nodes_are_disjoint(under_test: &dyn StoreUnderTest) {
                     };
                     let grant = client.grant_in_time(&few);
                     // Whoever comes too late is fenced off; that is the point of it.
-                    let renewal = fixture.renewal(&grant, grant.fence + 20);
+                    let renewal = renewal(&grant, grant.fence + 20);
                     let renewal = Renew { ttl_ms: 1, ..renewal };
                     match client.renew(&renewal) {
                         Ok(_) | Err(Refusal::FencedOff) => {}
@@ -80,7 +80,7 @@ pub fn takeovers_of_one_node_are_disjoint(under_test: &dyn StoreUnderTest) {
                 for _ in 0..20 {
                     let only = Acquire { window_ms: 40, ..fixture.request_node(0) };
                     let grant = client.grant_in_time(&only);
-                    match client.renew(&fixture.renewal(&grant, grant.fence + 10)) {
+                    match client.renew(&renewal(&grant, grant.fence + 10)) {
                         Ok(_) | Err(Refusal::FencedOff) => {}
                         Err(refusal) => panic!("{refusal:?}"),
                     }

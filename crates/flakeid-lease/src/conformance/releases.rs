@@ -1,7 +1,7 @@
 //! Giving a node back: invariant I3, "the node is free at once".
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_token};
+use super::fixture::{Fixture, fresh_token, renewal};
 use crate::protocol::{Acquire, Grant, Refusal, Release, State};
 
 /// What was not used is granted again at once, from the tick after the last one used.
@@ -64,7 +64,7 @@ pub fn others_cannot_release(under_test: &dyn StoreUnderTest) {
     let released = other.list().rows;
     other.release_as(&release(&renewed));
     assert_eq!(other.list().rows, released);
-    let after = other.renew(&fixture.renewal(&renewed, renewed.fence));
+    let after = other.renew(&renewal(&renewed, renewed.fence));
     assert_eq!(after, Err(Refusal::FencedOff));
     fixture.settle();
 }

@@ -1,7 +1,7 @@
 //! Moving the fence up: "stale token", "renewal applied after its time-out".
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_token};
+use super::fixture::{Fixture, fresh_token, renewal};
 use crate::protocol::{Acquire, Refusal, Release, Renew};
 
 /// A token ends with the next renewal: it renews nothing and releases nothing after that.
@@ -14,7 +14,7 @@ pub fn stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
 
     let before = client.list().rows;
     for stale in [first, second] {
-        let refused = other.renew(&fixture.renewal(&stale, stale.fence + 1_000));
+        let refused = other.renew(&renewal(&stale, stale.fence + 1_000));
         assert_eq!(refused, Err(Refusal::FencedOff));
         other.release_as(&Release {
             node: stale.node,
@@ -22,17 +22,17 @@ pub fn stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
             used_until: stale.start,
         });
     }
-    let guessed = Renew { token: fresh_token(), ..fixture.renewal(&third, third.fence + 1) };
+    let guessed = Renew { token: fresh_token(), ..renewal(&third, third.fence + 1) };
     assert_eq!(other.renew(&guessed), Err(Refusal::FencedOff));
     let never_granted =
-        Renew { node: third.node + 1, confirmed: 0, ..fixture.renewal(&third, third.fence + 1) };
+        Renew { node: third.node + 1, confirmed: 0, ..renewal(&third, third.fence + 1) };
     let refused = other.renew(&never_granted);
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     assert_eq!(client.list().rows, before);
 
     let fourth = client.extend(&third, third.fence + 10);
     client.release(&fourth, fourth.start + 3);
-    let gone = client.renew(&fixture.renewal(&fourth, fourth.fence + 10));
+    let gone = client.renew(&renewal(&fourth, fourth.fence + 10));
     assert_eq!(gone, Err(Refusal::FencedOff));
     fixture.settle();
 }
@@ -42,7 +42,7 @@ pub fn repeated_renewals_are_one(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "repeated-renewal");
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let grant = client.grant(&fixture.request());
-    let request = fixture.renewal(&grant, grant.fence + 500);
+    let request = renewal(&grant, grant.fence + 500);
     let answer = client.renew(&request).unwrap();
     assert_eq!(answer.fence, grant.fence + 500);
     let row = client.list().rows;
@@ -71,7 +71,7 @@ pub fn late_renewals_change_nothing(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
     let old = old_client.grant(&fixture.request_node(9));
-    let late = fixture.renewal(&old, old.fence + 5_000);
+    let late = renewal(&old, old.fence + 5_000);
     let new = new_client.grant(&fixture.request_node(9));
     let row = new_client.list().rows;
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
@@ -80,7 +80,7 @@ pub fn late_renewals_change_nothing(under_test: &dyn StoreUnderTest) {
 
     // Applied although its sender heard nothing, and then somebody else takes the node.
     let old = old_client.grant(&fixture.request_node(10));
-    let lost = fixture.renewal(&old, old.fence + 3_000);
+    let lost = renewal(&old, old.fence + 3_000);
     let applied = old_client.renew(&lost).unwrap();
     let new = new_client.grant(&fixture.request_node(10));
     assert!(new.start >= applied.fence, "{applied:?} {new:?}");
@@ -88,7 +88,7 @@ pub fn late_renewals_change_nothing(under_test: &dyn StoreUnderTest) {
 
     // Released meanwhile, and free.
     let old = old_client.grant(&fixture.request_node(11));
-    let late = fixture.renewal(&old, old.fence + 5_000);
+    let late = renewal(&old, old.fence + 5_000);
     old_client.release(&old, old.start);
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
     fixture.settle();

@@ -1,7 +1,7 @@
 //! "The store is restored from a backup": the floor rises, and a revived token renews nothing.
 
 use super::StoreUnderTest;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, renewal};
 use crate::protocol::{Refusal, Release, Renew};
 use crate::store::Continuity;
 
@@ -60,14 +60,14 @@ pub fn revived_tokens_do_nothing(under_test: &dyn StoreUnderTest) {
     let void = |refused| matches!(refused, Err(Refusal::Restored { .. } | Refusal::FencedOff));
     // The first word about the restoration may be a renewal's.
     for grant in [old, later, silent] {
-        assert!(void(client.renew(&fixture.renewal(&grant, wanted))), "{grant:?}");
+        assert!(void(client.renew(&renewal(&grant, wanted))), "{grant:?}");
         client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });
     }
     let floor = client.list().namespace.floor;
     let again = client.grant_in_time(&fixture.request_node(1));
     assert!(again.start >= floor.max(later.fence));
     for grant in [old, later, silent] {
-        let late = Renew { wanted: again.fence, ..fixture.renewal(&grant, wanted) };
+        let late = Renew { wanted: again.fence, ..renewal(&grant, wanted) };
         assert!(void(client.renew(&late)), "{grant:?} after the wait");
         client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });
     }

@@ -1,7 +1,7 @@
 //! "Deletion and lowering refused", "hostile row contents", work that fails half-way.
 
 use super::StoreUnderTest;
-use super::fixture::{Client, Fixture, fresh_token};
+use super::fixture::{Client, Fixture, fresh_token, renewal};
 use crate::protocol::{Namespace, Refusal, Row, State};
 use crate::store::operations::{self, Repair};
 use crate::store::{Fault, Ledger};
@@ -80,7 +80,7 @@ pub fn nonsense_is_named(under_test: &dyn StoreUnderTest) {
         let name = fixture.namespace.name.clone();
         let taken = operations::acquire(&mut *client.store, &name, &fixture.request_node(node));
         check_named(taken.map(drop), node, &text);
-        let renewal = fixture.renewal(&victim, victim.fence + 10);
+        let renewal = renewal(&victim, victim.fence + 10);
         let renewed = operations::renew(&mut *client.store, &name, &renewal);
         check_named(renewed.map(drop), node, &text);
 
