@@ -10,7 +10,7 @@ use clap::Args;
 ///
 /// With --processes it plans for a fleet that leases its nodes. It then counts the nodes that dead
 /// processes still hold, and shows for growing fleets the load on the store, and which stores and
-/// presets suffice. With --brokers they lease from brokers, and those in blocks from the store.
+/// presets suffice. With --brokers they lease from brokers, which lease blocks from the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {

@@ -2,7 +2,8 @@
 
 use flakeid_lease::protocol::Namespace;
 
-/// The usual window of a block, in milliseconds, and how often it is renewed on average.
+/// The time from one renewal of a block to the next, on average, in milliseconds: a third of its usual
+/// window.
 const BLOCK_RENEWAL_MS: f64 = 10_000.0 / 3.0;
 
 /// Brokers among which the processes are divided evenly.
@@ -15,10 +16,10 @@ impl Brokers {
     /// The most that can be planned for.
     pub(crate) const MOST: u64 = 100_000;
 
-    /// The nodes for a fleet that uses so many at a time.
+    /// How many nodes a fleet needs that uses so many at a time.
     ///
-    /// The clients of one broker take others while its blocks are kept for it after a crash; and of each
-    /// broker's blocks one is not full and one is empty.
+    /// When a broker crashes, its clients take other nodes while its blocks are not free yet. And each broker
+    /// has one block that is not full, and one that is empty.
     pub(crate) fn nodes(self, used: u64) -> u64 {
         let spare = used.div_ceil(self.number);
         let nodes = used.saturating_add(spare);

@@ -55,7 +55,7 @@ impl Fleet {
         Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms, brokers }))
     }
 
-    /// A node for each that is alive, and one for each that died less than a TTL ago; and what brokers need
+    /// A node for each that is alive, one for each that died less than a TTL ago, and what brokers need
     /// beyond that.
     pub(crate) fn nodes(&self) -> u64 {
         self.brokers.map_or(self.used(), |brokers| brokers.nodes(self.used()))
