@@ -17,7 +17,7 @@ use super::requests::{INTERVAL, follow, renewal, request};
 use crate::histogram::Histogram;
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Samples};
-use crate::server::processor;
+use crate::server::processor::Threads;
 use crate::serving::THREADS;
 
 type Failed = Box<dyn Error + Send + Sync>;
@@ -173,12 +173,12 @@ fn note(effort: Effort) -> String {
 
 impl Row {
     fn sample(&mut self, length: Duration) -> Result<(), Box<dyn Error>> {
-        let before = processor::time_of(THREADS)?;
+        let before = Threads::Named(THREADS).time()?;
         let (renewals, per_second, p99) = match self.way.clone() {
             Way::Ours { url, namespace } => ours(&url, namespace, self.clients, length)?,
             Way::Bare(address) => bare(address, self.clients, length)?,
         };
-        let took = processor::time_of(THREADS)?.saturating_sub(before);
+        let took = Threads::Named(THREADS).time()?.saturating_sub(before);
         self.per_second.push(per_second);
         self.p99.push(p99);
         self.processor.push(took.as_secs_f64() * 1e6 / renewals as f64);

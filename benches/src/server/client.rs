@@ -22,9 +22,10 @@ use crate::histogram::Histogram;
 type Failed = Box<dyn Error + Send + Sync>;
 
 /// What is asked for, and by how many at once.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Load {
     pub(super) address: SocketAddr,
+    pub(super) method: Method,
     pub(super) target: &'static str,
     pub(super) accept: &'static str,
     pub(super) connections: usize,
@@ -82,7 +83,7 @@ impl Client {
                 for (number, load) in loads.iter().enumerate() {
                     let runtime = if number == 0 { measured } else { beside };
                     for _ in 0..load.connections {
-                        let caller = call(*load, Arc::clone(&start), length);
+                        let caller = call(load.clone(), Arc::clone(&start), length);
                         callers.push(runtime.spawn(caller));
                     }
                 }
@@ -111,7 +112,7 @@ async fn call(
     let mut calls = Histogram::new();
     let connected = async {
         let mut sender = connect(load.address).await?;
-        ask(&mut sender, load).await?;
+        ask(&mut sender, &load).await?;
         Ok::<_, Failed>(sender)
     };
     let connected = connected.await;
@@ -121,7 +122,7 @@ async fn call(
     let began = Instant::now();
     while began.elapsed() < length {
         let before = Instant::now();
-        ask(&mut sender, load).await?;
+        ask(&mut sender, &load).await?;
         calls.record(before.elapsed());
         if let Some(pause) = load.pause {
             sleep(pause).await;
@@ -139,9 +140,9 @@ async fn connect(address: SocketAddr) -> Result<SendRequest<Empty<Bytes>>, Faile
 }
 
 /// One request, and all of its answer.
-async fn ask(sender: &mut SendRequest<Empty<Bytes>>, load: Load) -> Result<(), Failed> {
+async fn ask(sender: &mut SendRequest<Empty<Bytes>>, load: &Load) -> Result<(), Failed> {
     let request = Request::builder()
-        .method(Method::POST)
+        .method(load.method.clone())
         .uri(load.target)
         .header(HOST, "localhost")
         .header(ACCEPT, load.accept)

@@ -3,6 +3,7 @@
 mod bare;
 mod client;
 pub(crate) mod processor;
+mod rival;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,13 +12,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flakeid_server::{ServeOptions, Service};
+use hyper::Method;
 
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Samples};
-use crate::serving::{self, OurServer, THREADS};
+use crate::serving::{self, OurServer};
 use crate::subject;
 use bare::{Answer, BareServer};
 use client::{Client, Load};
+use processor::Threads;
+use rival::RivalServer;
 
 const JSON: &str = "application/json";
 const OCTETS: &str = "application/octet-stream";
@@ -78,29 +82,42 @@ const VERY_MUCH: Subject = Subject {
 };
 const SUBJECTS: [&Subject; 4] = [&ONE, &THOUSAND_OCTETS, &THOUSAND, &VERY_MUCH];
 
-/// A server, and how its threads are called.
+/// A server, and which threads are its own.
 #[derive(Clone, Copy)]
 struct Place {
     name: &'static str,
     address: SocketAddr,
-    threads: &'static str,
-    is_bare: bool,
+    threads: Threads,
+    whose: Whose,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    Bare,
+    Ours,
+    Rivals,
 }
 
 impl Place {
     fn load(self, subject: &Subject, connections: usize, pause: Option<Duration>) -> Load {
         let Subject { target, bare, accept, .. } = *subject;
-        // The last piece of very many is shorter with flakeid.
-        let bytes = (subject.pieces == 1).then_some(subject.piece);
-        let target = if self.is_bare { bare } else { target };
-        Load { address: self.address, target, accept, connections, pause, bytes }
+        let (method, target) = match self.whose {
+            Whose::Bare => (Method::POST, bare),
+            Whose::Ours => (Method::POST, target),
+            // It hands out IDs by GET, as many as one.
+            Whose::Rivals => (Method::GET, "/"),
+        };
+        // The last piece of very many is shorter with flakeid, and the rival answers with digits alone.
+        let is_known = subject.pieces == 1 && self.whose != Whose::Rivals;
+        let bytes = is_known.then_some(subject.piece);
+        Load { address: self.address, method, target, accept, connections, pause, bytes }
     }
 }
 
 struct Row {
     label: String,
     loads: Vec<Load>,
-    threads: &'static str,
+    threads: Threads,
     ids: u64,
     /// The row that it is compared with.
     floor: usize,
@@ -117,9 +134,9 @@ impl Row {
     }
 
     fn sample(&mut self, client: &Client, length: Duration) -> Result<(), Box<dyn Error>> {
-        let before = processor::time_of(self.threads)?;
+        let before = self.threads.time()?;
         let outcome = client.run(&self.loads, length)?;
-        let took = processor::time_of(self.threads)?.saturating_sub(before);
+        let took = self.threads.time()?.saturating_sub(before);
         self.per_second.push(outcome.per_second());
         self.p99.push(outcome.percentile(0.99));
         self.processor.push(took.as_secs_f64() * 1e6 / outcome.requests as f64);
@@ -154,12 +171,22 @@ impl Row {
 pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let ours = serve()?;
     let bare = BareServer::start(SUBJECTS.iter().map(|subject| answer(subject)).collect())?;
+    let rival_server = RivalServer::start()?;
     let client = Client::new()?;
+    let place = |name, address, threads, whose| Place { name, address, threads, whose };
     let places = [
-        Place { name: "bare hyper", address: bare.address, threads: bare::THREADS, is_bare: true },
-        Place { name: "flakeid", address: ours.address, threads: THREADS, is_bare: false },
+        place("bare hyper", bare.address, Threads::Named(bare::THREADS), Whose::Bare),
+        place("flakeid", ours.address, Threads::Named(serving::THREADS), Whose::Ours),
     ];
+    let rival = place(
+        "pysnowflake",
+        rival_server.address,
+        Threads::Of(rival_server.process()),
+        Whose::Rivals,
+    );
     let mut rows = rows(places);
+    let load = rival.load(&ONE, CALLERS, None);
+    rows.push(Row::new(format!("{}, one ID", rival.name), rival, ONE.ids, vec![load], 0));
     for round in 0..plan.rounds {
         for turn in 0..rows.len() {
             let index = (round + turn) % rows.len();
@@ -204,7 +231,8 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
          soon as it has its answer, or {OTHERS} that pause for {} ms. So requests/s and p99 hold the client's work \
          too, and waiting for a processor; *server CPU* is that of the server's threads alone. The bare server \
          answers with texts of the same size that are there already. × is to the bare server, and beside a caller \
-         of 1,000,000 IDs to the same callers alone. flakeid's layout has 22 sequence bits.",
+         of 1,000,000 IDs to the same callers alone. flakeid's layout has 22 sequence bits. pysnowflake is a process \
+         of one thread.",
         plan.rounds,
         plan.batch.as_millis(),
         PAUSE.as_millis(),

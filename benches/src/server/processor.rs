@@ -1,20 +1,38 @@
-//! How long threads of this process have had a processor, by their names.
+//! How long a server's threads have had a processor.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// The time of all threads of that name. Linux keeps 15 letters of a name.
-pub(crate) fn time_of(name: &str) -> io::Result<Duration> {
-    let mut sum = Duration::ZERO;
-    for task in fs::read_dir("/proc/self/task")? {
-        let task = task?.path();
-        if fs::read_to_string(task.join("comm"))?.trim_end() == name {
-            sum += time(&task)?;
+/// Whose time it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Threads {
+    /// All threads of this process that have that name, of which Linux keeps 15 letters.
+    Named(&'static str),
+    /// All threads of another process.
+    Of(u32),
+}
+
+impl Threads {
+    pub(crate) fn time(self) -> io::Result<Duration> {
+        let process = match self {
+            Self::Named(_) => "self".to_owned(),
+            Self::Of(process) => process.to_string(),
+        };
+        let mut sum = Duration::ZERO;
+        for task in fs::read_dir(format!("/proc/{process}/task"))? {
+            let task = task?.path();
+            let counts = match self {
+                Self::Named(name) => fs::read_to_string(task.join("comm"))?.trim_end() == name,
+                Self::Of(_) => true,
+            };
+            if counts {
+                sum += time(&task)?;
+            }
         }
+        Ok(sum)
     }
-    Ok(sum)
 }
 
 /// The first figure of `schedstat` is nanoseconds on a processor.
