@@ -118,6 +118,10 @@ pub enum Refusal {
     },
 }
 
+/// A clock that seems to be behind by less may as well be right, and the request have been under way, or in
+/// a queue, for that long. No client waits longer.
+const SLOWEST_REQUEST_MS: i64 = 60_000;
+
 impl Refusal {
     /// As the error that users see.
     #[must_use]
@@ -150,10 +154,16 @@ impl Refusal {
             }
             Self::Skew { by_ms, max_ms } => skewed(&format!(
                 "this host's clock is {} {} the store's, more than the {} that namespace \
-                     {namespace:?} allows: correct the clocks (NTP)",
+                     {namespace:?} allows: correct the clocks (NTP){}",
                 seconds(by_ms.unsigned_abs()),
                 behind_or_ahead(*by_ms),
                 seconds(*max_ms),
+                if (-SLOWEST_REQUEST_MS..0).contains(by_ms) {
+                    ". If they are right, the request took that long to arrive: the server or the \
+                     network is overloaded"
+                } else {
+                    ""
+                },
             )),
             Self::ImpossibleClock { by_ms } => skewed(&format!(
                 "this host's clock is {} {} every time that is possible: correct it (NTP)",

@@ -101,3 +101,15 @@ fn every_refusal_is_told() {
         check_error(&refusal.to_error(SPACE, &layout), &refusal);
     }
 }
+
+/// A request that waits in an overloaded server's queue looks like one of a clock that is behind.
+#[test]
+fn a_slow_request_is_not_told_as_a_wrong_clock_alone() {
+    let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
+    let told = |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
+    assert!(told(-1_500).contains("took that long to arrive"), "{}", told(-1_500));
+    // No request takes negative time, or an hour.
+    for by_ms in [1_500, -3_600_000] {
+        assert!(!told(by_ms).contains("took that long"), "{}", told(by_ms));
+    }
+}
