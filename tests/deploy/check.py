@@ -42,16 +42,19 @@ def main() -> int:
     parser.add_argument("--flakeid", type=Path, required=True, help="the command")
     flakeid = parser.parse_args().flakeid.resolve()
     try:
-        found = manifests.Manifests()
+        servers, brokers = manifests.Manifests.servers(), manifests.Manifests.brokers()
         for check in manifests.CHECKS:
-            check(found)
+            for found in (servers, brokers):
+                check(found)
         with tempfile.TemporaryDirectory(prefix="flakeid-deploy-") as name:
             folder = Path(name)
             systemd(flakeid, folder)
-            metrics = server.deployment(flakeid, found, folder)
-            server.placeholders(flakeid, found, folder)
-            metrics += server.unit(flakeid, folder)
-            monitoring.check(found, metrics, folder)
+            tls = server.certificate(folder)
+            metrics = server.pod(flakeid, servers, folder, tls)
+            metrics += server.pod(flakeid, brokers, folder, tls)
+            server.placeholders(flakeid, servers, folder)
+            server.unit(flakeid, folder)
+            monitoring.check(servers, metrics, folder)
     except CheckError as error:
         print(f"deploy: {error}", file=sys.stderr)
         return 1

@@ -1,6 +1,7 @@
 """The Kubernetes manifests: they follow the schemas, and all that they refer to is there."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -9,17 +10,22 @@ from files import DEPLOY, manifests, require
 
 # The oldest that has preStop.sleep, and the newest that the schemas know.
 VERSIONS = ("1.30", "1.37")
-NAME = "flakeid-serve"
+FOLDER = DEPLOY / "kubernetes"
+# What the server substitutes for a pod's own name and namespace.
+OF_THE_POD = ("POD_NAME", "POD_NAMESPACE")
 
 
 class Manifests:
-    """The objects of deploy/kubernetes and of its folder for the Prometheus Operator."""
+    """The objects of one folder, whose pods run one server each, and those that they refer to."""
 
-    def __init__(self) -> None:
-        self.all = manifests(DEPLOY / "kubernetes")
-        self.monitoring = manifests(DEPLOY / "kubernetes" / "monitoring")
-        self.deployment = self.all["Deployment", NAME]["spec"]
-        self.pod = self.deployment["template"]["spec"]
+    def __init__(self, folder: Path, kind: str, name: str) -> None:
+        self.kind, self.name = kind, name
+        self.own = manifests(folder)
+        # The Secrets are those of the servers.
+        self.all = self.own | manifests(FOLDER)
+        self.monitoring = manifests(FOLDER / "monitoring")
+        self.workload = self.own[kind, name]["spec"]
+        self.pod = self.workload["template"]["spec"]
         (self.container,) = self.pod["containers"]
         self.arguments: list[str] = self.container["args"]
 
@@ -49,6 +55,16 @@ class Manifests:
         names = ("startupProbe", "livenessProbe", "readinessProbe")
         return {name: self.container[name]["httpGet"] for name in names}
 
+    @classmethod
+    def servers(cls) -> "Manifests":
+        """Those that hand out IDs."""
+        return cls(FOLDER, "Deployment", "flakeid-serve")
+
+    @classmethod
+    def brokers(cls) -> "Manifests":
+        """Those that lease nodes too."""
+        return cls(FOLDER / "brokers", "StatefulSet", "flakeid-broker")
+
 
 def seconds(text: str) -> float:
     """A time such as 10s or 500ms."""
@@ -58,29 +74,33 @@ def seconds(text: str) -> float:
 
 def schemas(found: Manifests) -> None:
     """Every object follows the schema of its kind, in which unknown fields are errors."""
+    kinds = {kind for kind, _ in found.own} - {"Secret"}
     require(
-        {kind for kind, _ in found.all}
-        == {"Deployment", "Service", "Secret", "PodDisruptionBudget"},
-        f"deploy/kubernetes has other kinds: {sorted(found.all)}",
+        kinds == {found.kind, "Service", "PodDisruptionBudget"},
+        f"{found.name} has other kinds: {sorted(found.own)}",
     )
     for version in VERSIONS:
-        for part in found.all.values():
+        for part in found.own.values():
             kubernetes_validate.validate(part, version, strict=True)
 
 
 def references(found: Manifests) -> None:
     """Labels, ports, secrets and files are those of the objects that have them."""
-    labels = found.deployment["template"]["metadata"]["labels"].items()
+    labels = found.workload["template"]["metadata"]["labels"].items()
     port = int(found.flag("listen").rsplit(":", 1)[1])
     (container_port,) = found.container["ports"]
     require(container_port["containerPort"] == port, f"--listen is {port}: {container_port}")
 
     for kind, selector in (
-        ("Deployment", found.deployment["selector"]["matchLabels"]),
-        ("Service", found.all["Service", NAME]["spec"]["selector"]),
+        (found.kind, found.workload["selector"]["matchLabels"]),
+        *(
+            (kind, part["spec"]["selector"])
+            for (kind, _), part in found.own.items()
+            if kind == "Service"
+        ),
         (
             "PodDisruptionBudget",
-            found.all["PodDisruptionBudget", NAME]["spec"]["selector"]["matchLabels"],
+            found.own["PodDisruptionBudget", found.name]["spec"]["selector"]["matchLabels"],
         ),
         *(
             ("topologySpreadConstraints", spread["labelSelector"]["matchLabels"])
@@ -89,15 +109,19 @@ def references(found: Manifests) -> None:
     ):
         require(selector.items() <= labels, f"{kind} selects other pods: {selector}")
 
-    (service_port,) = found.all["Service", NAME]["spec"]["ports"]
+    services = [part for (kind, _), part in found.own.items() if kind == "Service"]
     for where, name in (
-        ("Service", service_port["targetPort"]),
+        *(("Service", port["targetPort"]) for part in services for port in part["spec"]["ports"]),
         *((name, probe["port"]) for name, probe in found.probes().items()),
     ):
         require(name == container_port["name"], f"{where}: no port is called {name}")
 
     for variable in found.container["env"]:
-        key = variable["valueFrom"]["secretKeyRef"]
+        source = variable["valueFrom"]
+        if "fieldRef" in source:
+            require(variable["name"] in OF_THE_POD, f"{variable['name']} is used nowhere")
+            continue
+        key = source["secretKeyRef"]
         require(key["key"] in found.secret_keys(key["name"]), f"no such secret: {key}")
     mounted = found.mounted()
     for name, key in mounted.values():
@@ -108,16 +132,39 @@ def references(found: Manifests) -> None:
 
 def monitoring(found: Manifests) -> None:
     """The ServiceMonitor finds the Service, its port and its secrets."""
-    monitor = found.monitoring["ServiceMonitor", NAME]["spec"]
-    service = found.all["Service", NAME]
+    monitor = found.monitoring["ServiceMonitor", found.name]["spec"]
+    service = found.own["Service", found.name]
     selector = monitor["selector"]["matchLabels"]
-    require(selector.items() <= service["metadata"]["labels"].items(), f"selects {selector}")
+    # Each pod once: of several Services one has the labels.
+    selected = [
+        name
+        for (kind, name), part in found.own.items()
+        if kind == "Service" and selector.items() <= part["metadata"].get("labels", {}).items()
+    ]
+    require(selected == [found.name], f"{selector} selects {selected}")
     (endpoint,) = monitor["endpoints"]
     names = [port["name"] for port in service["spec"]["ports"]]
     require(endpoint["port"] in names, f"the Service has no port {endpoint['port']}")
     authority = endpoint["tlsConfig"]["ca"]["secret"]
     for key in (endpoint["authorization"]["credentials"], authority):
         require(key["key"] in found.secret_keys(key["name"]), f"no such secret: {key}")
+
+
+def addresses(found: Manifests) -> None:
+    """A broker says by which URL its clients reach it: a name that the StatefulSet gives its pod."""
+    if found.kind != "StatefulSet":
+        require("--no-leases" in found.arguments, "pods without names cannot lease nodes")
+        return
+    headless = found.workload["serviceName"]
+    service = found.own["Service", headless]["spec"]
+    require(service["clusterIP"] == "None", f"Service {headless} gives pods no names")
+    require(service["publishNotReadyAddresses"], f"Service {headless} forgets pods")
+    variables = {variable["name"]: variable["valueFrom"] for variable in found.container["env"]}
+    for name, path in zip(OF_THE_POD, ("metadata.name", "metadata.namespace"), strict=True):
+        require(variables[name] == {"fieldRef": {"fieldPath": path}}, f"{name} is not {path}")
+    (port,) = service["ports"]
+    url = f"https://$(POD_NAME).{headless}.$(POD_NAMESPACE).svc:{port['port']}"
+    require(found.flag("advertise") == url, f"--advertise is not {url}")
 
 
 def shutdown(found: Manifests) -> None:
@@ -140,11 +187,11 @@ def security(found: Manifests) -> None:
         ("capabilities", container["capabilities"] == {"drop": ["ALL"]}),
         ("automountServiceAccountToken", found.pod["automountServiceAccountToken"] is False),
     ):
-        require(ok, f"deployment.yaml: {what}")
+        require(ok, f"{found.name}: {what}")
 
 
 def image(found: Manifests) -> None:
-    """The Dockerfile's user and port are those of the Deployment."""
+    """The Dockerfile's user and port are those of the pods."""
     lines = (DEPLOY / "image" / "Dockerfile").read_text().splitlines()
     pod = found.pod["securityContext"]
     user = f"USER {pod['runAsUser']}:{pod['runAsGroup']}"
@@ -155,4 +202,4 @@ def image(found: Manifests) -> None:
     require(last == user, f"deploy/image/Dockerfile: {last}")
 
 
-CHECKS = (schemas, references, monitoring, shutdown, security, image)
+CHECKS = (schemas, references, monitoring, addresses, shutdown, security, image)

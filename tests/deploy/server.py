@@ -1,10 +1,12 @@
 """`flakeid serve`, started with the very arguments of the manifests and of the unit."""
 
 import http.client
+import json
 import re
 import signal
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from manifests import Manifests
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 METRICS_TOKEN = "fedcba9876543210fedcba9876543210"
+POD = "flakeid-broker-0"
 PATIENCE = 30
 UNIT = DEPLOY / "systemd" / "flakeid-serve.service"
 
@@ -26,13 +29,13 @@ class Running:
     port: int
     tls: ssl.SSLContext | None
 
-    def ask(self, method: str, path: str, token: str = "") -> tuple[int, str]:
+    def ask(self, method: str, path: str, token: str = "", body: str = "") -> tuple[int, str]:
         """The status and the text of an answer."""
         kind = http.client.HTTPSConnection if self.tls else http.client.HTTPConnection
         options = {"context": self.tls} if self.tls else {}
         connection = kind("127.0.0.1", self.port, timeout=PATIENCE, **options)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        connection.request(method, path, headers=headers)
+        connection.request(method, path, body=body or None, headers=headers)
         answer = connection.getresponse()
         status, text = answer.status, answer.read().decode()
         connection.close()
@@ -82,19 +85,20 @@ def manifest_arguments(found: Manifests, folder: Path) -> list[str]:
     for argument in found.arguments:
         flag, _, value = argument.partition("=")
         local = f"{flag}={folder / mounted[value][1]}" if value in mounted else argument
-        arguments.append(local)
+        # As Kubernetes does.
+        arguments.append(local.replace("$(POD_NAME)", POD).replace("$(POD_NAMESPACE)", "default"))
     return arguments
 
 
-def deployment(flakeid: Path, found: Manifests, folder: Path) -> str:
+def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> str:
     """The container's command runs, and answers probes and Prometheus; returns the metrics."""
-    tls = certificate(folder)
     (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
     arguments = manifest_arguments(found, folder)
-    (endpoint,) = found.monitoring["ServiceMonitor", "flakeid-serve"]["spec"]["endpoints"]
+    (endpoint,) = found.monitoring["ServiceMonitor", found.name]["spec"]["endpoints"]
     scrape = endpoint["path"]
     namespace = found.flag("namespace")
-    store = f"sqlite://{folder}/deployment.db"
+    leases = f"/v1/{namespace}/leases"
+    store = f"sqlite://{folder}/{found.name}.db"
     with running(flakeid, arguments, store, folder, tls) as server:
         for name, probe in found.probes().items():
             require(probe["scheme"] == "HTTPS", f"{name}: {probe}")
@@ -104,10 +108,17 @@ def deployment(flakeid: Path, found: Manifests, folder: Path) -> str:
         for method, path, token, wanted in (
             ("POST", ids, "", 401),
             ("POST", ids, TOKEN, 200),
+            ("GET", leases, TOKEN, 404 if "--no-leases" in arguments else 200),
             ("GET", scrape, "", 401),
         ):
             status, text = server.ask(method, path, token)
             require(status == wanted, f"{method} {path} answers {status}, not {wanted}: {text}")
+        if "--no-leases" not in arguments:
+            now = json.dumps({"now": time.time_ns() // 1_000_000})
+            status, grant = server.ask("POST", leases, TOKEN, now)
+            require(status == 200, f"{leases} answers {status}: {grant}")
+            where = f"https://{POD}.{found.workload['serviceName']}.default.svc:7117"
+            require(json.loads(grant)["broker"] == where, f"is renewed elsewhere: {grant}")
         status, metrics = server.ask("GET", scrape, METRICS_TOKEN)
         require(status == 200, f"{scrape} answers {status}: {metrics}")
     return metrics
@@ -126,8 +137,8 @@ def placeholders(flakeid: Path, found: Manifests, folder: Path) -> None:
     require(refused, f"starts with the tokens of secret.yaml: {tried}")
 
 
-def unit(flakeid: Path, folder: Path) -> str:
-    """The unit's command runs with the unit's own store; returns the metrics of a broker."""
+def unit(flakeid: Path, folder: Path) -> None:
+    """The unit's command runs with the unit's own store."""
     text = UNIT.read_text()
     (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
     (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
@@ -136,7 +147,4 @@ def unit(flakeid: Path, folder: Path) -> str:
     with running(flakeid, command.split(), store.replace("%S", str(folder)), folder) as server:
         status, answer = server.ask("POST", "/v1/default/ids")
         require(status == 200, f"the unit's server answers {status}: {answer}")
-        status, metrics = server.ask("GET", "/metrics")
-        require(status == 200, f"the unit's /metrics answers {status}: {metrics}")
     require((folder / state / "flakeid.db").exists(), f"the store is not in {state}")
-    return metrics
