@@ -151,7 +151,7 @@ def monitoring(found: Manifests) -> None:
 
 
 def addresses(found: Manifests) -> None:
-    """A broker says by which URL its clients reach it: a name that the StatefulSet gives its pod."""
+    """A broker's clients reach it by a name that the StatefulSet gives its pod."""
     if found.kind != "StatefulSet":
         require("--no-leases" in found.arguments, "pods without names cannot lease nodes")
         return
