@@ -9,6 +9,9 @@ use crate::protocol::{
     rules,
 };
 
+/// A fleet of a million that was cut off expires at once. To free a node takes some microseconds.
+const EXPIRED_AT_A_TIME: usize = 128;
+
 /// Why a broker does not grant or renew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denial {
@@ -129,6 +132,9 @@ impl Blocks {
             Identity::Name(name) => self.last_node_of(name),
             Identity::Any | Identity::Node(_) => None,
         };
+        if let Some(node) = named {
+            self.expire_node(node, now);
+        }
         let row = self.choose(named, request, now)?;
         let grant = rules::grant_of(&self.namespace, &row, request);
         self.forget(row.node);
@@ -179,16 +185,24 @@ impl Blocks {
         }
     }
 
-    /// Makes the nodes free whose holders have not renewed them in time.
-    pub fn expire(&mut self, now: i64) {
-        while let Some(&(expires, node)) = self.expiries.first()
-            && expires <= now
-        {
-            self.expiries.remove(&(expires, node));
-            let block = self.held.get(&(node >> self.block_bits));
-            if let Some(row) = block.and_then(|block| block.row(node)).cloned() {
-                self.free(row, now);
+    /// Makes nodes free whose holders have not renewed them in time: so many at a time that others, who ask
+    /// for something meanwhile, do not notice. Returns whether there are more.
+    pub fn expire(&mut self, now: i64) -> bool {
+        for _ in 0..EXPIRED_AT_A_TIME {
+            match self.expiries.first() {
+                Some(&(expires, node)) if expires <= now => self.expire_node(node, now),
+                _ => return false,
             }
+        }
+        true
+    }
+
+    /// Makes a node free if its holder has not renewed it in time.
+    fn expire_node(&mut self, node: u64, now: i64) {
+        let block = self.held.get(&(node >> self.block_bits));
+        let Some(row) = block.and_then(|block| block.row(node)) else { return };
+        if row.expires <= now && self.expiries.contains(&(row.expires, node)) {
+            self.free(row.clone(), now);
         }
     }
 

@@ -195,9 +195,11 @@ impl BlockKeeper {
     fn give_back_surplus(&mut self) -> Result<(), Fault> {
         let now = self.shared.clock.unix_ms();
         let ttl_ms = i64::try_from(self.shared.options.ttl_ms).unwrap_or(i64::MAX);
+        while self.shared.state()?.blocks.expire(now) {
+            thread::yield_now();
+        }
         let surplus: Vec<u64> = {
-            let mut state = self.shared.state()?;
-            state.blocks.expire(now);
+            let state = self.shared.state()?;
             let empty = state.blocks.blocks().filter(|(_, _, since)| {
                 since.is_some_and(|since| now.saturating_sub(since) >= ttl_ms)
             });

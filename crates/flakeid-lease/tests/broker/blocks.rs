@@ -2,7 +2,7 @@
 
 use flakeid_core::Layout;
 use flakeid_lease::broker::{Blocks, Denial};
-use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Refusal};
+use flakeid_lease::protocol::{Acquire, Grant, Identity, Namespace, Owner, Refusal};
 
 use crate::{NOW, namespace, release, renewal, request, token};
 
@@ -111,6 +111,39 @@ fn the_fullest_block_is_filled_first() {
     assert!(blocks.blocks().all(|(_, _, empty_since)| empty_since == Some(expired)));
     let next = blocks.acquire(&request(7, expired, WINDOW_MS), expired).unwrap();
     assert_eq!((next.node, next.start), (0, tick(expired)));
+}
+
+/// A whole fleet was cut off. Nobody waits until all its nodes are free, least of all a name whose node
+/// would be the last one.
+#[test]
+fn many_nodes_expire_little_by_little() {
+    let namespace = Namespace { block_bits: 9, ..namespace() };
+    let mut blocks = Blocks::new(&namespace, WINDOW_MS, TTL_MS);
+    blocks.add(&block(0, NOW), NOW);
+    let identity = Identity::Name("last".into());
+    let owner = Owner { name: "last".into(), ..request(0, NOW, WINDOW_MS).owner };
+    let named = |number, now| Acquire {
+        identity: identity.clone(),
+        owner: owner.clone(),
+        ..request(number, now, WINDOW_MS)
+    };
+    for number in 1..512 {
+        blocks.acquire(&request(number, NOW, WINDOW_MS), NOW).unwrap();
+    }
+    let last = blocks.acquire(&named(600, NOW + 1), NOW + 1).unwrap();
+    assert_eq!((blocks.holders(), blocks.room()), (512, 0));
+
+    let late = NOW + 1 + TTL_MS.cast_signed();
+    blocks.raise(0, tick(late) + 10_000);
+    let again = blocks.acquire(&named(601, late), late).unwrap();
+    assert_eq!(again.node, last.node, "its name's node");
+    let held = blocks.holders();
+    assert!((257..512).contains(&held), "one request made {} nodes free", 513 - held);
+    let other = blocks.acquire(&request(602, late, WINDOW_MS), late).unwrap();
+    assert_ne!(other.node, again.node);
+    while blocks.expire(late) {}
+    assert_eq!(blocks.holders(), 2, "those that were granted anew");
+    assert_eq!(blocks.room(), 510);
 }
 
 #[test]
