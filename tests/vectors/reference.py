@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import errors
+import keyed_cases
 import known
 import layout_cases
 import schedule_cases
@@ -28,6 +29,7 @@ DOCUMENTS = {
     "text.json": text_cases.document,
     "schedules.json": schedule_cases.document,
     "errors.json": errors.document,
+    "keyed.json": keyed_cases.document,
 }
 
 

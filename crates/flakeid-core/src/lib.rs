@@ -39,6 +39,7 @@ mod field;
 mod fork;
 mod generator;
 mod id;
+mod keyed;
 mod layout;
 mod options;
 mod quoted;
@@ -63,6 +64,7 @@ pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
 pub use id::{GivenParts, Id, Parts};
+pub use keyed::{Key, Keyring, PublicIds};
 pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]

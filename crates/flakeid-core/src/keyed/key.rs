@@ -1,0 +1,74 @@
+//! Keys, and those of domains.
+
+use core::fmt;
+
+use super::speck::Cipher;
+use crate::Error;
+
+/// A secret of 128 bits.
+///
+/// Text is 32 hexadecimal digits. `Debug` does not show it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key([u8; 16]);
+
+impl Key {
+    /// These 16 bytes, which should be random.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key for the IDs of one domain: two codes of the domain's name, each of which depends on all of
+    /// the key.
+    ///
+    /// A code is the CBC-MAC of a block with the code's number and the name's length in bytes, and of the
+    /// name in blocks of eight bytes, the first byte lowest, the last block filled up with zeros. (That the
+    /// length comes first is what makes a CBC-MAC safe for names of any length: Bellare, Kilian and Rogaway,
+    /// "The Security of the Cipher Block Chaining Message Authentication Code", 2000.)
+    pub(super) fn of_domain(&self, name: &str) -> Self {
+        let cipher = Cipher::new(self.0);
+        let code = |number: u64| {
+            let first = cipher.encrypt(number << 32 | name.len() as u64);
+            name.as_bytes().chunks(8).fold(first, |code, part| {
+                let mut block = [0; 8];
+                block[..part.len()].copy_from_slice(part);
+                cipher.encrypt(code ^ u64::from_le_bytes(block))
+            })
+        };
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&code(1).to_le_bytes());
+        bytes[8..].copy_from_slice(&code(2).to_le_bytes());
+        Self(bytes)
+    }
+
+    pub(super) fn cipher(&self) -> Cipher {
+        Cipher::new(self.0)
+    }
+}
+
+impl core::str::FromStr for Key {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        // What was given is not told: it may be a secret with a slip in it.
+        let wrong = || Error::invalid_option("key", "must have 32 hexadecimal digits (128 bits)");
+        let digits = text.as_bytes();
+        if digits.len() != 32 {
+            return Err(wrong());
+        }
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            for digit in pair {
+                let value = char::from(*digit).to_digit(16).ok_or_else(wrong)?;
+                *byte = *byte << 4 | value as u8;
+            }
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}

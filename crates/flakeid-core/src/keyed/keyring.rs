@@ -1,0 +1,120 @@
+//! Several keys, each with a letter.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use super::key::Key;
+use super::public_ids::PublicIds;
+use crate::{Error, Layout};
+
+/// The keys of an application, each with a letter from `a` to `z` that public IDs begin with. The last one
+/// that was added is current: new public IDs are made with it, and those of the others still open.
+///
+/// As text, a line for each key, its letter and 32 hexadecimal digits, the current one last; lines that
+/// begin with `#`, and empty ones, say nothing.
+///
+/// ```
+/// use flakeid_core::{Id, Keyring, Layout};
+///
+/// let keyring: Keyring = "
+///     # Made by `flakeid keygen`
+///     a 000102030405060708090a0b0c0d0e0f
+/// ".parse()?;
+/// let users = keyring.domain("user", Layout::TWITTER)?.with_prefix("usr")?;
+/// let text = users.seal(Id::from_u64(910_499_571_847_892_992))?;
+/// assert!(text.starts_with("usr_a"));
+/// assert_eq!(users.open(&text)?.to_u64(), 910_499_571_847_892_992);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Keyring(Vec<(char, Key)>);
+
+impl Keyring {
+    /// A keyring of one key.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`.
+    pub fn new(letter: char, key: Key) -> Result<Self, Error> {
+        Self(Vec::new()).with(letter, key)
+    }
+
+    /// With one more key, which is current from now on.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`, or if
+    /// another key has it.
+    pub fn with(mut self, letter: char, key: Key) -> Result<Self, Error> {
+        if !letter.is_ascii_lowercase() {
+            return Err(Error::invalid_option("key", "its letter must be one from a to z"));
+        }
+        if self.0.iter().any(|(other, _)| *other == letter) {
+            let reason =
+                alloc::format!("the letter {letter} belongs to two keys; each needs its own");
+            return Err(Error::invalid_option("key", &reason));
+        }
+        self.0.push((letter, key));
+        Ok(self)
+    }
+
+    /// The letters, the current key's last.
+    pub fn letters(&self) -> impl Iterator<Item = char> {
+        self.0.iter().map(|(letter, _)| *letter)
+    }
+
+    /// The public form of the IDs of one domain, such as `user`, which are of that layout.
+    ///
+    /// Equal IDs of two domains have different public forms, and a public ID of one domain does not open in
+    /// another. The name of a domain is fixed for as long as its public IDs are in use.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the name has 1 to 64 bytes.
+    pub fn domain(&self, name: &str, layout: Layout) -> Result<PublicIds, Error> {
+        if name.is_empty() || name.len() > 64 {
+            let reason = alloc::format!("has {} bytes; it must have from 1 to 64", name.len());
+            return Err(Error::invalid_option("domain", &reason));
+        }
+        let ciphers = self.0.iter().map(|(letter, key)| (*letter, key.of_domain(name).cipher()));
+        Ok(PublicIds::new(ciphers.collect(), layout))
+    }
+}
+
+impl FromStr for Keyring {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut keyring = Self(Vec::new());
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let at_line = |reason: &dyn fmt::Display| {
+                Error::invalid_option("keyring", &alloc::format!("line {number}: {reason}"))
+            };
+            let mut words = line.split_ascii_whitespace();
+            let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next())
+            else {
+                return Err(at_line(&"must have a letter and 32 hexadecimal digits"));
+            };
+            let mut letters = letter.chars();
+            let (Some(letter), None) = (letters.next(), letters.next()) else {
+                return Err(at_line(&"must begin with one letter from a to z and a space"));
+            };
+            let key = digits.parse().map_err(|error: Error| at_line(&error))?;
+            keyring = keyring.with(letter, key).map_err(|error| at_line(&error))?;
+        }
+        if keyring.0.is_empty() {
+            return Err(Error::invalid_option("keyring", "has no key; `flakeid keygen` makes one"));
+        }
+        Ok(keyring)
+    }
+}
+
+/// The letters alone.
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Keyring").field(&self.letters().collect::<String>()).finish()
+    }
+}

@@ -1,0 +1,152 @@
+//! The public form of the IDs of one domain.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::speck::Cipher;
+use crate::quoted::Quoted;
+use crate::{Error, ErrorKind, Id, Layout, TextForm};
+
+/// How far in the future the time of an ID may be that is opened: generators may run ahead of the clock,
+/// and clocks differ.
+const MOST_AHEAD_MS: i64 = 60_000;
+/// The digits of 2^64 - 1 in base58.
+const DIGITS: usize = 11;
+const MOST_OF_PREFIX: usize = 16;
+
+/// Makes public IDs of one domain, and opens them; from [`Keyring::domain`](crate::Keyring::domain).
+///
+/// A public ID is an ID encrypted by Speck64/128 with a key of the domain, and written as a prefix and an
+/// underscore (if there is a prefix), the letter of the key, and 11 digits of base58. To whoever has no key
+/// it does not tell when the ID was made, by which node, or how many there are, nor which of two is older.
+///
+/// **It hides; it does not authorise.** Nobody can make up the public form of a given ID, but one that was
+/// made up at random opens as some ID, unless the layout and the time rule it out; with Twitter's layout and
+/// IDs of a year, that is one try in 140. Look the ID up, and check who asks, as with any other.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PublicIds {
+    /// The current one last.
+    ciphers: Vec<(char, Cipher)>,
+    layout: Layout,
+    since_ms: i64,
+    prefix: String,
+}
+
+impl PublicIds {
+    pub(super) fn new(ciphers: Vec<(char, Cipher)>, layout: Layout) -> Self {
+        Self { ciphers, layout, since_ms: layout.epoch(), prefix: String::new() }
+    }
+
+    /// With a prefix, which says to people what the ID is of; it stands before an underscore.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless it has from 1 to 16 lower-case letters and
+    /// digits, a letter first.
+    pub fn with_prefix(mut self, prefix: &str) -> Result<Self, Error> {
+        let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let begins = prefix.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
+        if !begins || prefix.len() > MOST_OF_PREFIX || !prefix.bytes().all(known) {
+            let reason = alloc::format!(
+                "{} is not one: it must have from 1 to {MOST_OF_PREFIX} lower-case letters and digits, a \
+                 letter first",
+                Quoted(prefix)
+            );
+            return Err(Error::invalid_option("prefix", &reason));
+        }
+        self.prefix = alloc::format!("{prefix}_");
+        Ok(self)
+    }
+
+    /// Opens no ID from before that instant, in Unix milliseconds; the layout's epoch unless given. The later
+    /// it is, the fewer of those that were made up open.
+    #[must_use]
+    pub const fn since(mut self, unix_ms: i64) -> Self {
+        self.since_ms = unix_ms;
+        self
+    }
+
+    /// The layout of the IDs.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The public form of an ID, as text.
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
+    pub fn seal(&self, id: Id) -> Result<String, Error> {
+        let sealed = TextForm::Base58.encode(Id::from_u64(self.seal_bits(id)?));
+        let mut text = String::with_capacity(self.prefix.len() + 1 + DIGITS);
+        text.push_str(&self.prefix);
+        text.extend(self.ciphers.last().map(|(letter, _)| *letter));
+        text.extend(core::iter::repeat_n('1', DIGITS - sealed.as_str().len()));
+        text.push_str(&sealed);
+        Ok(text)
+    }
+
+    /// The public form of an ID as 64 bits, without its prefix and without the letter of the key.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal).
+    pub fn seal_bits(&self, id: Id) -> Result<u64, Error> {
+        self.layout.unpack(id)?;
+        let current = self.ciphers.last();
+        Ok(current.map_or(id.to_u64(), |(_, cipher)| cipher.encrypt(id.to_u64())))
+    }
+
+    /// The ID of a public ID, by the system's clock.
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId), which does not say why: another key or domain, another
+    /// prefix, a text that was made up, or an ID from before [`since`](Self::since) or of more than a minute
+    /// from now.
+    #[cfg(feature = "std")]
+    pub fn open(&self, text: &str) -> Result<Id, Error> {
+        self.open_at(text, crate::Clock::unix_ms(&crate::SystemClock))
+    }
+
+    /// As `open`, at an instant in Unix milliseconds.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_at(&self, text: &str, unix_ms: i64) -> Result<Id, Error> {
+        self.opened(text, unix_ms).ok_or_else(|| {
+            let cut: String = text.chars().take(64).collect();
+            let message = alloc::format!("{} is not a public ID of this domain", Quoted(&cut));
+            Error::new(ErrorKind::InvalidId, &message, None)
+        })
+    }
+
+    fn opened(&self, text: &str, unix_ms: i64) -> Option<Id> {
+        let mut digits = text.strip_prefix(self.prefix.as_str())?.chars();
+        let letter = digits.next()?;
+        let digits = digits.as_str();
+        if digits.len() != DIGITS {
+            return None;
+        }
+        let (_, cipher) = self.ciphers.iter().find(|(of, _)| *of == letter)?;
+        let significant = match digits.trim_start_matches('1') {
+            "" => "1",
+            rest => rest,
+        };
+        let sealed = TextForm::Base58.decode(significant).ok()?;
+        let id = Id::from_u64(cipher.decrypt(sealed.to_u64()));
+        let parts = self.layout.unpack(id).ok()?;
+        let first = self.layout.lower_bound(self.since_ms);
+        let latest = unix_ms.saturating_add(MOST_AHEAD_MS);
+        (id >= first && parts.unix_ms <= latest).then_some(id)
+    }
+}
+
+/// Without keys.
+impl fmt::Debug for PublicIds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublicIds")
+            .field("layout", &self.layout)
+            .field("since_ms", &self.since_ms)
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}
