@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::bounds::BoundsArgs;
 use crate::commands::exec::ExecArgs;
 use crate::commands::inspect::InspectArgs;
+use crate::commands::keyed::{KeygenArgs, OpenArgs, SealArgs};
 use crate::commands::layout::ShowArgs;
 use crate::commands::leases::LeasesArgs;
 use crate::commands::next::NextArgs;
@@ -47,6 +48,9 @@ pub(crate) enum Command {
     Whois(WhoisArgs),
     Serve(ServeArgs),
     Exec(ExecArgs),
+    Keygen(KeygenArgs),
+    Seal(SealArgs),
+    Open(OpenArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -113,6 +117,7 @@ Environment:
   FLAKEID_NODE        node number for `next`, if no flag gives one
   FLAKEID_DATACENTER  the node number in two parts:
   FLAKEID_WORKER      set both or neither
+  FLAKEID_KEY_FILE    file of the keys of public IDs, if --key-file is not given
   NO_COLOR            turns colour off, if set and not empty
 
 Exit status:

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command, LayoutCommand};
-use commands::{bounds, exec, inspect, layout, leases, next, plan, serve, shell, whois};
+use commands::{bounds, exec, inspect, keyed, layout, leases, next, plan, serve, shell, whois};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -36,6 +36,9 @@ fn main() -> ExitCode {
         Command::Whois(args) => whois::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Exec(args) => exec::run(args),
+        Command::Keygen(args) => keyed::keygen(args),
+        Command::Seal(args) => keyed::seal(args),
+        Command::Open(args) => keyed::open(args),
         Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Man(args) => shell::man(args, Cli::command()),
     };

@@ -1,6 +1,7 @@
 //! Arguments that several commands take, and the environment variables that stand in for some.
 
 pub(crate) mod id;
+pub(crate) mod input;
 pub(crate) mod layout_arg;
 pub(crate) mod node;
 

@@ -1,14 +1,15 @@
 //! `flakeid inspect`: an ID and its fields, drawn or as JSON.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::Write;
 
 use clap::Args;
 use flakeid_core::{Error, Field, Id, Layout, TextForm};
 
 use crate::args::id::{self, InputForm};
+use crate::args::input;
 use crate::args::layout_arg::LayoutArg;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::format::diagram;
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
@@ -51,16 +52,13 @@ Examples:
   flakeid inspect --format base62 15G63YLn9Ae --pretty
   flakeid next -n 3 --node 7 | flakeid inspect";
 
-/// Bytes. No ID in any form is longer; a longer line is cut here instead of filling the memory.
-const LONGEST_LINE: u64 = 4096;
-
 pub(crate) fn run(args: &InspectArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let form = args.format.text_form();
     let draws = args.pretty || (!args.json && terminal::is_terminal());
     let mut view = View { layout, name: layout_name(&layout), draws, drawn: false };
     if args.ids.is_empty() {
-        return view.standard_input(form);
+        return input::each_line("ID", |out, text| view.show(out, id::parse(text, form, &layout)?));
     }
     // All are read before the first is shown, so that a wrong one leaves no gap in the output.
     let ids = args
@@ -76,17 +74,6 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     Ok(())
 }
 
-fn in_line(failure: Failure, number: u64) -> Failure {
-    let place = format!("the error is in line {number} of standard input");
-    match failure {
-        Failure::Refused { error, hint: Some(hint) } => {
-            Failure::hinted(error, format!("{place}; {hint}"))
-        }
-        Failure::Refused { error, hint: None } => Failure::hinted(error, place),
-        other => other,
-    }
-}
-
 struct View {
     layout: Layout,
     name: String,
@@ -95,45 +82,6 @@ struct View {
 }
 
 impl View {
-    /// One ID per line, shown as it comes.
-    fn standard_input(&mut self, form: TextForm) -> Outcome {
-        let input = io::stdin();
-        if input.is_terminal() {
-            let error = Error::invalid_option(
-                "ID",
-                "missing: give IDs as arguments, or one per line on standard input",
-            );
-            return Err(error.into());
-        }
-        let mut input = BufReader::new(input.lock());
-        let mut out = terminal::stream();
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            // Before a read that may wait, so that the reader of a slow pipe gets every answer.
-            if input.buffer().is_empty() {
-                out.flush()?;
-            }
-            line.clear();
-            let read_line = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
-            if read_line.map_err(|error| Failure::io("cannot read standard input", error))? == 0 {
-                break;
-            }
-            let text = String::from_utf8_lossy(&line);
-            // A line that was cut is not trimmed, so it is refused for its length or its spaces.
-            let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
-            let text = if is_cut { &text } else { text.trim() };
-            match id::parse(text, form, &self.layout) {
-                Ok(id) => self.show(&mut out, id)?,
-                Err(failure) => {
-                    out.flush()?;
-                    return Err(in_line(failure, number));
-                }
-            }
-        }
-        out.flush()?;
-        Ok(())
-    }
-
     fn show(&mut self, out: &mut terminal::Stream, id: Id) -> Outcome {
         if !self.draws {
             return Ok(terminal::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);

@@ -4,6 +4,7 @@
 pub(crate) mod bounds;
 pub(crate) mod exec;
 pub(crate) mod inspect;
+pub(crate) mod keyed;
 pub(crate) mod layout;
 pub(crate) mod leases;
 pub(crate) mod next;

@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 22] = [
     &[],
     &["next"],
     &["inspect"],
@@ -14,6 +14,9 @@ const COMMANDS: [&[&str]; 19] = [
     &["layout", "plan"],
     &["serve"],
     &["exec"],
+    &["keygen"],
+    &["seal"],
+    &["open"],
     // Before the store that the examples share is made to wait.
     &["whois"],
     &["leases"],

@@ -14,6 +14,7 @@ mod brokers;
 mod exec;
 mod help;
 mod inspect;
+mod keyed;
 mod layout;
 // The store that needs no server wants a Unix.
 #[cfg(unix)]

@@ -32,13 +32,14 @@ impl Run {
 }
 
 /// What would say something about IDs or colours.
-pub(crate) const CLEARED: [&str; 9] = [
+pub(crate) const CLEARED: [&str; 10] = [
     "FLAKEID_STORE",
     "FLAKEID_NAMESPACE",
     "FLAKEID_NODE",
     "FLAKEID_DATACENTER",
     "FLAKEID_WORKER",
     "FLAKEID_LAYOUT",
+    "FLAKEID_KEY_FILE",
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",

@@ -18,10 +18,8 @@ use crate::{Error, Layout};
 /// ```
 /// use flakeid_core::{Id, Keyring, Layout};
 ///
-/// let keyring: Keyring = "
-///     # Made by `flakeid keygen`
-///     a 000102030405060708090a0b0c0d0e0f
-/// ".parse()?;
+/// // One that `flakeid keygen` made.
+/// let keyring: Keyring = "a 000102030405060708090a0b0c0d0e0f".parse()?;
 /// let users = keyring.domain("user", Layout::TWITTER)?.with_prefix("usr")?;
 /// let text = users.seal(Id::from_u64(910_499_571_847_892_992))?;
 /// assert!(text.starts_with("usr_a"));

@@ -1,0 +1,50 @@
+//! `flakeid keygen`, `flakeid seal` and `flakeid open`: the public form of IDs.
+
+mod keygen;
+mod keyring;
+mod open;
+mod seal;
+
+pub(crate) use keygen::KeygenArgs;
+pub(crate) use open::OpenArgs;
+pub(crate) use seal::SealArgs;
+
+pub(crate) use keygen::run as keygen;
+pub(crate) use open::run as open;
+pub(crate) use seal::run as seal;
+
+use clap::Args;
+use flakeid_core::PublicIds;
+
+use crate::args::layout_arg::LayoutArg;
+use crate::failure::Failure;
+use keyring::KeyFile;
+
+/// Which IDs, and with which keys.
+#[derive(Args)]
+struct DomainArgs {
+    #[command(flatten)]
+    key_file: KeyFile,
+
+    /// What the IDs are of, such as user; the same for sealing and opening, for good
+    #[arg(long, value_name = "NAME")]
+    domain: String,
+
+    /// What public IDs begin with, before an underscore, such as usr
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<String>,
+
+    #[command(flatten)]
+    layout: LayoutArg,
+}
+
+impl DomainArgs {
+    fn public_ids(&self) -> Result<PublicIds, Failure> {
+        let layout = self.layout.resolve()?;
+        let ids = self.key_file.read()?.domain(&self.domain, layout)?;
+        Ok(match &self.prefix {
+            Some(prefix) => ids.with_prefix(prefix)?,
+            None => ids,
+        })
+    }
+}

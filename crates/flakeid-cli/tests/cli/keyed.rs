@@ -1,0 +1,122 @@
+//! Keys, and public IDs that are made and opened.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::run::{Run, run, run_on, run_with, scratch};
+
+const ID: &str = "910499571847892992";
+
+fn key_file(test: &str) -> (PathBuf, String) {
+    let path = scratch(test).0.join("public.keys");
+    let text = path.to_str().unwrap().to_owned();
+    (path, text)
+}
+
+fn refused(run: &Run, code: &str, told: &[&str]) {
+    assert_eq!((run.code, run.stdout.len()), (Some(1), 0), "{}", run.stderr);
+    for part in [&[code], told].concat() {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn keys_are_random_and_get_the_next_letter() {
+    let made = [run(&["keygen"]).quiet(), run(&["keygen"]).quiet()];
+    assert_ne!(made[0].text(), made[1].text());
+    for key in &made {
+        let (letter, digits) = key.text().trim_end().split_once(' ').unwrap();
+        assert_eq!((letter, digits.len()), ("a", 32));
+        assert!(digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    }
+    let (path, file) = key_file("keygen");
+    // An editor may have left the last line without its end.
+    fs::write(&path, format!("# by hand\n{}", made[0].text().trim_end())).unwrap();
+    let added = run(&["keygen", "--key-file", &file]).quiet();
+    assert_eq!(added.text(), "b\n", "a key in a file is not shown");
+    let lines = fs::read_to_string(&path).unwrap();
+    let letters: Vec<_> = lines.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(letters, ["#", "a", "b"]);
+    fs::write(&path, lines.replace("\nb ", "\nz ")).unwrap();
+    let full = run(&["keygen", "--key-file", &file]);
+    refused(&full, "FLAKEID_INVALID_OPTION", &["--key-file", "all letters"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_key_file_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (path, file) = key_file("keygen-mode");
+    run(&["keygen", "--key-file", &file]);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let seal = ["seal", "--key-file", &file, "--domain", "user", ID];
+    run(&seal).quiet();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let warned = run(&seal);
+    assert_eq!(warned.code, Some(0));
+    assert!(warned.stderr.contains("chmod o="), "{}", warned.stderr);
+}
+
+#[test]
+fn what_is_sealed_opens_also_after_the_next_key() {
+    let (_, file) = key_file("seal");
+    run(&["keygen", "--key-file", &file]);
+    let options = ["--key-file", &file, "--domain", "user", "--prefix", "usr"];
+    let with =
+        |command: &'static str, texts: &[&str]| run(&[&[command], &options[..], texts].concat());
+    let sealed = with("seal", &[ID, "0xca2be895c239000"]).quiet();
+    let [first, second] = sealed.lines()[..] else { panic!("{}", sealed.text()) };
+    assert_eq!(first, second, "the same ID, in two forms");
+    assert!(first.starts_with("usr_a") && first.len() == 16, "{first}");
+    run(&["keygen", "--key-file", &file]);
+    let later = with("seal", &[ID]).quiet();
+    assert!(later.text().starts_with("usr_b"), "{}", later.text());
+    let opened = with("open", &[first, later.text().trim_end()]).quiet();
+    assert_eq!(opened.lines(), [ID, ID]);
+
+    // In pipes, with the file in the environment.
+    let made = run(&["next", "-n", "1000", "--node", "7"]).quiet();
+    let sealed = run_on(&made.stdout, &[&["seal"], &options[..]].concat()).quiet();
+    let opened = run_on(&sealed.stdout, &[&["open"], &options[..]].concat()).quiet();
+    assert_eq!(opened.text(), made.text());
+    let variable = [("FLAKEID_KEY_FILE", file.as_str())];
+    let by_variable = run_with(&variable, &[&["open", first], &options[2..]].concat());
+    assert_eq!(by_variable.quiet().lines(), [ID]);
+}
+
+#[test]
+fn what_was_not_sealed_so_is_refused() {
+    let (path, file) = key_file("open");
+    run(&["keygen", "--key-file", &file]);
+    let seal = ["seal", "--key-file", &file, "--domain", "user", "--prefix", "usr", ID];
+    let sealed = run(&seal).quiet().text().trim_end().to_owned();
+    let open = |domain, prefix, since, text: &str| {
+        let options = ["--key-file", &file, "--domain", domain, "--prefix", prefix];
+        run(&[&["open"], &options[..], &["--since", since, text]].concat())
+    };
+    // A window of one second: chance opens it once in 4 billion times.
+    let since = "2017-09-20T13:43:08Z";
+    assert_eq!(open("user", "usr", since, &sealed).quiet().lines(), [ID]);
+    for (domain, prefix, since, text) in [
+        ("user", "order", since, sealed.as_str()),
+        ("user", "usr", "2017-09-20T13:43:09Z", &sealed),
+        ("user", "usr", since, ID),
+        ("user", "usr", since, ""),
+    ] {
+        let refusal = open(domain, prefix, since, text);
+        refused(&refusal, "FLAKEID_INVALID_ID", &["is not a public ID of this domain", "hint:"]);
+    }
+    let line = run_on(b"usr_a\n", &[&["open"], &seal[1..7]].concat());
+    refused(&line, "FLAKEID_INVALID_ID", &["line 1 of standard input"]);
+
+    refused(&run(&["seal", "--domain", "user", ID]), "FLAKEID_INVALID_OPTION", &["--key-file"]);
+    let of = |domain| run(&["seal", "--key-file", &file, "--domain", domain, ID]);
+    refused(&of(""), "FLAKEID_INVALID_OPTION", &["domain", "from 1 to 64"]);
+    let other = run(&[&seal[..7], &["--layout", "js-safe", ID]].concat());
+    refused(&other, "FLAKEID_INVALID_ID", &["--layout"]);
+    let none = ["seal", "--key-file", "/nowhere/keys", "--domain", "user", ID];
+    refused(&run(&none), "cannot read the key file /nowhere/keys", &[]);
+    fs::write(&path, "a 00\n").unwrap();
+    let told = ["keyring: line 1", "32 hexadecimal digits", &file];
+    refused(&of("user"), "FLAKEID_INVALID_OPTION", &told);
+}
