@@ -36,8 +36,9 @@ pub(crate) struct OpenArgs {
 // Every line of this that begins with `flakeid` is run by the tests.
 const EXAMPLES: &str = "\
 Examples:
-  flakeid keygen --key-file usual.keys
-  flakeid seal --key-file usual.keys --domain user 910499571847892992 | flakeid open --key-file usual.keys --domain user";
+  flakeid keygen --key-file keys
+  flakeid next --node 7 | flakeid seal --key-file keys --domain user > public.txt
+  flakeid open --key-file keys --domain user --since 2026-01-01 < public.txt";
 
 pub(crate) fn run(args: &OpenArgs) -> Outcome {
     let mut ids = args.domain.public_ids()?;
