@@ -3,13 +3,19 @@
 const { defineApi } = require('./lib/api.js');
 const { defineBuffered } = require('./lib/buffered.js');
 const { defineCached } = require('./lib/cached.js');
+const { defineKeyed } = require('./lib/keyed.js');
 const { defineLease } = require('./lib/lease.js');
 const { defineLocal } = require('./lib/local.js');
 const { backend, defineBuffers } = require('./lib/native.js');
 
 const api = defineApi(backend, (inside) => {
   defineLease(inside);
-  return { ...defineLocal(inside), ...defineBuffered(inside), ...defineCached(inside) };
+  return {
+    ...defineLocal(inside),
+    ...defineBuffered(inside),
+    ...defineCached(inside),
+    ...defineKeyed(inside),
+  };
 });
 
 module.exports = { ...api, ...defineBuffers(api) };

@@ -5,6 +5,7 @@ export const {
   LocalGenerator,
   BufferedGenerator,
   CachedGenerator,
+  PublicIds,
   Layout,
   ManualClock,
   FlakeIdError,

@@ -6,6 +6,9 @@ interface ExternalObject<T> {
 interface ManualClock {
   readonly manualClock: unique symbol;
 }
+interface PublicIds {
+  readonly publicIds: unique symbol;
+}
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
 /** The place of a generator, a local handle or a ring, which is free once this is not kept any more. */
@@ -114,6 +117,9 @@ export declare function closeRing(ring: Ring): void
 /** A manual clock. */
 export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
 
+/** The public form of the IDs of a domain. */
+export declare function createPublicIds(keyring: string, domain: string, descriptor: string, prefix?: string | undefined | null, since?: bigint | undefined | null): ExternalObject<PublicIds>
+
 /** The ID of a text in a form, told by its name. */
 export declare function decodeText(form: string, text: string): bigint
 
@@ -166,6 +172,9 @@ export declare function open(options: OptionTexts, clock?: ExternalObject<Manual
  */
 export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
+/** The ID of a public ID, at an instant or by the system's clock. */
+export declare function openPublicId(ids: ExternalObject<PublicIds>, text: string, now?: bigint | undefined | null): bigint
+
 /**
  * Begins a ring over a generator, filled. The listener is given the error each time the generator
  * refuses to refill it, and does not keep the event loop running.
@@ -198,6 +207,12 @@ export declare function ringOptions(): string
  * refills.
  */
 export declare function ringStats(ring: Ring): BigUint64Array
+
+/** The public form of an ID. */
+export declare function sealId(ids: ExternalObject<PublicIds>, id: bigint): string
+
+/** The public form of an ID as 64 bits. */
+export declare function sealIdBits(ids: ExternalObject<PublicIds>, id: bigint): bigint
 
 /** Sets a manual clock. */
 export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void

@@ -11,6 +11,9 @@ interface ExternalObject<T> {
 interface ManualClock {
   readonly manualClock: unique symbol;
 }
+interface PublicIds {
+  readonly publicIds: unique symbol;
+}
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
 /** The place of a generator, a local handle or a ring, which is free once this is not kept any more. */

@@ -75,6 +75,11 @@
 //   Ring: { nextId(): bigint, take(): bigint, capacity: number, close(): void, stats():
 //     BigUint64Array of size, taken, droppedStale, rejectedPut, rejectedTake, refills }
 //
+//   createPublicIds(keyring: string, domain: string, d: Descriptor, prefix?: string, since?: bigint):
+//     PublicIds                               opaque (see keyed.js)
+//   sealId(ids: PublicIds, id: bigint): string, sealIdBits(ids, id): bigint
+//   openPublicId(ids, text: string, now?: bigint): bigint
+//
 // nextId, fill and nextIds wait for at most a tick or 10 ms without progress, whichever is less
 // (and at most maxWaitMs); the others never block.
 
@@ -104,7 +109,7 @@ function defineApi(backend, extend = () => ({})) {
     ...defineDecode(checks, layoutOf),
     ...defineText(backend, checks),
     ...defineJson(checks),
-    ...extend({ backend, checks, ...options, Generator, ...inside }),
+    ...extend({ backend, checks, layoutOf, ...options, Generator, ...inside }),
     version: backend.version(),
   };
 }

@@ -16,6 +16,7 @@ __all__ = [
     "LocalGenerator",
     "ManualClock",
     "Parts",
+    "PublicIds",
     "RingStats",
     "Stats",
     "__version__",
@@ -201,6 +202,23 @@ class Layout:
     def upper_bound(self, when: datetime | SupportsIndex) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class PublicIds:
+    def __new__(
+        cls,
+        keyring: str,
+        domain: str,
+        layout: Layout | str | None = None,
+        *,
+        prefix: str | None = None,
+        since: datetime | SupportsIndex | None = None,
+    ) -> PublicIds: ...
+    def seal(self, id: SupportsIndex) -> str: ...
+    def seal_bits(self, id: SupportsIndex) -> int: ...
+    def open(self, text: str, *, now: datetime | SupportsIndex | None = None) -> int: ...
+    @property
+    def layout(self) -> Layout: ...
 
 @final
 class Parts:

@@ -14,6 +14,7 @@ mod environment;
 mod function;
 mod generator;
 mod handle;
+mod keyed;
 mod layout;
 mod lease;
 mod lease_tasks;

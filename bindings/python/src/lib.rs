@@ -14,6 +14,7 @@ mod event;
 mod exit;
 mod generator;
 mod guarded;
+mod keyed;
 mod layout;
 mod lease;
 mod local;
@@ -47,6 +48,8 @@ mod _flakeid {
     use crate::exit::{close_leases, end};
     #[pymodule_export]
     use crate::generator::Generator;
+    #[pymodule_export]
+    use crate::keyed::PublicIds;
     #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]

@@ -78,6 +78,30 @@ impl Keyring {
     }
 }
 
+impl PublicIds {
+    /// All at once, as bindings and programs with settings have it: the text of a
+    /// [`Keyring`], the domain, and what [`with_prefix`](Self::with_prefix) and [`since`](Self::since) take.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption), for `keyring`, `domain` or `prefix`.
+    pub fn from_text(
+        keyring: &str,
+        domain: &str,
+        layout: Layout,
+        prefix: Option<&str>,
+        since_ms: Option<i64>,
+    ) -> Result<Self, Error> {
+        let mut ids = keyring.parse::<Keyring>()?.domain(domain, layout)?;
+        if let Some(prefix) = prefix {
+            ids = ids.with_prefix(prefix)?;
+        }
+        Ok(match since_ms {
+            Some(unix_ms) => ids.since(unix_ms),
+            None => ids,
+        })
+    }
+}
+
 impl FromStr for Keyring {
     type Err = Error;
 

@@ -1,0 +1,54 @@
+//! The public form of IDs.
+
+use flakeid_core::{Error, Id, Layout, PublicIds};
+use napi::bindgen_prelude::{BigInt, External};
+use napi::{Env, Result};
+use napi_derive::napi;
+
+use crate::environment::thrown;
+use crate::options::{bits, signed};
+
+/// The public form of the IDs of a domain.
+#[napi(catch_unwind)]
+pub(crate) fn create_public_ids(
+    env: Env,
+    keyring: String,
+    domain: String,
+    descriptor: String,
+    prefix: Option<String>,
+    since: Option<BigInt>,
+) -> Result<External<PublicIds>> {
+    let made = descriptor.parse::<Layout>().and_then(|layout| {
+        let since = since.as_ref().map(signed);
+        PublicIds::from_text(&keyring, &domain, layout, prefix.as_deref(), since)
+    });
+    made.map(External::new).map_err(|error| thrown(&env, &error))
+}
+
+/// The public form of an ID.
+#[napi(catch_unwind)]
+pub(crate) fn seal_id(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result<String> {
+    ids.seal(Id::from_u64(bits(&id))).map_err(|error| thrown(&env, &error))
+}
+
+/// The public form of an ID as 64 bits.
+#[napi(catch_unwind)]
+pub(crate) fn seal_id_bits(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result<BigInt> {
+    let sealed = ids.seal_bits(Id::from_u64(bits(&id)));
+    sealed.map(BigInt::from).map_err(|error| thrown(&env, &error))
+}
+
+/// The ID of a public ID, at an instant or by the system's clock.
+#[napi(catch_unwind)]
+pub(crate) fn open_public_id(
+    env: Env,
+    ids: &External<PublicIds>,
+    text: String,
+    now: Option<BigInt>,
+) -> Result<BigInt> {
+    let opened = match now {
+        Some(now) => ids.open_at(&text, signed(&now)),
+        None => ids.open(&text),
+    };
+    opened.map(|id| id.to_u64().into()).map_err(|error: Error| thrown(&env, &error))
+}
