@@ -11,6 +11,9 @@ const MANIFEST: &str = "import sys, yaml; \
     kinds = [part['kind'] for part in yaml.safe_load_all(open(sys.argv[1]))]; \
     assert kinds == ['Job', 'Deployment'], kinds";
 
+/// The keys of the programs with public IDs.
+const KEYRING: &str = "a 000102030405060708090a0b0c0d0e0f\n";
+
 pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     rust()?;
     python(&built.python)?;
@@ -22,23 +25,26 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
 fn place(name: &str) -> Result<(String, String), Failed> {
     let folder = format!("{WORK}/{name}");
     files::empty(&folder)?;
+    files::write(format!("{folder}/public.keys"), KEYRING)?;
     let store = format!("sqlite://{}/flakeid.db", files::shown(&root().join(&folder))?);
     Ok((folder, store))
 }
 
 fn rust() -> Outcome {
-    let (_, store) = place("rust")?;
-    for program in ["lease", "clocks"] {
+    let (folder, store) = place("rust")?;
+    for program in ["lease", "clocks", "public_ids"] {
         let run =
             ["run", "--quiet", "--release", "--locked", "-p", "flakeid-examples", "--bin", program];
-        Step::cargo(&run).env("FLAKEID_STORE", &store).run()?;
+        Step::cargo(&run).within(&folder).env("FLAKEID_STORE", &store).run()?;
     }
     Ok(())
 }
 
 fn python(python: &str) -> Outcome {
     let (folder, store) = place("python")?;
-    for program in ["lease.py", "clocks.py", "node_range.py", "multiprocessing/pool.py"] {
+    for program in
+        ["lease.py", "clocks.py", "node_range.py", "public_ids.py", "multiprocessing/pool.py"]
+    {
         let file = files::shown(&root().join("examples").join(program))?;
         // -P: not what lies beside the program.
         bounded(python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
@@ -81,8 +87,11 @@ fn python(python: &str) -> Outcome {
 
 fn node(folder: &str) -> Outcome {
     let store = format!("sqlite://{folder}/flakeid.db");
-    files::copy("examples/lease.mjs", format!("{folder}/lease.mjs"))?;
-    bounded("node", &["lease.mjs"]).within(folder).env("FLAKEID_STORE", &store).run()?;
+    files::write(format!("{folder}/public.keys"), KEYRING)?;
+    for program in ["lease.mjs", "public_ids.mjs"] {
+        files::copy(format!("examples/{program}"), format!("{folder}/{program}"))?;
+        bounded("node", &[program]).within(folder).env("FLAKEID_STORE", &store).run()?;
+    }
     let port = free_port()?;
     let cluster = Step::new("node", &["cluster.mjs"])
         .within(folder)
