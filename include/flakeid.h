@@ -254,6 +254,11 @@
 #define FLAKEID_TEXT_SIZE 21
 
 /**
+ * Bytes that are enough for every public ID, with the final NUL.
+ */
+#define FLAKEID_PUBLIC_ID_SIZE 30
+
+/**
  * A ring of IDs that a thread of the library makes in advance, so that taking one is several times
  * faster. Its IDs are unique, and strictly increase across all threads that take from it, but are
  * not in order with IDs of the generator itself. It is fast in bursts, or below the layout's rate:
@@ -289,6 +294,13 @@ typedef struct flakeid_generator flakeid_generator;
  * In a forked child it works, or fails, as its generator does there.
  */
 typedef struct flakeid_local flakeid_local;
+
+/**
+ * IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node
+ * nor a number. It hides; it does not authorise: a text that was made up may open as some ID, if
+ * seldom. Any thread.
+ */
+typedef struct flakeid_public_ids flakeid_public_ids;
 
 /**
  * What a call returns: 0 is success, the others say what went wrong. Numbers are never reused.
@@ -1479,6 +1491,68 @@ flakeid_status flakeid_to_bytes(uint64_t id, uint8_t *buffer, size_t size);
  * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_from_bytes(const uint8_t *bytes, size_t size, uint64_t *id);
+
+/**
+ * Makes the public form of the IDs of a domain. `keyring` is the text of the file that `flakeid
+ * keygen` makes. `domain` says what the IDs are of, such as "user", in 1 to 64 bytes, and is fixed
+ * for as long as their public form is in use. `prefix` has up to 16 lower-case letters and digits,
+ * a letter first; NULL is none. IDs from before `since_ms` (Unix milliseconds) do not open; NULL
+ * is the layout's epoch. The caller owns the handle and frees it with flakeid_public_ids_free().
+ * Any thread.
+ *
+ * FLAKEID_INVALID_OPTION (keyring, domain or prefix), FLAKEID_INVALID_LAYOUT,
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_public_ids_new(const char *keyring,
+                                      const char *domain,
+                                      const char *layout,
+                                      const char *prefix,
+                                      const int64_t *since_ms,
+                                      struct flakeid_public_ids **ids);
+
+/**
+ * Writes the public form of an ID: the prefix and an underscore, the letter of the current key, and
+ * 11 digits of base58. FLAKEID_PUBLIC_ID_SIZE bytes are always enough. Any thread.
+ *
+ * FLAKEID_INVALID_ID (bits that the layout never sets), FLAKEID_BUFFER_TOO_SMALL (nothing is
+ * written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_public_ids_seal(const struct flakeid_public_ids *ids,
+                                       uint64_t id,
+                                       char *buffer,
+                                       size_t size);
+
+/**
+ * The public form of an ID as 64 bits, without the prefix and the letter of the key. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_public_ids_seal_bits(const struct flakeid_public_ids *ids,
+                                            uint64_t id,
+                                            uint64_t *bits);
+
+/**
+ * The ID of a public ID, by the system's clock. Any thread.
+ *
+ * FLAKEID_INVALID_ID, which does not say why: another key, domain or prefix, a text that was made
+ * up, or an ID from before `since_ms` or from more than a minute after now. FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_public_ids_open(const struct flakeid_public_ids *ids,
+                                       const char *text,
+                                       uint64_t *id);
+
+/**
+ * As flakeid_public_ids_open(), at an instant in Unix milliseconds. Any thread.
+ */
+flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,
+                                          const char *text,
+                                          int64_t unix_ms,
+                                          uint64_t *id);
+
+/**
+ * Frees the handle; NULL is allowed. No other call may use the handle meanwhile or later.
+ */
+void flakeid_public_ids_free(struct flakeid_public_ids *ids);
 
 #ifdef __cplusplus
 }  // extern "C"

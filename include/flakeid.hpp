@@ -11,5 +11,6 @@
 #include "flakeid/generator.hpp"
 #include "flakeid/layout.hpp"
 #include "flakeid/options.hpp"
+#include "flakeid/public_ids.hpp"
 
 #endif  // FLAKEID_HPP

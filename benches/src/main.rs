@@ -11,6 +11,7 @@ mod histogram;
 mod host;
 mod latency;
 mod lease;
+mod public_ids;
 mod report;
 mod resources;
 mod rivals;
@@ -91,16 +92,19 @@ enum Table {
     Holders,
     /// Members of a broker on thousands of connections at once
     Connections,
+    /// The public form of IDs
+    Public,
 }
 
 /// Memory comes first, that of connections included, because what other tables have given back is used
 /// again. `threads` and `cost` come last, because ferroid's ticker is a background thread that never ends
 /// and would share the processors with whatever is measured after it.
-const ORDER: [Table; 12] = [
+const ORDER: [Table; 13] = [
     Table::Resources,
     Table::Connections,
     Table::Correctness,
     Table::Batch,
+    Table::Public,
     Table::Cap,
     Table::Latency,
     Table::Lease,
@@ -217,6 +221,7 @@ fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
         Table::Threads => threads::measure(effort.plan),
         Table::Cap => cap::measure(effort.cap),
         Table::Batch => batch::measure(effort.plan),
+        Table::Public => public_ids::measure(effort.plan),
         Table::Lease => lease::measure(effort.plan, effort.renewing),
         Table::Latency => latency::measure(effort.cap),
         Table::Resources => resources::measure(),

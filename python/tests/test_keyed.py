@@ -39,7 +39,7 @@ def test_texts_open_or_do_not(vectors):
 
 def test_what_cannot_be(vectors):
     for row in vectors.rows("keyed", "invalid"):
-        with pytest.raises(flakeid.InvalidOptionError, match=f"^{row['field']}") as error:
+        with pytest.raises(flakeid.InvalidOptionError, match=f"^{row['option']}") as error:
             public_ids(row)
         assert error.value.code == row["code"], row
 

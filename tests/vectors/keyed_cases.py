@@ -155,16 +155,16 @@ def invalid() -> list[dict[str, Any]]:
         (OF_ONE, "user", "\u00fcsr", "prefix", "a letter that is not ASCII"),
     ]
     found = []
-    for keyring, domain, prefix, field, why in rows:
+    for keyring, domain, prefix, option, why in rows:
         try:
             PublicIds.of(keyring, domain, layout.parse("twitter"), prefix, None)
         except FlakeIdError as error:
-            if (error.code, error.field) != (INVALID_OPTION, field):
+            if (error.code, error.field) != (INVALID_OPTION, option):
                 raise
         else:
-            raise AssertionError(f"{field}: {why} is accepted")
+            raise AssertionError(f"{option}: {why} is accepted")
         members = {"keyring": keyring, "domain": domain, "prefix": prefix}
-        found.append({**members, "field": field, "code": INVALID_OPTION, "why": why})
+        found.append({**members, "option": option, "code": INVALID_OPTION, "why": why})
     return found
 
 

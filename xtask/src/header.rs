@@ -7,7 +7,7 @@ const PLACE: &str = "include/flakeid.h";
 
 /// In the order in which a reader wants to meet them.
 const SOURCES: &str = "version status last_error config clock generator local cached event lease \
-                       parts layout text";
+                       parts layout text public_ids";
 
 /// Writes the header anew.
 pub(crate) fn write() -> Outcome {

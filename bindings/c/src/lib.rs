@@ -23,6 +23,7 @@ pub mod layout;
 pub mod lease;
 pub mod local;
 pub mod parts;
+pub mod public_ids;
 pub mod status;
 pub mod text;
 pub mod version;

@@ -40,7 +40,7 @@ test('what cannot be', () => {
   for (const row of rows(file, 'invalid')) {
     const error = failure(() => publicIds(row), JSON.stringify(row));
     assert.equal(error.code, row.code, row.why);
-    assert.ok(error.message.includes(row.field), error.message);
+    assert.ok(error.message.includes(row.option), error.message);
   }
 });
 

@@ -24,6 +24,7 @@ const char *shown(const json_t *row);
 int32_t status_of(const char *code);
 
 void test_errors(void);
+void test_keyed(void);
 void test_layouts(void);
 void test_schedules(void);
 void test_text(void);

@@ -90,6 +90,7 @@ void refused(Call call, const value &row) {
 
 // Each takes the file that has its name.
 void test_layouts(const value &file);
+void test_keyed(const value &file);
 void test_text(const value &file);
 void test_schedules(const value &file);
 void test_errors(const value &file);

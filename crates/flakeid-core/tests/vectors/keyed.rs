@@ -49,7 +49,7 @@ fn what_cannot_be_is_refused_by_name() {
         let Err(error) = public_ids(row, Layout::TWITTER) else { panic!("is accepted: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");
         let message = error.to_string();
-        assert!(message.starts_with(text(row, "field")), "{row}: {message}");
+        assert!(message.starts_with(text(row, "option")), "{row}: {message}");
         assert!(!message.contains("0c0d0e"), "a key is told: {message}");
     }
 }
