@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flakeid_core::{Clock, SystemClock};
 
-use super::{Candidates, Continuity, Fault, Ledger, Store};
-use crate::protocol::{Namespace, Record, Row};
+use super::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use crate::protocol::{Namespace, Record, Row, SubGrant};
 
 /// A store in the memory of one process: for tests, and as the model of all others.
 ///
@@ -31,6 +31,8 @@ struct Space {
     namespace: Option<Namespace>,
     rows: BTreeMap<u64, Row>,
     history: Vec<Record>,
+    /// By node, first tick, the block's grant and the node's.
+    sub_grants: BTreeMap<(u64, u64, u64, u64), SubGrant>,
 }
 
 impl MemoryStore {
@@ -167,13 +169,34 @@ impl Ledger for MemoryTransaction {
         Ok(())
     }
 
-    fn record_at(&mut self, node: u64, tick: u64) -> Result<Option<(Record, Option<u64>)>, Fault> {
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
         let of_node = || self.space.history.iter().filter(|record| record.node == node);
         let Some(found) = of_node().filter(|r| r.start <= tick).max_by_key(|r| (r.start, r.grant))
         else {
             return Ok(None);
         };
-        let next = of_node().filter(|r| r.grant > found.grant).map(|r| r.start).min();
-        Ok(Some((found.clone(), next)))
+        let next = of_node().filter(|r| r.grant > found.grant).min_by_key(|r| (r.start, r.grant));
+        Ok(Some((found.clone(), next.cloned())))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        for sub in sub_grants {
+            let key = (sub.node, sub.start, sub.block_grant, sub.grant);
+            self.space.sub_grants.entry(key).or_insert_with(|| sub.clone());
+        }
+        Ok(())
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        let first = (node, 0, 0, 0);
+        let after = (node, tick.saturating_add(1), 0, 0);
+        let end = (node + 1, 0, 0, 0);
+        let found = self.space.sub_grants.range(first..after).next_back();
+        let next = self.space.sub_grants.range(after..end).next();
+        Ok((found.map(|(_, sub)| sub.clone()), next.map(|(_, sub)| sub.clone())))
     }
 }

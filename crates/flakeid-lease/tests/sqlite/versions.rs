@@ -20,6 +20,9 @@ fn of_version_1() -> (Sqlite, Grant) {
          ALTER TABLE flakeid_namespace DROP COLUMN quiet_ms;
          ALTER TABLE flakeid_namespace DROP COLUMN block_bits;
          ALTER TABLE flakeid_node DROP COLUMN fixed;
+         ALTER TABLE flakeid_node DROP COLUMN history_until;
+         ALTER TABLE flakeid_grant DROP COLUMN previous_until;
+         DROP TABLE flakeid_sub_grant;
          CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
          WHEN NEW.floor < OLD.floor BEGIN SELECT RAISE(ABORT, 'a floor never falls'); END;
          UPDATE flakeid_meta SET version = 1,
@@ -59,7 +62,7 @@ fn version_1_is_taken_over() {
     operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
     let found = fs::metadata(store.file()).unwrap();
     let (version, file) = meta(&store);
-    assert_eq!((version, file.contains('/')), (4, found.created().is_ok()), "{file}");
+    assert_eq!((version, file.contains('/')), (5, found.created().is_ok()), "{file}");
     assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 94);
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
 }

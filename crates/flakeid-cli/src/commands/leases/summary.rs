@@ -73,6 +73,7 @@ mod tests {
             expires,
             incarnation: String::new(),
             fixed: false,
+            history_until: 0,
         }
     }
 
