@@ -70,25 +70,27 @@ impl Unrecorded {
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         let until = until.max(self.floor).min(lacking);
         self.floor = self.floor.max(until);
-        let handover = Handover { sub_grants, from: self.confirmed, until };
+        let handover = Handover { sub_grants, until };
         self.sent.insert(handover).clone()
     }
 
     /// What to hand over with the release: all that there is. Nothing is granted any more.
     pub(super) fn hand_over_last<'a>(&mut self, row: impl Fn(u64) -> Option<&'a Row>) -> Handover {
+        let sent = self.sent.take();
+        // The answer to what was sent would have told whether the store was put back.
+        let is_known = sent.is_none();
         // If the store has it already, it stays as it is.
-        let mut sub_grants = self.sent.take().unwrap_or_default().sub_grants;
+        let mut sub_grants = sent.unwrap_or_default().sub_grants;
         sub_grants.extend(self.take(MOST_AT_THE_END, row));
-        let until = self.latest.values().min().copied().unwrap_or(u64::MAX);
-        Handover { sub_grants, from: self.confirmed, until }
+        let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
+        Handover { sub_grants, until: if is_known { lacking } else { 0 } }
     }
 
     /// The store has taken what was sent, and has everything up to a tick. If it had forgotten something,
     /// the latest grants of all `nodes` are handed over again.
     pub(super) fn confirm(&mut self, history_until: u64, nodes: impl Iterator<Item = u64>) {
-        let from = self.sent.take().map_or(0, |sent| sent.from);
-        self.confirmed = history_until;
-        if history_until < from {
+        self.sent = None;
+        if history_until < std::mem::replace(&mut self.confirmed, history_until) {
             for node in nodes {
                 let lacking = self.latest.entry(node).or_insert(history_until);
                 *lacking = history_until.min(*lacking);

@@ -1,7 +1,7 @@
 //! The grants that brokers make to their clients, as the store's history keeps them: what of them a
 //! broker hands over, and whose an ID was by what is kept.
 
-use super::{Namespace, Owner, Record, Row};
+use super::{Namespace, Owner, Record, Row, Token};
 
 /// One grant that a broker made: a node of its block, in a window inside its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,10 +25,8 @@ pub struct SubGrant {
 pub struct Handover {
     /// Grants that the history lacks.
     pub sub_grants: Vec<SubGrant>,
-    /// Up to this tick the broker believes the history to be complete without them: what the store said
-    /// last.
-    pub from: u64,
-    /// Up to this tick it is complete with them. The broker grants nothing any more that starts below.
+    /// Up to this tick the history is complete with them and those that the store has confirmed. The broker
+    /// grants nothing any more that starts below. 0 if it does not know what the store has.
     pub until: u64,
 }
 
@@ -42,8 +40,12 @@ pub struct NotOfBlock {
 }
 
 /// What is to be written of a handover, given a block's row as it was and as a renewal or a release
-/// leaves it. Only the block's holder gets that far, by its token. A renewal that was applied before
-/// has handed its grants over then.
+/// leaves it. Only the block's holder gets that far, by its token, `held`. A renewal that was applied
+/// before has handed its grants over then.
+///
+/// Grants are handed over together with a new token. So if the row has another one than the holder, the
+/// store was put back and may lack some: nothing is complete then, and the broker hands all of them over
+/// again.
 ///
 /// # Errors
 /// [`NotOfBlock`] for a grant outside the block or its window (I11, I12); nothing is to be written then.
@@ -51,23 +53,27 @@ pub fn hand_over(
     namespace: &Namespace,
     before: &Row,
     after: Row,
+    held: Token,
     handover: &Handover,
 ) -> Result<(Row, Vec<SubGrant>), NotOfBlock> {
     if !namespace.keeps_history || after.token == before.token {
         return Ok((after, Vec::new()));
     }
+    // A store that was put back may have a lower fence than it confirmed to the broker.
+    let fence = before.fence.max(after.fence);
     let of_block = |sub: &SubGrant| {
-        let is_inside = namespace.row_of(sub.node) == before.node
-            && (before.start..before.fence).contains(&sub.start);
+        let is_inside =
+            namespace.row_of(sub.node) == before.node && (before.start..fence).contains(&sub.start);
         let stamped = SubGrant { block_grant: before.grant, ..sub.clone() };
         let (node, start) = (sub.node, sub.start);
         is_inside.then_some(stamped).ok_or(NotOfBlock { node, start })
     };
     let sub_grants: Vec<_> = handover.sub_grants.iter().map(of_block).collect::<Result<_, _>>()?;
-    // A store that was put back has lost what the broker believes to be there.
-    let is_complete = handover.from <= before.history_until;
-    let until = if is_complete { handover.until.min(after.fence) } else { 0 };
-    let history_until = before.history_until.max(until);
+    let history_until = if before.token == Some(held) {
+        before.history_until.max(handover.until.min(after.fence))
+    } else {
+        0
+    };
     Ok((Row { history_until, ..after }, sub_grants))
 }
 

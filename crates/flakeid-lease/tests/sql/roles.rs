@@ -110,7 +110,7 @@ fn hand_over(store: &mut dyn Store, namespace: &Namespace) -> (u64, u64) {
     };
     let (node, start) = (grant.node << namespace.block_bits, grant.start);
     let sub_grant = SubGrant { node, start, block_grant: 0, grant: 1, owner, acquired: now };
-    let handover = Handover { sub_grants: vec![sub_grant], from: 0, until: grant.fence };
+    let handover = Handover { sub_grants: vec![sub_grant], until: grant.fence };
     let read = Instant::now();
     operations::renew_block(store, &namespace.name, &renewal, read, &handover).unwrap();
     (node, start)

@@ -6,7 +6,7 @@ use super::super::{Candidates, Fault, Ledger, Store};
 use super::{create_namespace, open_namespace, record_run, run};
 use crate::protocol::{
     Acquire, Grant, Handover, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row,
-    State, rules, sub_grants,
+    State, Token, rules, sub_grants,
 };
 use crate::random;
 
@@ -93,8 +93,8 @@ pub fn renew_read_at(
 }
 
 /// As [`renew_read_at`], for a block of nodes: its holder's grants go into the history in the same
-/// transaction. Returns also up to which tick the history has them now. A renewal that was applied before
-/// writes nothing.
+/// transaction. Returns also up to which tick the history is complete now: 0 if the store was put back and
+/// may lack some of them. A renewal that was applied before writes nothing.
 ///
 /// # Errors
 /// As [`acquire`]; [`Fault::Rejected`] for a grant that is not of the block.
@@ -129,7 +129,7 @@ fn renew_with(
         let renewed = rules::renew(&kept, row.as_ref(), request, now)?;
         let renewed = match &row {
             Some(before) if *before != renewed => {
-                put_with(ledger, &kept, before, renewed, handover)?
+                put_with(ledger, &kept, before, renewed, request.token, handover)?
             }
             _ => renewed,
         };
@@ -143,9 +143,10 @@ fn put_with(
     kept: &Namespace,
     before: &Row,
     after: Row,
+    held: Token,
     handover: &Handover,
 ) -> Result<Row, Fault> {
-    let (after, recorded) = sub_grants::hand_over(kept, before, after, handover)
+    let (after, recorded) = sub_grants::hand_over(kept, before, after, held, handover)
         .map_err(|sub| {
             let text = format!(
                 "a broker of namespace {:?} reports a grant of node {} from tick {} on, which is not \
@@ -194,7 +195,7 @@ pub fn release_block(
         // A row from before a restoration may be older than what its holder used.
         let row = row.filter(|row| row.incarnation == kept.incarnation);
         if let (Some(before), Some(released)) = (&row, rules::release(row.as_ref(), request)) {
-            put_with(ledger, &kept, before, released, handover)?;
+            put_with(ledger, &kept, before, released, request.token, handover)?;
         }
         Ok(())
     })
