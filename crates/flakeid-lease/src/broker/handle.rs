@@ -94,7 +94,9 @@ impl Broker {
         self.shared.state()
     }
 
-    pub(super) fn now(&self) -> i64 {
+    /// Its clock, in Unix milliseconds.
+    #[must_use]
+    pub fn unix_ms(&self) -> i64 {
         self.shared.clock.unix_ms()
     }
 

@@ -74,7 +74,7 @@ impl Broker {
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
     pub fn is_held(&self, node: u64, start: u64) -> Result<bool, Fault> {
-        let now = self.now();
+        let now = self.unix_ms();
         let state = self.state()?;
         let row = state.blocks.row(node);
         Ok(row
