@@ -52,25 +52,26 @@ impl Block {
     }
 
     /// What goes into the store's history with the next renewal; see [`Unrecorded::hand_over`].
-    pub(super) fn hand_over(&mut self, until: u64) -> Handover {
+    pub(super) fn hand_over(&mut self, until: u64, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, fence, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
         let until = until.min(*fence);
-        unrecorded.as_mut().map(|of| of.hand_over(until, row)).unwrap_or_default()
+        unrecorded.as_mut().map(|of| of.hand_over(until, most, row)).unwrap_or_default()
     }
 
     /// What goes into the store's history with the release.
-    pub(super) fn hand_over_last(&mut self) -> Handover {
+    pub(super) fn hand_over_last(&mut self, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
-        unrecorded.as_mut().map(|of| of.hand_over_last(row)).unwrap_or_default()
+        unrecorded.as_mut().map(|of| of.hand_over_last(most, row)).unwrap_or_default()
     }
 
     /// The store has what was handed over, and all grants up to a tick.
     pub(super) fn confirm_history(&mut self, history_until: u64) {
-        let nodes: Vec<u64> = self.rows().map(|row| row.node).collect();
-        if let Some(unrecorded) = &mut self.unrecorded {
-            unrecorded.confirm(history_until, nodes.into_iter());
+        let Some(unrecorded) = &mut self.unrecorded else { return };
+        if unrecorded.confirm(history_until) {
+            let rows = self.rows.iter().filter_map(Option::as_deref);
+            rows.for_each(|row| unrecorded.note_again(row.node));
         }
     }
 

@@ -45,8 +45,8 @@ pub struct BrokerStatus {
     /// How far this host's clock is ahead of the store's, in milliseconds; at most what the namespace
     /// allows, or the store refuses more blocks.
     pub skew_ms: i64,
-    /// How many of its grants the store's history will never have: more were made between two renewals of
-    /// a block than are kept for it, or the block was lost.
+    /// How many of its grants the store's history will never have: more were made than are kept until they
+    /// are handed over, or their block was lost.
     pub unrecorded: u64,
     /// Why the store's latest answer was no, or none.
     pub last_error: Option<Error>,

@@ -6,7 +6,8 @@
 //!
 //! # History
 //! Each grant goes into the store's history with the next renewal of its block, or with its release, in
-//! the same transaction, which only the holder of the block can make. A renewal takes 256 grants at most.
+//! the same transaction, which only the holder of the block can make. A renewal takes 256 grants at most,
+//! and all renewals of a broker together 1,000 a second.
 //! For each block as many are kept as it has nodes, and 256 that are over, because their nodes were
 //! granted again; of more than that the oldest are dropped, and counted. The store also notes up to which
 //! tick the history of the block is complete, and nothing that starts below is granted after that. So

@@ -13,7 +13,10 @@ use crate::protocol::{Event, Handover, Holder, HolderOptions, Refusal, Token};
 use crate::random;
 use crate::store::{Fault, RETRY, Store};
 
+mod budget;
 mod effects;
+
+use budget::Budget;
 
 pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
@@ -33,6 +36,8 @@ pub(super) struct BlockKeeper {
     holders: Vec<BlockHolder>,
     /// Failures in a row.
     failures: u32,
+    /// For the store's history.
+    budget: Budget,
 }
 
 /// One block.
@@ -64,7 +69,8 @@ impl BlockKeeper {
             fixed: false,
         };
         let (store, holders) = (Some(store), Vec::new());
-        let keeper = Self { shared, open, store, holder_options, holders, failures: 0 };
+        let budget = Budget::new();
+        let keeper = Self { shared, open, store, holder_options, holders, failures: 0, budget };
         let started =
             thread::Builder::new().name("flakeid-broker".into()).spawn(move || keeper.run());
         started.map(drop).map_err(|error| {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::protocol::{Handover, Row, SubGrant};
 
-/// How many grants one renewal hands over.
-const MOST_AT_ONCE: usize = 256;
+/// How many grants one renewal hands over at most.
+pub(super) const MOST_AT_ONCE: usize = 256;
 /// How many grants are kept that are over, because their nodes were granted again since. Of the others
 /// there is one for each node.
 const MOST_SUPERSEDED: usize = 256;
@@ -56,17 +56,18 @@ impl Unrecorded {
     }
 
     /// What to hand over with a renewal: what was sent and not confirmed, as it was, because the renewal
-    /// may be sent again; else what there is. The history can be complete up to `until`, the broker's
-    /// clock. `row` knows the latest grant of a node.
+    /// may be sent again; else `most` of what there is. The history can be complete up to `until`, the
+    /// broker's clock. `row` knows the latest grant of a node.
     pub(super) fn hand_over<'a>(
         &mut self,
         until: u64,
+        most: usize,
         row: impl Fn(u64) -> Option<&'a Row>,
     ) -> Handover {
         if let Some(sent) = &self.sent {
             return sent.clone();
         }
-        let sub_grants = self.take(MOST_AT_ONCE, row);
+        let sub_grants = self.take(most.min(MOST_AT_ONCE), row);
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         let until = until.max(self.floor).min(lacking);
         self.floor = self.floor.max(until);
@@ -74,28 +75,33 @@ impl Unrecorded {
         self.sent.insert(handover).clone()
     }
 
-    /// What to hand over with the release: all that there is. Nothing is granted any more.
-    pub(super) fn hand_over_last<'a>(&mut self, row: impl Fn(u64) -> Option<&'a Row>) -> Handover {
+    /// What to hand over with the release: `most` of what there is. Nothing is granted any more.
+    pub(super) fn hand_over_last<'a>(
+        &mut self,
+        most: usize,
+        row: impl Fn(u64) -> Option<&'a Row>,
+    ) -> Handover {
         let sent = self.sent.take();
         // The answer to what was sent would have told whether the store was put back.
         let is_known = sent.is_none();
         // If the store has it already, it stays as it is.
         let mut sub_grants = sent.unwrap_or_default().sub_grants;
-        sub_grants.extend(self.take(MOST_AT_THE_END, row));
+        sub_grants.extend(self.take(most.min(MOST_AT_THE_END), row));
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         Handover { sub_grants, until: if is_known { lacking } else { 0 } }
     }
 
-    /// The store has taken what was sent, and has everything up to a tick. If it had forgotten something,
-    /// the latest grants of all `nodes` are handed over again.
-    pub(super) fn confirm(&mut self, history_until: u64, nodes: impl Iterator<Item = u64>) {
+    /// The store has taken what was sent, and has everything up to a tick. Returns whether it has forgotten
+    /// something: then the latest grants of all nodes are to be handed over [again](Self::note_again).
+    pub(super) fn confirm(&mut self, history_until: u64) -> bool {
         self.sent = None;
-        if history_until < std::mem::replace(&mut self.confirmed, history_until) {
-            for node in nodes {
-                let lacking = self.latest.entry(node).or_insert(history_until);
-                *lacking = history_until.min(*lacking);
-            }
-        }
+        history_until < std::mem::replace(&mut self.confirmed, history_until)
+    }
+
+    /// The history may lack grants of a node from the confirmed tick on.
+    pub(super) fn note_again(&mut self, node: u64) {
+        let lacking = self.latest.entry(node).or_insert(self.confirmed);
+        *lacking = self.confirmed.min(*lacking);
     }
 
     /// How many grants are lost to the history together with the block.

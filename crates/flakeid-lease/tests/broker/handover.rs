@@ -49,21 +49,21 @@ fn grants_are_handed_over_until_the_store_has_them() {
 
     // Skews are 1 s: what starts later than that may be granted still.
     let now = NOW + 3_000;
-    let sent = blocks.hand_over(3, now);
+    let sent = blocks.hand_over(3, now, 256);
     assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
     assert_eq!(sent.until, tick(now) - 1_000);
     // The answer was lost, and a grant came in between.
     blocks.release(&release(&second, second.start + 1), NOW + 3_400);
     let fourth = acquire(&mut blocks, 4, NOW + 3_500);
-    assert_eq!(blocks.hand_over(3, NOW + 4_000), sent);
+    assert_eq!(blocks.hand_over(3, NOW + 4_000, 0), sent);
     blocks.confirm_history(3, sent.until);
-    let next = blocks.hand_over(3, NOW + 5_000);
+    let next = blocks.hand_over(3, NOW + 5_000, 256);
     assert_eq!(handed(&next), [(7, 2, 4)]);
     assert_eq!(next.until, tick(NOW + 4_000));
     blocks.confirm_history(3, next.until);
 
     // With nothing new the history is complete up to a later tick, and nothing starts below that.
-    let empty = blocks.hand_over(3, NOW + 9_000);
+    let empty = blocks.hand_over(3, NOW + 9_000, 256);
     assert_eq!((handed(&empty), empty.until), (vec![], tick(NOW + 8_000)));
     blocks.release(&release(&fourth, fourth.start + 1), NOW + 9_000);
     let behind = Acquire { waited_ms: 10_000, ..request(5, NOW + 4_000, WINDOW_MS) };
@@ -71,12 +71,26 @@ fn grants_are_handed_over_until_the_store_has_them() {
 }
 
 #[test]
+fn what_is_held_back_comes_later() {
+    let mut blocks = blocks();
+    acquire(&mut blocks, 1, NOW);
+    acquire(&mut blocks, 2, NOW + 10);
+    for (most, expected) in [(0, &[][..]), (1, &[(6, 1, 1)]), (9, &[(7, 1, 2)])] {
+        let sent = blocks.hand_over(3, NOW + 5_000, most);
+        assert_eq!(handed(&sent), expected);
+        let lacking = [tick(NOW), tick(NOW) + 10, tick(NOW + 4_000)][most.min(2)];
+        assert_eq!(sent.until, lacking);
+        blocks.confirm_history(3, sent.until);
+    }
+}
+
+#[test]
 fn a_block_that_is_given_back_leaves_nothing_behind() {
     let mut blocks = blocks();
     acquire(&mut blocks, 1, NOW);
-    let sent = blocks.hand_over(3, NOW + 10);
+    let sent = blocks.hand_over(3, NOW + 10, 256);
     acquire(&mut blocks, 2, NOW + 20);
-    let last = blocks.hand_over_last(3);
+    let last = blocks.hand_over_last(3, 1_000);
     assert_eq!(handed(&sent), [(6, 1, 1)]);
     assert_eq!(handed(&last), [(6, 1, 1), (7, 1, 2)], "nobody knows whether the first arrived");
     assert_eq!(last.until, 0, "nor what the store has");
@@ -98,12 +112,12 @@ fn of_too_many_the_oldest_are_dropped() {
     // Both nodes in turn: 400 grants, of which the last two are not over yet.
     churn(&mut blocks, 400);
     assert_eq!(blocks.dropped(), 400 - 2 - 256);
-    let first = blocks.hand_over(3, NOW + 10_000);
+    let first = blocks.hand_over(3, NOW + 10_000, 256);
     assert_eq!(first.sub_grants.len(), 256);
     assert!(first.sub_grants[0].grant > 1, "the numbers show that some are missing");
     assert_eq!(first.until, tick(NOW), "the latest of both nodes are missing still");
     blocks.confirm_history(3, first.until);
-    let second = blocks.hand_over(3, NOW + 10_000);
+    let second = blocks.hand_over(3, NOW + 10_000, 256);
     assert_eq!(second.sub_grants.len(), 2);
     assert_eq!(second.until, tick(NOW + 9_000));
     let of_node = |node| {
@@ -126,16 +140,16 @@ fn a_store_that_has_forgotten_gets_the_latest_grants_again() {
     let mut blocks = blocks();
     acquire(&mut blocks, 1, NOW);
     acquire(&mut blocks, 2, NOW);
-    let first = blocks.hand_over(3, NOW + 2_000);
+    let first = blocks.hand_over(3, NOW + 2_000, 256);
     blocks.confirm_history(3, first.until);
-    let empty = blocks.hand_over(3, NOW + 5_000);
+    let empty = blocks.hand_over(3, NOW + 5_000, 256);
     assert_eq!(handed(&empty), []);
     // It was put back to before the first handover.
     blocks.confirm_history(3, 0);
-    let again = blocks.hand_over(3, NOW + 8_000);
+    let again = blocks.hand_over(3, NOW + 8_000, 256);
     assert_eq!(handed(&again), [(6, 1, 1), (7, 1, 2)]);
     assert_eq!(again.until, tick(NOW + 7_000));
     blocks.confirm_history(3, again.until);
-    let last = blocks.hand_over_last(3);
+    let last = blocks.hand_over_last(3, 1_000);
     assert_eq!((handed(&last), last.until), (vec![], u64::MAX));
 }

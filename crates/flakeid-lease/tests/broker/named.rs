@@ -25,10 +25,12 @@ enum Step {
         broker: usize,
         block: Index,
         is_heard: bool,
+        most: usize,
     },
     GiveBack {
         broker: usize,
         block: Index,
+        most: usize,
     },
     Crash {
         broker: usize,
@@ -55,13 +57,15 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let broker = || 0..2_usize;
     let index = any::<Index>;
+    let most = prop_oneof![4 => Just(256_usize), 1 => 0..3_usize];
     let times = prop_oneof![8 => Just(1_usize), 2 => 2..6_usize, 1 => 260..600_usize];
     prop_oneof![
         4 => (0..200_u64).prop_map(Step::Pass),
         3 => broker().prop_map(|broker| Step::Lease { broker }),
-        8 => (broker(), index(), prop::bool::weighted(0.7))
-            .prop_map(|(broker, block, is_heard)| Step::Renew { broker, block, is_heard }),
-        1 => (broker(), index()).prop_map(|(broker, block)| Step::GiveBack { broker, block }),
+        8 => (broker(), index(), prop::bool::weighted(0.7), most)
+            .prop_map(|(broker, block, is_heard, most)| Step::Renew { broker, block, is_heard, most }),
+        1 => (broker(), index(), 0..400_usize)
+            .prop_map(|(broker, block, most)| Step::GiveBack { broker, block, most }),
         1 => broker().prop_map(|broker| Step::Crash { broker }),
         8 => (broker(), times, 0..500_u64, 0..3_u64)
             .prop_map(|(broker, times, late, used)| Step::Acquire { broker, times, late, used }),
@@ -149,12 +153,14 @@ impl History {
                     self.brokers[broker].held.push(Held { grant, sent: None });
                 }
             }
-            Step::Renew { broker, block, is_heard } => self.renew(broker, block, is_heard),
-            Step::GiveBack { broker, block } => {
+            Step::Renew { broker, block, is_heard, most } => {
+                self.renew(broker, block, is_heard, most);
+            }
+            Step::GiveBack { broker, block, most } => {
                 let Broker { blocks, held } = &mut self.brokers[broker];
                 if !held.is_empty() {
                     let Held { grant, sent } = held.swap_remove(block.index(held.len()));
-                    let last = blocks.hand_over_last(grant.node);
+                    let last = blocks.hand_over_last(grant.node, most);
                     let used_until = blocks.lose(grant.node);
                     let token = sent.map_or(grant.token, |sent| sent.next);
                     let release = release(&Grant { token, ..grant }, used_until);
@@ -196,7 +202,7 @@ impl History {
         }
     }
 
-    fn renew(&mut self, broker: usize, block: Index, is_heard: bool) {
+    fn renew(&mut self, broker: usize, block: Index, is_heard: bool, most: usize) {
         let (number, now) = (self.fresh(), self.now());
         let Broker { blocks, held } = &mut self.brokers[broker];
         if held.is_empty() {
@@ -210,7 +216,7 @@ impl History {
             None => renewal(grant, number, tick + BLOCK_WINDOW_MS, now),
         };
         *sent = Some(asked);
-        let handover: Handover = blocks.hand_over(grant.node, now);
+        let handover: Handover = blocks.hand_over(grant.node, now, most);
         let read = Instant::now();
         match operations::renew_block(&mut self.store, SPACE, &asked, read, &handover) {
             Ok((renewed, until)) if is_heard => {

@@ -32,12 +32,14 @@ impl BlockKeeper {
             }
             Effect::End => {
                 let block = self.holders[index].block.take();
+                let most = self.budget.left(Instant::now());
                 let lost = self.shared.update(|state| {
                     let Some(block) = block else { return (Handover::default(), 0) };
-                    (state.blocks.hand_over_last(block), state.blocks.lose(block))
+                    (state.blocks.hand_over_last(block, most), state.blocks.lose(block))
                 });
                 match lost {
                     Ok((last, used_until)) => {
+                        self.budget.spend(last.sub_grants.len());
                         self.holders[index].last = last;
                         (Some(Event::Ended { used_until }), Ok(()))
                     }
@@ -67,11 +69,13 @@ impl BlockKeeper {
     fn renew(&mut self, index: usize, renew: &Renew) -> (Option<Event>, Result<(), Fault>) {
         let (next, read, sent) = (renew.next, Instant::now(), self.shared.clock.unix_ms());
         let block = self.holders[index].block;
+        let most = self.budget.left(read);
         let handover = match (block, self.shared.state()) {
-            (Some(block), Ok(mut state)) => state.blocks.hand_over(block, sent),
+            (Some(block), Ok(mut state)) => state.blocks.hand_over(block, sent, most),
             (None, Ok(_)) => Handover::default(),
             (_, Err(fault)) => return (Some(Event::Unanswered { next }), Err(fault)),
         };
+        self.budget.spend(handover.sub_grants.len());
         let renewed =
             self.ask(|store, name| operations::renew_block(store, name, renew, read, &handover));
         match renewed {
