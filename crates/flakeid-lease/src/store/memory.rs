@@ -24,15 +24,18 @@ pub struct MemoryStore {
 pub struct Contents {
     run: u64,
     spaces: BTreeMap<String, Space>,
+    /// By namespace: there may be too many to be copied for each transaction.
+    sub_grants: BTreeMap<String, SubGrants>,
 }
+
+/// By node, first tick, the block's grant and the node's.
+type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
 
 #[derive(Clone, Debug, Default)]
 struct Space {
     namespace: Option<Namespace>,
     rows: BTreeMap<u64, Row>,
     history: Vec<Record>,
-    /// By node, first tick, the block's grant and the node's.
-    sub_grants: BTreeMap<(u64, u64, u64, u64), SubGrant>,
 }
 
 impl MemoryStore {
@@ -86,10 +89,23 @@ impl Store for MemoryStore {
     ) -> Result<(), Fault> {
         let mut contents = self.lock();
         let space = contents.spaces.get(namespace).cloned().unwrap_or_default();
-        let mut transaction =
-            MemoryTransaction { space, run: contents.run, now: self.clock.unix_ms() };
+        let mut transaction = MemoryTransaction {
+            space,
+            sub_grants: contents.sub_grants.get(namespace),
+            new_sub_grants: Vec::new(),
+            run: contents.run,
+            now: self.clock.unix_ms(),
+        };
         work(&mut transaction)?;
-        contents.spaces.insert(namespace.into(), transaction.space);
+        let MemoryTransaction { space, new_sub_grants, .. } = transaction;
+        contents.spaces.insert(namespace.into(), space);
+        if !new_sub_grants.is_empty() {
+            let sub_grants = contents.sub_grants.entry(namespace.into()).or_default();
+            for sub in new_sub_grants {
+                let key = (sub.node, sub.start, sub.block_grant, sub.grant);
+                sub_grants.entry(key).or_insert(sub);
+            }
+        }
         Ok(())
     }
 
@@ -109,13 +125,15 @@ impl Store for MemoryStore {
 }
 
 /// One transaction's copy of a namespace.
-struct MemoryTransaction {
+struct MemoryTransaction<'a> {
     space: Space,
+    sub_grants: Option<&'a SubGrants>,
+    new_sub_grants: Vec<SubGrant>,
     run: u64,
     now: i64,
 }
 
-impl Ledger for MemoryTransaction {
+impl Ledger for MemoryTransaction<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
         Ok(self.now)
     }
@@ -184,19 +202,17 @@ impl Ledger for MemoryTransaction {
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
-        for sub in sub_grants {
-            let key = (sub.node, sub.start, sub.block_grant, sub.grant);
-            self.space.sub_grants.entry(key).or_insert_with(|| sub.clone());
-        }
+        self.new_sub_grants.extend_from_slice(sub_grants);
         Ok(())
     }
 
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        let Some(sub_grants) = self.sub_grants else { return Ok((None, None)) };
         let first = (node, 0, 0, 0);
         let after = (node, tick.saturating_add(1), 0, 0);
         let end = (node + 1, 0, 0, 0);
-        let found = self.space.sub_grants.range(first..after).next_back();
-        let next = self.space.sub_grants.range(after..end).next();
+        let found = sub_grants.range(first..after).next_back();
+        let next = sub_grants.range(after..end).next();
         Ok((found.map(|(_, sub)| sub.clone()), next.map(|(_, sub)| sub.clone())))
     }
 }
