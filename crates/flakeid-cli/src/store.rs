@@ -246,7 +246,7 @@ impl Source {
         match self {
             Self::Store(connection) => Ok(Leases { listing: connection.list()?, of_broker: None }),
             Self::Broker(broker) => {
-                let told = broker.ask(|reader, namespace| reader.leases(namespace))?;
+                let told = broker.ask(BrokerReader::leases)?;
                 Ok(Leases { listing: told.listing, of_broker: Some(told.nodes) })
             }
         }
@@ -262,7 +262,7 @@ pub(crate) struct BrokerConnection {
 
 impl BrokerConnection {
     pub(crate) fn layout(&self) -> Result<Layout, Failure> {
-        self.ask(|reader, namespace| reader.layout(namespace))
+        self.ask(BrokerReader::layout)
     }
 
     pub(crate) fn holder(&self, id: Id) -> Result<HolderJson, Failure> {

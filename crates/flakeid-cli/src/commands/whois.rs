@@ -74,8 +74,7 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
 impl WhoisArgs {
     fn parse(&self, layout: &Layout) -> Result<Vec<Id>, Failure> {
         let form = self.format.text_form();
-        let ids = self.ids.iter().map(|text| id::parse(text, form, layout));
-        Ok(ids.collect::<Result<_, _>>()?)
+        self.ids.iter().map(|text| id::parse(text, form, layout)).collect()
     }
 }
 
@@ -125,14 +124,13 @@ fn draw(answer: &HolderJson) -> String {
         pair("unknown", &printable(reason));
     }
     if let Some(broker) = &answer.broker {
-        match &answer.holder {
-            None => draw_held(broker, "broker", &mut pair),
-            Some(_) => {
-                let HeldJson { owner, host, pid, .. } = broker;
-                let owner = printable(owner.as_deref().unwrap_or("-"));
-                let host = sanitize(host.as_deref().unwrap_or("-"));
-                pair("broker", &format!("{owner} (pid {pid} on {host})"));
-            }
+        if answer.holder.is_none() {
+            draw_held(broker, "broker", &mut pair);
+        } else {
+            let HeldJson { owner, host, pid, .. } = broker;
+            let owner = printable(owner.as_deref().unwrap_or("-"));
+            let host = sanitize(host.as_deref().unwrap_or("-"));
+            pair("broker", &format!("{owner} (pid {pid} on {host})"));
         }
     }
     text

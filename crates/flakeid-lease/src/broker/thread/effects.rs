@@ -33,11 +33,11 @@ impl BlockKeeper {
             Effect::End => {
                 let block = self.holders[index].block.take();
                 let most = self.budget.left(Instant::now());
-                let lost = self.shared.update(|state| {
+                let ended = self.shared.update(|state| {
                     let Some(block) = block else { return (Handover::default(), 0) };
                     (state.blocks.hand_over_last(block, most), state.blocks.lose(block))
                 });
-                match lost {
+                match ended {
                     Ok((last, used_until)) => {
                         self.budget.spend(last.sub_grants.len());
                         self.holders[index].last = last;

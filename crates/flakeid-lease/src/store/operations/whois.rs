@@ -31,12 +31,11 @@ pub fn whois(
         let kept = read_namespace(ledger)?;
         let number = kept.row_of(node);
         let Some((record, next)) = ledger.record_at(number, tick)? else { return Ok(None) };
-        let (fence, history_until) = match next {
-            Some(next) => (next.start, next.previous_until),
-            None => {
-                let row = ledger.row(number)?;
-                row.map_or((record.start, 0), |row| (row.fence, row.history_until))
-            }
+        let (fence, history_until) = if let Some(next) = next {
+            (next.start, next.previous_until)
+        } else {
+            let row = ledger.row(number)?;
+            row.map_or((record.start, 0), |row| (row.fence, row.history_until))
         };
         if tick >= fence {
             return Ok(None);
