@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
-use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
+use flakeid_core::{Clock, Error, ErrorKind, Id, Layout, SystemClock};
 use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
+use flakeid_lease::store::http::BrokerReader;
 use flakeid_lease::store::operations::{self, Listing, PastHolder, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
+
+use flakeid_server::HolderJson;
 
 use crate::args;
 use crate::failure::Failure;
@@ -85,6 +88,19 @@ impl StoreArgs {
     /// To the store that is there: a mistyped path does not become one.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         self.open(Location::connect_existing)
+    }
+
+    /// To whoever can be asked about leases: the store that is there, or a broker.
+    pub(crate) fn connect_to_read(&self) -> Result<Source, Failure> {
+        let location = self.url.location()?;
+        if !location.is_broker() {
+            return self.connect().map(Source::Store);
+        }
+        let namespace = self.namespace()?;
+        match location.broker_reader() {
+            Ok(reader) => Ok(Source::Broker(BrokerConnection { location, namespace, reader })),
+            Err(fault) => Err(refused(&fault, &location, &namespace).into()),
+        }
     }
 
     /// To a store that may have to be made.
@@ -199,6 +215,66 @@ impl Connection {
             0 => error.into(),
             _ => Failure::hinted(error, format!("{} has {}", self.location, first_names(&names))),
         }
+    }
+}
+
+/// Who is asked about leases.
+pub(crate) enum Source {
+    Store(Connection),
+    Broker(BrokerConnection),
+}
+
+/// A namespace as a store or a broker has it.
+pub(crate) struct Leases {
+    pub(crate) listing: Listing,
+    /// How many nodes the blocks of the broker have, if it is one.
+    pub(crate) of_broker: Option<u64>,
+}
+
+impl Source {
+    /// For people: `namespace orders of postgresql://db/app`.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Store(connection) => connection.name(),
+            Self::Broker(broker) => {
+                format!("namespace {} of {}", broker.namespace, broker.location)
+            }
+        }
+    }
+
+    pub(crate) fn leases(&mut self) -> Result<Leases, Failure> {
+        match self {
+            Self::Store(connection) => Ok(Leases { listing: connection.list()?, of_broker: None }),
+            Self::Broker(broker) => {
+                let told = broker.ask(BrokerReader::leases)?;
+                Ok(Leases { listing: told.listing, of_broker: Some(told.nodes) })
+            }
+        }
+    }
+}
+
+/// Brokers that are asked about one namespace.
+pub(crate) struct BrokerConnection {
+    location: Location,
+    namespace: String,
+    reader: BrokerReader,
+}
+
+impl BrokerConnection {
+    pub(crate) fn layout(&self) -> Result<Layout, Failure> {
+        self.ask(BrokerReader::layout)
+    }
+
+    pub(crate) fn holder(&self, id: Id) -> Result<HolderJson, Failure> {
+        self.ask(|reader, namespace| reader.holder(namespace, id))
+    }
+
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&BrokerReader, &str) -> Result<T, Fault>,
+    ) -> Result<T, Failure> {
+        let answer = question(&self.reader, &self.namespace);
+        answer.map_err(|fault| refused(&fault, &self.location, &self.namespace).into())
     }
 }
 

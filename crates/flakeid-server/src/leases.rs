@@ -6,13 +6,14 @@ use bytes::Bytes;
 use flakeid_core::{Error, ErrorKind, Layout};
 use flakeid_lease::broker::Broker;
 use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::{Refusal, Row};
+use flakeid_lease::protocol::Refusal;
 use flakeid_lease::store::Fault;
-use flakeid_lease::store::http::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
+use flakeid_lease::store::http::{
+    AcquireJson, GrantJson, LeaseJson, LeasesJson, ReleaseJson, RenewJson, RenewedJson,
+};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as HttpBody;
 use hyper::{Method, Request, StatusCode};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
@@ -104,10 +105,19 @@ impl Leases<'_> {
         let [from, limit] = parameters(query, ["from", "limit"])?;
         let from = from.map(|text| number("from", &text, 0, u64::MAX)).transpose()?;
         let limit = limit.map(|text| number("limit", &text, 1, MOST_LISTED)).transpose()?;
-        Ok(match self.broker.rows(from.unwrap_or(0), limit.unwrap_or(1_000) as usize) {
-            Ok(rows) => {
-                let leases: Vec<_> = rows.iter().map(LeaseJson::new).collect();
-                Answer::json(StatusCode::OK, &serde_json::json!({ "leases": leases }))
+        let rows = self.broker.rows(from.unwrap_or(0), limit.unwrap_or(1_000) as usize);
+        let told = rows.and_then(|rows| Ok((rows, self.broker.status()?)));
+        Ok(match told {
+            Ok((rows, status)) => {
+                let leases = LeasesJson {
+                    leases: rows.iter().map(LeaseJson::from).collect(),
+                    layout: self.layout().to_string(),
+                    block_bits: self.broker.namespace().block_bits,
+                    blocks: status.blocks as u64,
+                    broker: self.broker.address().into(),
+                    now: self.broker.unix_ms(),
+                };
+                Answer::json(StatusCode::OK, &leases)
             }
             Err(fault) => self.refuse(&fault),
         })
@@ -128,7 +138,7 @@ impl Leases<'_> {
         Answer::misdirected(&message, broker)
     }
 
-    fn refuse(&self, fault: &Fault) -> Answer {
+    pub(crate) fn refuse(&self, fault: &Fault) -> Answer {
         let (status, refusal) = match fault {
             Fault::Refused(Refusal::FencedOff) => (StatusCode::CONFLICT, Some("fenced-off")),
             Fault::Refused(Refusal::Restored { .. }) => {
@@ -147,7 +157,7 @@ impl Leases<'_> {
         Answer::from_refusal(&error, status, refusal)
     }
 
-    fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &Layout {
         self.broker.layout()
     }
 }
@@ -178,36 +188,4 @@ where
     };
     let parsed = serde_json::from_slice(&body);
     parsed.map(Ok).map_err(|error| Error::invalid_option("body", &format!("{error}")))
-}
-
-/// A node that somebody has, or had. Tokens are never shown.
-#[derive(Serialize)]
-struct LeaseJson<'a> {
-    node: u64,
-    state: &'static str,
-    start: u64,
-    fence: u64,
-    name: &'a str,
-    host: &'a str,
-    pid: u32,
-    acquired: i64,
-    renewed: i64,
-    expires: i64,
-}
-
-impl<'a> LeaseJson<'a> {
-    fn new(row: &'a Row) -> Self {
-        Self {
-            node: row.node,
-            state: row.state.name(),
-            start: row.start,
-            fence: row.fence,
-            name: &row.owner.name,
-            host: &row.owner.host,
-            pid: row.owner.pid,
-            acquired: row.acquired,
-            renewed: row.renewed,
-            expires: row.expires,
-        }
-    }
 }

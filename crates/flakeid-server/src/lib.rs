@@ -26,6 +26,8 @@ mod body;
 mod bounds_json;
 mod connection;
 mod forms;
+mod holder_json;
+mod holders;
 mod id_json;
 mod instant;
 mod layout_json;
@@ -43,6 +45,7 @@ mod turns;
 
 pub use body::Body;
 pub use bounds_json::BoundsJson;
+pub use holder_json::{HeldJson, HolderJson};
 pub use id_json::{IdJson, layout_name};
 pub use instant::parse_instant;
 pub use layout_json::{LayoutJson, layout_obstacle};

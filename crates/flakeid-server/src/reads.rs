@@ -65,6 +65,8 @@ pub(crate) struct BrokerReadiness {
     /// `null` while there is no block, because nobody has asked.
     pub(crate) seconds_left: Option<f64>,
     pub(crate) skew_ms: i64,
+    #[serde(skip)]
+    pub(crate) unrecorded: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
 }
@@ -86,6 +88,7 @@ pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
         holders: status.holders,
         seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
         skew_ms: status.skew_ms,
+        unrecorded: status.unrecorded,
         last_error: status.last_error.map(|error| error.to_string()),
     }
 }

@@ -17,6 +17,7 @@ pub(crate) enum Route<'a> {
 pub(crate) enum Resource<'a> {
     Ids,
     Id(&'a str),
+    Holder(&'a str),
     Bounds,
     Layout,
     Leases,
@@ -35,17 +36,18 @@ impl<'a> Route<'a> {
             _ => {
                 let mut parts = path.strip_prefix("/v1/")?.split('/');
                 let (namespace, resource) = (parts.next()?, parts.next()?);
-                let last = parts.next();
+                let (last, of_it) = (parts.next(), parts.next());
                 if namespace.is_empty() || parts.next().is_some() {
                     return None;
                 }
-                let resource = match (resource, last) {
-                    ("ids", None) => Resource::Ids,
-                    ("ids", Some(id)) if !id.is_empty() => Resource::Id(id),
-                    ("bounds", None) => Resource::Bounds,
-                    ("layout", None) => Resource::Layout,
-                    ("leases", None) => Resource::Leases,
-                    ("leases", Some(node)) if !node.is_empty() => Resource::Lease(node),
+                let resource = match (resource, last, of_it) {
+                    ("ids", None, None) => Resource::Ids,
+                    ("ids", Some(id), None) if !id.is_empty() => Resource::Id(id),
+                    ("ids", Some(id), Some("holder")) if !id.is_empty() => Resource::Holder(id),
+                    ("bounds", None, None) => Resource::Bounds,
+                    ("layout", None, None) => Resource::Layout,
+                    ("leases", None, None) => Resource::Leases,
+                    ("leases", Some(node), None) if !node.is_empty() => Resource::Lease(node),
                     _ => return None,
                 };
                 Self::OfNamespace { namespace, resource }
@@ -58,6 +60,7 @@ impl<'a> Route<'a> {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "ids",
             Self::OfNamespace { resource: Resource::Id(_), .. } => "inspect",
+            Self::OfNamespace { resource: Resource::Holder(_), .. } => "whois",
             Self::OfNamespace { resource: Resource::Bounds, .. } => "bounds",
             Self::OfNamespace { resource: Resource::Layout, .. } => "layout",
             Self::OfNamespace { resource: Resource::Leases | Resource::Lease(_), .. } => "leases",
@@ -111,6 +114,10 @@ mod tests {
             ("/v1//ids", None),
             ("/v1/orders/ids/", None),
             ("/v1/orders/ids/1/2", None),
+            ("/v1/orders/ids/17/holder", of("orders", Resource::Holder("17"))),
+            ("/v1/orders/ids/17/holder/", None),
+            ("/v1/orders/ids//holder", None),
+            ("/v1/orders/leases/7/holder", None),
             ("/v1/orders/leases", of("orders", Resource::Leases)),
             ("/v1/orders/leases/7", of("orders", Resource::Lease("7"))),
             ("/v1/orders/leases/7/8", None),

@@ -17,6 +17,7 @@ use prometheus_client::metrics::counter::Counter;
 use crate::answer::Answer;
 use crate::body::{Body, IdStream};
 use crate::forms::Form;
+use crate::holders::Reads;
 use crate::id_json::{IdJson, layout_name};
 use crate::layout_json::LayoutJson;
 use crate::leases::Leases;
@@ -39,6 +40,7 @@ pub struct Service {
     limits: Limits,
     metrics: Metrics,
     turns: Arc<Turns>,
+    reads: Reads,
 }
 
 /// What one request gets at most.
@@ -73,7 +75,8 @@ impl Service {
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
         let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
-        Self { namespaces, brokers, tokens, limits, metrics, turns }
+        let reads = Reads::default();
+        Self { namespaces, brokers, tokens, limits, metrics, turns, reads }
     }
 
     /// Grants leases too, each broker those of its namespace.
@@ -169,6 +172,14 @@ impl Service {
                     None => self.without_leases(namespace),
                 }
             }
+            Route::OfNamespace { namespace, resource: Resource::Holder(id) } => {
+                match self.leases(namespace) {
+                    Some(leases) => {
+                        return leases.holder(id, request.uri().query(), &self.reads).await;
+                    }
+                    None => self.without_leases(namespace),
+                }
+            }
             Route::OfNamespace { namespace, resource } => {
                 let Some(served) = self.namespaces.get(namespace) else {
                     return Ok(self.unknown(namespace));
@@ -260,7 +271,9 @@ impl Served {
                 Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
             }
             // The broker answers these.
-            Resource::Leases | Resource::Lease(_) => Ok(not_found("there are no leases")),
+            Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
+                Ok(not_found("there are no leases"))
+            }
         }
     }
 

@@ -177,6 +177,7 @@ mod tests {
             expires: 0,
             incarnation: of_row.to_owned(),
             fixed: false,
+            history_until: 0,
         };
         Listing { namespace, rows: vec![row], now: 0, continuity: Continuity::Same }
     }

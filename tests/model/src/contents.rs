@@ -1,8 +1,8 @@
 //! What the store keeps, as small as it can be, under the product's operations.
 
 use flakeid_core::Layout;
-use flakeid_lease::protocol::{Bounds, Namespace, Owner, Record, Row, State, Token};
-use flakeid_lease::store::{Candidates, Continuity, Fault, Ledger, Store};
+use flakeid_lease::protocol::{Bounds, Namespace, Owner, Record, Row, State, SubGrant, Token};
+use flakeid_lease::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
 
 /// Few ticks, so that clocks can read every one; a tick is a millisecond.
 pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();
@@ -158,6 +158,7 @@ impl Transaction {
             expires: slim.expires,
             incarnation: slim.incarnation.to_text(),
             fixed: slim.fixed,
+            history_until: 0,
         };
         let is_older = slim.incarnation != self.contents.incarnation;
         match self.disguise {
@@ -295,7 +296,15 @@ impl Ledger for Transaction {
         &mut self,
         _node: u64,
         _tick: u64,
-    ) -> Result<Option<(Record, Option<u64>)>, Fault> {
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        Err(Fault::Rejected("this namespace keeps no history".into()))
+    }
+
+    fn record_sub_grants(&mut self, _sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        Err(Fault::Rejected("this namespace keeps no history".into()))
+    }
+
+    fn sub_grants_around(&mut self, _node: u64, _tick: u64) -> Result<SubGrantsAround, Fault> {
         Err(Fault::Rejected("this namespace keeps no history".into()))
     }
 }

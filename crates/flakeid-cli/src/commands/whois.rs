@@ -3,23 +3,24 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use flakeid_core::{Id, Parts, Rfc3339};
-use flakeid_lease::protocol::State;
+use flakeid_core::{Id, Layout};
+use flakeid_lease::protocol::{Client, State};
 use flakeid_lease::store::operations::{Listing, PastHolder};
-use serde::Serialize;
+use flakeid_server::{HeldJson, HolderJson};
 
 use crate::args::id::{self, InputForm};
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
-use crate::format::{BOLD, DIM, sanitize};
-use crate::store::{Connection, StoreArgs};
+use crate::format::{BOLD, DIM, printable, sanitize};
+use crate::store::{Connection, Source, StoreArgs};
 use crate::terminal;
 
 /// Finds the process that generated an ID
 ///
 /// It looks up in the history of the namespace which process held the ID's node at the ID's tick.
 /// The windows of one node do not overlap, so there is one answer, or none if the history does not
-/// reach that far.
+/// reach that far. Of a client of a broker it names the broker, too; with the URL of the broker as
+/// --store it also knows grants that are not in the history yet.
 ///
 /// In a pipe, or with --json, it writes one JSON object per ID.
 #[derive(Args)]
@@ -48,148 +49,122 @@ Examples:
   flakeid next --store sqlite://flakeid.db | xargs flakeid whois --store sqlite://flakeid.db";
 
 pub(crate) fn run(args: &WhoisArgs) -> Outcome {
-    let mut connection = args.store.connect()?;
-    let listing = connection.list()?;
-    let layout = &listing.namespace.layout;
-    let form = args.format.text_form();
-    let ids = args.ids.iter().map(|text| id::parse(text, form, layout));
-    let ids = ids.collect::<Result<Vec<_>, _>>()?;
-    let answers = ids.into_iter().map(|id| Answer::find(&mut connection, &listing, id));
-    let answers = answers.collect::<Result<Vec<_>, _>>()?;
+    let answers = match args.store.connect_to_read()? {
+        Source::Store(mut connection) => {
+            let listing = connection.list()?;
+            let ids = args.parse(&listing.namespace.layout)?;
+            let found = ids.into_iter().map(|id| find(&mut connection, &listing, id));
+            found.collect::<Result<Vec<_>, _>>()?
+        }
+        Source::Broker(broker) => {
+            let layout = broker.layout()?;
+            let ids = args.parse(&layout)?;
+            // Before the server is asked about the first.
+            ids.iter().try_for_each(|id| layout.unpack(*id).map(drop))?;
+            ids.into_iter().map(|id| broker.holder(id)).collect::<Result<Vec<_>, _>>()?
+        }
+    };
     if terminal::is_terminal() && !args.json {
-        let texts: Vec<String> = answers.iter().map(|answer| answer.draw(&listing)).collect();
+        let texts: Vec<String> = answers.iter().map(draw).collect();
         return Ok(terminal::show(&texts.join("\n"))?);
     }
-    Ok(terminal::show_json(answers.iter().map(|answer| answer.report(&listing)))?)
+    Ok(terminal::show_json(answers.iter())?)
 }
 
-/// What is known about one ID.
-struct Answer {
-    id: Id,
-    parts: Parts,
-    /// Who held its node at that tick, or why that is unknown.
-    holder: Result<PastHolder, String>,
-}
-
-impl Answer {
-    fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Self, Failure> {
-        let parts = listing.namespace.layout.unpack(id)?;
-        let found = connection.whois(listing.namespace.row_of(parts.node), parts.tick)?;
-        let holder = found.ok_or_else(|| why_unknown(listing, &parts));
-        Ok(Self { id, parts, holder })
-    }
-
-    /// Whether the holder still has the node, so that its window may still grow.
-    fn is_current(&self, listing: &Listing) -> bool {
-        let Ok(PastHolder { record, .. }) = &self.holder else { return false };
-        listing.rows.iter().any(|row| {
-            (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)
-                && row.expires > listing.now
-        })
-    }
-
-    fn draw(&self, listing: &Listing) -> String {
-        let layout = &listing.namespace.layout;
-        let Parts { node, unix_ms, .. } = self.parts;
-        let time = layout.timestamp(unix_ms);
-        let mut text = format!("{BOLD}{}{BOLD:#}  node {node}, {time}\n", self.id);
-        let mut pair = |name: &str, value: &str| {
-            let _ = writeln!(text, "  {DIM}{name:<7}{DIM:#}  {value}");
-        };
-        let holding = match &self.holder {
-            Ok(holding) => holding,
-            Err(reason) => {
-                pair("unknown", reason);
-                return text;
-            }
-        };
-        let owner = &holding.record.owner;
-        if !owner.name.is_empty() {
-            pair("owner", &sanitize(&owner.name));
-        }
-        pair("host", &sanitize(&owner.host));
-        pair("pid", &owner.pid.to_string());
-        let (from, to) =
-            (layout.unix_ms_at(holding.record.start), layout.unix_ms_at(holding.fence));
-        pair("from", &layout.timestamp(from).to_string());
-        let length = duration::shown(to.abs_diff(from));
-        let still = if self.is_current(listing) { ", and still holds it" } else { "" };
-        pair("to", &format!("{} ({length}{still})", layout.timestamp(to)));
-        text
-    }
-
-    fn report<'a>(&'a self, listing: &'a Listing) -> Report<'a> {
-        let layout = &listing.namespace.layout;
-        let time = |unix_ms| layout.timestamp(unix_ms);
-        let holder = self.holder.as_ref().ok().map(|PastHolder { record, fence }| {
-            let (from, to) = (layout.unix_ms_at(record.start), layout.unix_ms_at(*fence));
-            Holder {
-                owner: (!record.owner.name.is_empty()).then_some(record.owner.name.as_str()),
-                host: (!record.owner.host.is_empty()).then_some(record.owner.host.as_str()),
-                pid: record.owner.pid,
-                grant: record.grant,
-                acquired: Rfc3339::new(record.acquired, 3).to_string(),
-                from: time(from).to_string(),
-                from_unix_ms: from,
-                to: time(to).to_string(),
-                to_unix_ms: to,
-                current: self.is_current(listing),
-            }
-        });
-        Report {
-            id: self.id.to_string(),
-            namespace: &listing.namespace.name,
-            node: self.parts.node,
-            tick: self.parts.tick,
-            timestamp: time(self.parts.unix_ms).to_string(),
-            unix_ms: self.parts.unix_ms,
-            holder,
-            reason: self.holder.as_ref().err(),
-        }
+impl WhoisArgs {
+    fn parse(&self, layout: &Layout) -> Result<Vec<Id>, Failure> {
+        let form = self.format.text_form();
+        self.ids.iter().map(|text| id::parse(text, form, layout)).collect()
     }
 }
 
-fn why_unknown(listing: &Listing, parts: &Parts) -> String {
+/// What a store knows about one ID.
+fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<HolderJson, Failure> {
     let namespace = &listing.namespace;
-    let Parts { node, tick, .. } = *parts;
+    let parts = namespace.layout.unpack(id)?;
+    let found = connection.whois(parts.node, parts.tick)?;
+    let mut answer = HolderJson::new(id, namespace, found.as_ref())?;
+    let Some(found) = found else {
+        answer.reason = Some(why_unknown(listing, parts.node, parts.tick));
+        return Ok(answer);
+    };
+    let is_current = is_current(listing, &found);
+    let of_record = if found.client.is_some() { &mut answer.broker } else { &mut answer.holder };
+    if let Some(of_record) = of_record {
+        of_record.current = Some(is_current);
+    }
+    // Whether a client still has its node, only the broker knows.
+    if let (Some(holder), Some(Client::Known { .. }), false) =
+        (&mut answer.holder, &found.client, is_current)
+    {
+        holder.current = Some(false);
+    }
+    Ok(answer)
+}
+
+/// Whether the holder of the row still has it, so that its window may still grow.
+fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool {
+    listing.rows.iter().any(|row| {
+        (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)
+            && row.expires > listing.now
+    })
+}
+
+fn draw(answer: &HolderJson) -> String {
+    // A broker's answer is what others wrote.
+    let [id, timestamp] = [&answer.id, &answer.timestamp].map(|text| printable(text));
+    let mut text = format!("{BOLD}{id}{BOLD:#}  node {}, {timestamp}\n", answer.node);
+    let mut pair = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {DIM}{name:<7}{DIM:#}  {value}");
+    };
+    if let Some(holder) = &answer.holder {
+        draw_held(holder, "owner", &mut pair);
+    }
+    if let Some(reason) = &answer.reason {
+        pair("unknown", &printable(reason));
+    }
+    if let Some(broker) = &answer.broker {
+        if answer.holder.is_none() {
+            draw_held(broker, "broker", &mut pair);
+        } else {
+            let HeldJson { owner, host, pid, .. } = broker;
+            let owner = printable(owner.as_deref().unwrap_or("-"));
+            let host = sanitize(host.as_deref().unwrap_or("-"));
+            pair("broker", &format!("{owner} (pid {pid} on {host})"));
+        }
+    }
+    text
+}
+
+fn draw_held(held: &HeldJson, owner: &str, pair: &mut impl FnMut(&str, &str)) {
+    if let Some(name) = &held.owner {
+        pair(owner, &sanitize(name));
+    }
+    pair("host", &sanitize(held.host.as_deref().unwrap_or_default()));
+    pair("pid", &held.pid.to_string());
+    pair("from", &printable(&held.from));
+    let length = duration::shown(held.to_unix_ms.abs_diff(held.from_unix_ms));
+    let still = if held.current == Some(true) { ", and still holds it" } else { "" };
+    pair("to", &format!("{} ({length}{still})", printable(&held.to)));
+}
+
+fn why_unknown(listing: &Listing, node: u64, tick: u64) -> String {
+    let namespace = &listing.namespace;
     if !namespace.keeps_history {
         return format!("namespace {} keeps no history", namespace.name);
     }
-    match listing.rows.iter().find(|row| row.node == node && row.grant > 0) {
-        None => format!("node {node} was never leased in namespace {}", namespace.name),
+    let number = namespace.row_of(node);
+    let what = if namespace.block_bits == 0 {
+        format!("node {node}")
+    } else {
+        format!("block {number}, which has node {node},")
+    };
+    match listing.rows.iter().find(|row| row.node == number && row.grant > 0) {
+        None => format!("{what} was never leased in namespace {}", namespace.name),
         Some(row) if tick >= row.fence => {
             let end = namespace.layout.timestamp(namespace.layout.unix_ms_at(row.fence));
-            format!("no window of node {node} reaches that tick: the latest one ends at {end}")
+            format!("no window of {what} reaches that tick: the latest one ends at {end}")
         }
-        Some(_) => format!("no window of node {node} in the history covers that tick"),
+        Some(_) => format!("no window of {what} in the history covers that tick"),
     }
-}
-
-/// The keys stand in this order.
-#[derive(Serialize)]
-struct Report<'a> {
-    id: String,
-    namespace: &'a str,
-    node: u64,
-    tick: u64,
-    timestamp: String,
-    unix_ms: i64,
-    /// Null if the holder is unknown; then there is a reason.
-    holder: Option<Holder<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a String>,
-}
-
-#[derive(Serialize)]
-struct Holder<'a> {
-    owner: Option<&'a str>,
-    host: Option<&'a str>,
-    pid: u32,
-    grant: u64,
-    acquired: String,
-    from: String,
-    from_unix_ms: i64,
-    to: String,
-    to_unix_ms: i64,
-    current: bool,
 }

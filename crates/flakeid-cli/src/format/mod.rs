@@ -15,10 +15,14 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 /// it must not command the terminal.
 pub(crate) fn sanitize(text: &str) -> String {
     const MOST: usize = 40;
-    let shown = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-    let mut line: String = shown.clone().take(MOST).collect();
-    if shown.count() > MOST {
+    let mut line: String = printable(text).chars().take(MOST).collect();
+    if text.chars().count() > MOST {
         line.push('…');
     }
     line
+}
+
+/// The same, however long it is.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

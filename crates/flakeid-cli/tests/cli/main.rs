@@ -9,6 +9,8 @@
 )]
 
 mod bounds;
+#[cfg(target_os = "linux")]
+mod brokered;
 mod brokers;
 #[cfg(unix)]
 mod exec;

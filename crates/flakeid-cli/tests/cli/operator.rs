@@ -139,3 +139,26 @@ fn whois_is_a_paragraph() {
                    leased in namespace default\n";
     assert!(text.ends_with(unknown), "{text}");
 }
+
+/// What a broker knows is drawn as what a store knows.
+#[test]
+fn brokers_are_drawn() {
+    let (_, store) = scratch("drawn_broker");
+    let (_server, url) = crate::serve::serve(&["--store", &store]);
+    let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();
+    let text = shown(&format!("flakeid leases ls --store '{url}' --all"));
+    assert!(text.starts_with(&format!("namespace default of {url}  twitter\n")), "{text}");
+    assert!(text.contains("import") && text.contains("held"), "{text}");
+    assert!(text.ends_with("1 held, 1 free of 16 nodes that this broker leases\n"), "{text}");
+    let text = shown(&format!("flakeid whois {id} --store '{url}'"));
+    for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    // The store knows the client, too, if the block was renewed meanwhile.
+    let text = shown(&format!("flakeid whois {id} --store '{store}'"));
+    let broker = format!("\n  broker   {url}");
+    assert!(text.contains("\n  unknown  the history has") || text.contains("import"), "{text}");
+    assert!(text.contains(&broker), "{text}");
+    let text = shown(&format!("flakeid leases ls --store '{store}'"));
+    assert!(text.contains("1 held, 0 free, 0 quarantined of 64 blocks"), "{text}");
+}

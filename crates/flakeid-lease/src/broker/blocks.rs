@@ -41,10 +41,10 @@ impl From<Refusal> for Denial {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
     /// What the rules are asked about; its floor is set to the start of the block at hand.
-    namespace: Namespace,
-    block_bits: u32,
+    pub(super) namespace: Namespace,
+    pub(super) block_bits: u32,
     ttl_ms: u64,
-    held: BTreeMap<u64, Block>,
+    pub(super) held: BTreeMap<u64, Block>,
     /// The blocks that have room, by how much: the fullest first, so that others become empty.
     roomy: BTreeSet<(u64, u64)>,
     /// When rows expire, and their nodes.
@@ -54,6 +54,10 @@ pub struct Blocks {
     /// The last node of each name, by the name's hash. The name itself is in the node's row, and there it
     /// is compared: a map of the names would have every name twice, and would be searched more slowly.
     names: BTreeMap<u64, u64>,
+    /// Whether grants are kept for the store's history.
+    pub(super) is_recorded: bool,
+    /// How many grants that history will never have.
+    pub(super) dropped: u64,
 }
 
 impl Blocks {
@@ -76,6 +80,8 @@ impl Blocks {
             expiries: BTreeSet::new(),
             tokens: BTreeMap::new(),
             names: BTreeMap::new(),
+            is_recorded: false,
+            dropped: 0,
         }
     }
 
@@ -83,7 +89,7 @@ impl Blocks {
     /// grant of this block is forgotten.
     pub fn add(&mut self, grant: &Grant, now: i64) {
         self.lose(grant.node);
-        let block = Block::new(grant, self.block_bits, now);
+        let block = Block::new(grant, self.block_bits, now, self.is_recorded);
         self.roomy.insert((block.room(), grant.node));
         self.held.insert(grant.node, block);
     }
@@ -103,6 +109,7 @@ impl Blocks {
             self.forget(node);
         }
         let Some(lost) = self.held.remove(&block) else { return 0 };
+        self.dropped = self.dropped.saturating_add(lost.unrecorded());
         self.roomy.remove(&(lost.room(), block));
         for row in lost.rows() {
             self.expiries.remove(&(row.expires, row.node));
@@ -278,7 +285,7 @@ impl Blocks {
         });
         let mut denial = Denial::NoRoom;
         for (block, node) in of_name.into_iter().chain(coldest) {
-            namespace.floor = block.start;
+            namespace.floor = block.floor();
             let row = match rules::grant(namespace, block.row(node), node, request, now) {
                 // Another block may have a colder node. The clock may have gone back, so that a row
                 // that had expired has not.
@@ -323,7 +330,7 @@ impl Blocks {
         if let Some(before) = block.row(row.node) {
             self.expiries.remove(&(before.expires, before.node));
         }
-        block.hold(row);
+        self.dropped = self.dropped.saturating_add(block.hold(row));
         self.expiries.insert(expiry);
         if block.room() > 0 {
             self.roomy.insert((block.room(), number));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use flakeid_core::{Clock, Error, Layout, SystemClock};
 use super::blocks::Denial;
 use super::options::BrokerOptions;
 use super::state::{Phase, Shared, State};
-use super::thread::BlockKeeper;
+use super::thread::{BlockKeeper, Opener};
 use crate::protocol::{Acquire, Grant, Namespace, Refusal, Release, Renew, Renewed, Row};
 use crate::store::{Fault, Lessor, Location, Store, operations};
 
@@ -23,6 +23,8 @@ use crate::store::{Fault, Lessor, Location, Store, operations};
 #[derive(Clone)]
 pub struct Broker {
     shared: Arc<Shared>,
+    /// Connects to the store, apart from the thread's connection.
+    open: Arc<Opener>,
     /// Only clones have it, and the thread does not.
     _end: Arc<CloseOnDrop>,
 }
@@ -43,6 +45,9 @@ pub struct BrokerStatus {
     /// How far this host's clock is ahead of the store's, in milliseconds; at most what the namespace
     /// allows, or the store refuses more blocks.
     pub skew_ms: i64,
+    /// How many of its grants the store's history will never have: more were made than are kept until they
+    /// are handed over, or their block was lost.
+    pub unrecorded: u64,
     /// Why the store's latest answer was no, or none.
     pub last_error: Option<Error>,
 }
@@ -69,7 +74,7 @@ impl Broker {
     /// As [`start`](Self::start).
     pub fn start_on(
         place: &str,
-        open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + 'static,
+        open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
         options: BrokerOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Error> {
@@ -80,8 +85,23 @@ impl Broker {
         let (namespace, store) = described.map_err(told)?;
         options.check(&namespace)?;
         let shared = Arc::new(Shared::new(options, namespace, clock));
-        BlockKeeper::start(Arc::clone(&shared), place, Box::new(open), store)?;
-        Ok(Self { _end: Arc::new(CloseOnDrop(Arc::clone(&shared))), shared })
+        let open: Arc<Opener> = Arc::new(open);
+        BlockKeeper::start(Arc::clone(&shared), place, Arc::clone(&open), store)?;
+        Ok(Self { _end: Arc::new(CloseOnDrop(Arc::clone(&shared))), open, shared })
+    }
+
+    pub(super) fn state(&self) -> Result<MutexGuard<'_, State>, Fault> {
+        self.shared.state()
+    }
+
+    /// Its clock, in Unix milliseconds.
+    #[must_use]
+    pub fn unix_ms(&self) -> i64 {
+        self.shared.clock.unix_ms()
+    }
+
+    pub(super) fn open_store(&self) -> Result<Box<dyn Store>, Fault> {
+        (self.open)()
     }
 
     /// The namespace as it was when the broker started.
@@ -117,6 +137,7 @@ impl Broker {
             holders: state.blocks.holders(),
             served_until_unix_ms: fence.map(|fence| layout.unix_ms_at(fence)),
             skew_ms: state.skew_ms,
+            unrecorded: state.blocks.dropped(),
             last_error: state
                 .failure
                 .as_ref()

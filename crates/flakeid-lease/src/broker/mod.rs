@@ -4,6 +4,15 @@
 //! its holders a broker is what a store is, with shorter windows. [`Blocks`] decides what is granted;
 //! a thread of the [`Broker`] leases the blocks and renews them.
 //!
+//! # History
+//! Each grant goes into the store's history with the next renewal of its block, or with its release, in
+//! the same transaction, which only the holder of the block can make. A renewal takes 256 grants at most,
+//! and all renewals of a broker together 1,000 a second.
+//! For each block as many are kept as it has nodes, and 256 that are over, because their nodes were
+//! granted again; of more than that the oldest are dropped, and counted. The store also notes up to which
+//! tick the history of the block is complete, and nothing that starts below is granted after that. So
+//! `whois` names a client only where no other can have had the node.
+//!
 //! # Why it is safe
 //! - **I11** No window that a broker grants ends after the fence that the store confirmed for the block.
 //! - **I12** No window that it grants starts before the block's present grant.
@@ -19,9 +28,11 @@
 mod block;
 mod blocks;
 mod handle;
+mod history;
 mod options;
 mod state;
 mod thread;
+mod unrecorded;
 
 pub use blocks::{Blocks, Denial};
 pub use handle::{Acquiring, Broker, BrokerStatus};

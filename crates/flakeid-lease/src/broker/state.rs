@@ -47,8 +47,9 @@ pub(super) enum Phase {
 
 impl Shared {
     pub(super) fn new(options: BrokerOptions, namespace: Namespace, clock: Arc<dyn Clock>) -> Self {
+        let blocks = Blocks::new(&namespace, options.window_ms, options.ttl_ms);
         let state = State {
-            blocks: Blocks::new(&namespace, options.window_ms, options.ttl_ms),
+            blocks: if namespace.keeps_history { blocks.recorded() } else { blocks },
             waiting: 0,
             attempts: 0,
             failure: None,

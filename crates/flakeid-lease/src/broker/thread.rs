@@ -9,13 +9,16 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind};
 
 use super::state::{Phase, Shared, State};
-use crate::protocol::{
-    Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
-};
-use crate::store::{Fault, RETRY, Store, operations};
-use crate::{machine, random};
+use crate::protocol::{Event, Handover, Holder, HolderOptions, Refusal, Token};
+use crate::random;
+use crate::store::{Fault, RETRY, Store};
 
-pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send;
+mod budget;
+mod effects;
+
+use budget::Budget;
+
+pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
 /// The most blocks that are leased before the renewals have their turn.
 const MOST_AT_ONCE: usize = 64;
@@ -27,12 +30,14 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 /// Keeps the blocks of a broker. Nothing else talks to the store.
 pub(super) struct BlockKeeper {
     shared: Arc<Shared>,
-    open: Box<Opener>,
+    open: Arc<Opener>,
     store: Option<Box<dyn Store>>,
     holder_options: HolderOptions,
     holders: Vec<BlockHolder>,
     /// Failures in a row.
     failures: u32,
+    /// For the store's history.
+    budget: Budget,
 }
 
 /// One block.
@@ -44,13 +49,15 @@ struct BlockHolder {
     margin: u64,
     /// When the last request was sent that the store has answered with yes.
     confirmed: Instant,
+    /// What goes into the store's history when the block is given back.
+    last: Handover,
 }
 
 impl BlockKeeper {
     pub(super) fn start(
         shared: Arc<Shared>,
         place: &str,
-        open: Box<Opener>,
+        open: Arc<Opener>,
         store: Box<dyn Store>,
     ) -> Result<(), Error> {
         let (namespace, options) = (&shared.namespace, &shared.options);
@@ -62,7 +69,8 @@ impl BlockKeeper {
             fixed: false,
         };
         let (store, holders) = (Some(store), Vec::new());
-        let keeper = Self { shared, open, store, holder_options, holders, failures: 0 };
+        let budget = Budget::new();
+        let keeper = Self { shared, open, store, holder_options, holders, failures: 0, budget };
         let started =
             thread::Builder::new().name("flakeid-broker".into()).spawn(move || keeper.run());
         started.map(drop).map_err(|error| {
@@ -180,7 +188,8 @@ impl BlockKeeper {
             let margin = (window as f64 * 2.0 / 3.0 * random::jitter()).ceil() as u64;
             let margin = margin.clamp(1, window);
             let (holder, confirmed) = (Holder::new(), Instant::now());
-            self.holders.push(BlockHolder { holder, block: None, margin, confirmed });
+            let last = Handover::default();
+            self.holders.push(BlockHolder { holder, block: None, margin, confirmed, last });
             let event = self.wake(margin);
             let outcome = self.follow(self.holders.len() - 1, event);
             if outcome.is_err() {
@@ -257,122 +266,6 @@ impl BlockKeeper {
             }
         }
         outcome
-    }
-
-    fn act(&mut self, index: usize, effect: &Effect) -> (Option<Event>, Result<(), Fault>) {
-        match *effect {
-            Effect::Acquire { token } => {
-                let (request, read) = (self.request(token), Instant::now());
-                match self
-                    .ask(|store, name| operations::acquire_read_at(store, name, &request, read))
-                {
-                    Ok(grant) => (Some(Event::Granted(grant)), Ok(())),
-                    Err(fault) => (Some(Event::NotGranted { token }), Err(fault)),
-                }
-            }
-            Effect::Renew(ref renew) => self.renew(index, renew),
-            Effect::Install(grant) => (None, self.install(index, grant)),
-            Effect::Raise { node, fence, .. } => {
-                (None, self.shared.update(|state| state.blocks.raise(node, fence)))
-            }
-            Effect::End => {
-                let block = self.holders[index].block.take();
-                let lost =
-                    self.shared.update(|state| block.map_or(0, |block| state.blocks.lose(block)));
-                match lost {
-                    Ok(used_until) => (Some(Event::Ended { used_until }), Ok(())),
-                    Err(fault) => (None, Err(fault)),
-                }
-            }
-            Effect::Release(ref release) => {
-                (None, self.ask(|store, name| operations::release(store, name, release)))
-            }
-        }
-    }
-
-    fn install(&mut self, index: usize, grant: Grant) -> Result<(), Fault> {
-        // After a pause, or on a slow store, it may be a block that was held before and has expired. Who
-        // holds the earlier grant is yet to find out, and must not give up this one's nodes then.
-        for earlier in self.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
-            earlier.block = None;
-        }
-        self.holders[index].block = Some(grant.node);
-        let now = self.shared.clock.unix_ms();
-        self.shared.update(|state| state.blocks.add(&grant, now))
-    }
-
-    fn renew(&mut self, index: usize, renew: &Renew) -> (Option<Event>, Result<(), Fault>) {
-        let (next, read, sent) = (renew.next, Instant::now(), self.shared.clock.unix_ms());
-        match self.ask(|store, name| operations::renew_read_at(store, name, renew, read)) {
-            Ok(answer) => {
-                let heard = self.shared.clock.unix_ms();
-                self.holders[index].confirmed = read;
-                // Written some time between the two, by the store's clock.
-                let skew_ms = match answer.renewed {
-                    renewed if renewed < sent => sent.saturating_sub(renewed),
-                    renewed => heard.saturating_sub(renewed).min(0),
-                };
-                let noted = self.shared.update(|state| state.skew_ms = skew_ms);
-                (Some(Event::Renewed { next, answer }), noted)
-            }
-            Err(Fault::Refused(refusal)) => {
-                let is_lost = matches!(
-                    refusal,
-                    Refusal::FencedOff | Refusal::Restored { .. } | Refusal::MissingNamespace
-                );
-                let told = if is_lost {
-                    // The holders of its nodes hear it when they renew. Who asks for a node is not concerned.
-                    let block = self.holders[index].block.take();
-                    block.map_or(Ok(()), |block| {
-                        self.shared.update(|state| state.blocks.lose(block)).map(drop)
-                    })
-                } else {
-                    Err(Fault::Refused(refusal.clone()))
-                };
-                (Some(Event::NotRenewed { next, refusal }), told)
-            }
-            Err(fault) => (Some(Event::Unanswered { next }), Err(fault)),
-        }
-    }
-
-    fn request(&self, token: Token) -> Acquire {
-        let (namespace, options) = (&self.shared.namespace, &self.shared.options);
-        Acquire {
-            layout: namespace.layout,
-            block_bits: namespace.block_bits,
-            identity: Identity::Name(options.address.clone()),
-            from: 0,
-            to: namespace.max_row(),
-            rotation: 0,
-            reuse: true,
-            token,
-            window_ms: options.block_window_ms(namespace),
-            ttl_ms: self.holder_options.ttl_ms,
-            now: self.shared.clock.unix_ms(),
-            waited_ms: 0,
-            after: 0,
-            owner: Owner {
-                name: options.address.clone(),
-                host: machine::host_name(),
-                pid: std::process::id(),
-            },
-        }
-    }
-
-    fn ask<T>(
-        &mut self,
-        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let mut store = match self.store.take() {
-            Some(store) => store,
-            None => (self.open)()?,
-        };
-        let answer = operation(&mut *store, &self.shared.namespace.name);
-        // After anything but an answer the connection may be broken or inside a transaction.
-        if matches!(answer, Ok(_) | Err(Fault::Refused(_))) {
-            self.store = Some(store);
-        }
-        answer
     }
 }
 

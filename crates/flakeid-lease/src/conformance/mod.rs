@@ -28,6 +28,7 @@ pub mod renewals;
 pub mod restorations;
 pub mod searches;
 mod store_under_test;
+pub mod sub_grants;
 pub mod tampering;
 pub mod whois;
 
@@ -73,6 +74,11 @@ pub const TESTS: &[(&str, Test)] = &[
     ("operators::listing_tells_everything", operators::listing_tells_everything),
     ("whois::history_is_exact", whois::history_is_exact),
     ("whois::history_can_be_off", whois::history_can_be_off),
+    ("sub_grants::clients_are_named", sub_grants::clients_are_named),
+    ("sub_grants::only_the_holder_hands_over", sub_grants::only_the_holder_hands_over),
+    ("sub_grants::handovers_may_be_repeated", sub_grants::handovers_may_be_repeated),
+    ("sub_grants::gaps_are_noticed", sub_grants::gaps_are_noticed),
+    ("sub_grants::histories_can_be_off", sub_grants::histories_can_be_off),
     (
         "continuations::holders_prove_what_was_forgotten",
         continuations::holders_prove_what_was_forgotten,

@@ -94,5 +94,6 @@ fn row(node: u64, incarnation: &str) -> Row {
         expires: 0,
         incarnation: incarnation.into(),
         fixed: false,
+        history_until: 0,
     }
 }

@@ -12,6 +12,7 @@ mod refusal;
 mod request;
 mod row;
 pub mod rules;
+pub mod sub_grants;
 mod token;
 
 pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions};
@@ -20,4 +21,5 @@ pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;
 pub use request::{Acquire, Grant, Release, Renew, Renewed};
 pub use row::{Owner, Record, Row, State};
+pub use sub_grants::{Client, Handover, SubGrant};
 pub use token::Token;

@@ -73,6 +73,9 @@ pub struct Row {
     /// Whether its holder asked for this very node. Another one that does may take it over, so its
     /// holder does not go on after a restoration.
     pub fixed: bool,
+    /// In a namespace of blocks: the history has every sub-grant of the latest grant that starts below
+    /// this tick. 0 until a broker has handed some over.
+    pub history_until: u64,
 }
 
 /// One grant, in the append-only history. It ends where the node's next one starts.
@@ -88,4 +91,6 @@ pub struct Record {
     pub owner: Owner,
     /// When, in Unix milliseconds of the store's clock.
     pub acquired: i64,
+    /// In a namespace of blocks: the row's `history_until` of the grant before this one.
+    pub previous_until: u64,
 }

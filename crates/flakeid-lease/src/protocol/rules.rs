@@ -132,6 +132,7 @@ pub fn grant(
         expires: later(store_now, request.ttl_ms),
         incarnation: namespace.incarnation.clone(),
         fixed,
+        history_until: 0,
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a store is: the interface that every kind implements.
 
 use super::Fault;
-use crate::protocol::{Bounds, Namespace, Record, Row};
+use crate::protocol::{Bounds, Namespace, Record, Row, SubGrant};
 
 /// Which rows may be granted: not quarantined, expired or from before a restoration, and with a
 /// fence that is near enough.
@@ -53,6 +53,9 @@ pub struct Forgotten {
     /// No namespace that the store ever held had wider bounds, as far as it knows.
     pub bounds: Bounds,
 }
+
+/// A sub-grant and the one after it; either may be missing.
+pub type SubGrantsAround = (Option<SubGrant>, Option<SubGrant>);
 
 /// A namespace inside one transaction. Reads see one state; writes are applied together, or not
 /// at all; a row that was read stays as it is until then, or the transaction is a
@@ -134,11 +137,28 @@ pub trait Ledger {
     /// The store's fault.
     fn record(&mut self, record: &Record) -> Result<(), Fault>;
 
-    /// The node's last record that starts at or before a tick, and the start of the one after it.
+    /// The node's last record that starts at or before a tick, and the one after it.
     ///
     /// # Errors
     /// The store's fault.
-    fn record_at(&mut self, node: u64, tick: u64) -> Result<Option<(Record, Option<u64>)>, Fault>;
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault>;
+
+    /// Adds grants of a broker to the history, some hundreds at a time. What is there already stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// The store's fault.
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault>;
+
+    /// A node's last sub-grant that starts at or before a tick, and its first one after the tick.
+    ///
+    /// # Errors
+    /// The store's fault.
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault>;
 }
 
 /// A connection to a store.

@@ -110,6 +110,18 @@ impl Location {
         }
     }
 
+    /// Connects to a broker, to read which leases it has granted.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] for a store, and for a URL that makes no sense.
+    #[cfg(feature = "http")]
+    pub fn broker_reader(&self) -> Result<super::http::BrokerReader, Fault> {
+        match self.kind {
+            Kind::Broker => super::http::BrokerReader::new(&self.url),
+            _ => Err(Fault::Rejected(format!("{self} is a store, not a broker"))),
+        }
+    }
+
     /// Whether this is a broker, which grants leases and is no store.
     #[must_use]
     pub fn is_broker(&self) -> bool {

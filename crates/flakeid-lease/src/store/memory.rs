@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flakeid_core::{Clock, SystemClock};
 
-use super::{Candidates, Continuity, Fault, Ledger, Store};
-use crate::protocol::{Namespace, Record, Row};
+use super::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use crate::protocol::{Namespace, Record, Row, SubGrant};
 
 /// A store in the memory of one process: for tests, and as the model of all others.
 ///
@@ -24,7 +24,12 @@ pub struct MemoryStore {
 pub struct Contents {
     run: u64,
     spaces: BTreeMap<String, Space>,
+    /// By namespace: there may be too many to be copied for each transaction.
+    sub_grants: BTreeMap<String, SubGrants>,
 }
+
+/// By node, first tick, the block's grant and the node's.
+type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
 
 #[derive(Clone, Debug, Default)]
 struct Space {
@@ -84,10 +89,23 @@ impl Store for MemoryStore {
     ) -> Result<(), Fault> {
         let mut contents = self.lock();
         let space = contents.spaces.get(namespace).cloned().unwrap_or_default();
-        let mut transaction =
-            MemoryTransaction { space, run: contents.run, now: self.clock.unix_ms() };
+        let mut transaction = MemoryTransaction {
+            space,
+            sub_grants: contents.sub_grants.get(namespace),
+            new_sub_grants: Vec::new(),
+            run: contents.run,
+            now: self.clock.unix_ms(),
+        };
         work(&mut transaction)?;
-        contents.spaces.insert(namespace.into(), transaction.space);
+        let MemoryTransaction { space, new_sub_grants, .. } = transaction;
+        contents.spaces.insert(namespace.into(), space);
+        if !new_sub_grants.is_empty() {
+            let sub_grants = contents.sub_grants.entry(namespace.into()).or_default();
+            for sub in new_sub_grants {
+                let key = (sub.node, sub.start, sub.block_grant, sub.grant);
+                sub_grants.entry(key).or_insert(sub);
+            }
+        }
         Ok(())
     }
 
@@ -107,13 +125,15 @@ impl Store for MemoryStore {
 }
 
 /// One transaction's copy of a namespace.
-struct MemoryTransaction {
+struct MemoryTransaction<'a> {
     space: Space,
+    sub_grants: Option<&'a SubGrants>,
+    new_sub_grants: Vec<SubGrant>,
     run: u64,
     now: i64,
 }
 
-impl Ledger for MemoryTransaction {
+impl Ledger for MemoryTransaction<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
         Ok(self.now)
     }
@@ -167,13 +187,32 @@ impl Ledger for MemoryTransaction {
         Ok(())
     }
 
-    fn record_at(&mut self, node: u64, tick: u64) -> Result<Option<(Record, Option<u64>)>, Fault> {
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
         let of_node = || self.space.history.iter().filter(|record| record.node == node);
         let Some(found) = of_node().filter(|r| r.start <= tick).max_by_key(|r| (r.start, r.grant))
         else {
             return Ok(None);
         };
-        let next = of_node().filter(|r| r.grant > found.grant).map(|r| r.start).min();
-        Ok(Some((found.clone(), next)))
+        let next = of_node().filter(|r| r.grant > found.grant).min_by_key(|r| (r.start, r.grant));
+        Ok(Some((found.clone(), next.cloned())))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        self.new_sub_grants.extend_from_slice(sub_grants);
+        Ok(())
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        let Some(sub_grants) = self.sub_grants else { return Ok((None, None)) };
+        let first = (node, 0, 0, 0);
+        let after = (node, tick.saturating_add(1), 0, 0);
+        let end = (node + 1, 0, 0, 0);
+        let found = sub_grants.range(first..after).next_back();
+        let next = sub_grants.range(after..end).next();
+        Ok((found.map(|(_, sub)| sub.clone()), next.map(|(_, sub)| sub.clone())))
     }
 }

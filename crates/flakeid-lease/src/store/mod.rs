@@ -73,7 +73,7 @@ mod values;
 
 pub use fault::Fault;
 pub(crate) use fault::RETRY;
-pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store};
+pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store, SubGrantsAround};
 pub use lessor::Lessor;
 pub use location::Location;
 pub use memory::{Contents as MemoryContents, MemoryStore};

@@ -3,7 +3,7 @@
 use flakeid_core::Layout;
 
 use super::Fault;
-use crate::protocol::{Bounds, Namespace, Owner, Record, Row, State, Token};
+use crate::protocol::{Bounds, Namespace, Owner, Record, Row, State, SubGrant, Token};
 
 /// A value of a column or a field.
 #[derive(Clone, Debug)]
@@ -72,6 +72,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
         row.expires.into(),
         row.incarnation.as_str().into(),
         row.fixed.into(),
+        to_bigint("history_until", row.history_until)?,
     ])
 }
 
@@ -101,6 +102,21 @@ pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
         record.owner.host.as_str().into(),
         Value::Integer(record.owner.pid.into()),
         record.acquired.into(),
+        to_bigint("previous_until", record.previous_until)?,
+    ])
+}
+
+/// A sub-grant's values, in this order.
+pub(super) fn sub_grant_values(sub: &SubGrant) -> Result<Vec<Value>, Fault> {
+    Ok(vec![
+        to_bigint("node", sub.node)?,
+        to_bigint("start", sub.start)?,
+        to_bigint("block_grant", sub.block_grant)?,
+        to_bigint("grant", sub.grant)?,
+        sub.owner.name.as_str().into(),
+        sub.owner.host.as_str().into(),
+        Value::Integer(sub.owner.pid.into()),
+        sub.acquired.into(),
     ])
 }
 
@@ -143,23 +159,34 @@ impl<'a> Cells<'a> {
             expires: cells.integer("expires")?,
             incarnation: cells.text("incarnation")?,
             fixed: cells.boolean("fixed")?,
+            history_until: cells.number("history_until")?,
         })
     }
 
-    /// Reads what [`record_values`] returned, and the start of the next record.
-    pub(super) fn read_record(
-        namespace: &str,
-        values: Vec<Value>,
-    ) -> Result<(Record, Option<u64>), Fault> {
+    /// Reads what [`record_values`] returned.
+    pub(super) fn read_record(namespace: &str, values: Vec<Value>) -> Result<Record, Fault> {
         let mut cells = Cells::with_node(namespace, values);
-        let record = Record {
+        Ok(Record {
             node: cells.number("node")?,
             grant: cells.number("grant_number")?,
             start: cells.number("start")?,
             owner: cells.owner()?,
             acquired: cells.integer("acquired")?,
-        };
-        Ok((record, cells.optional_number("start")?))
+            previous_until: cells.number("previous_until")?,
+        })
+    }
+
+    /// Reads what [`sub_grant_values`] returned.
+    pub(super) fn read_sub_grant(namespace: &str, values: Vec<Value>) -> Result<SubGrant, Fault> {
+        let mut cells = Cells::with_node(namespace, values);
+        Ok(SubGrant {
+            node: cells.number("node")?,
+            start: cells.number("start")?,
+            block_grant: cells.number("block_grant")?,
+            grant: cells.number("grant_number")?,
+            owner: cells.owner()?,
+            acquired: cells.integer("acquired")?,
+        })
     }
 
     /// Reads what [`namespace_values`] returned.
@@ -183,13 +210,8 @@ impl<'a> Cells<'a> {
     }
 
     pub(super) fn number(&mut self, field: &str) -> Result<u64, Fault> {
-        self.optional_number(field)?.ok_or_else(|| self.damage_fault(field, &Value::Null))
-    }
-
-    fn optional_number(&mut self, field: &str) -> Result<Option<u64>, Fault> {
         match self.next() {
-            Value::Null => Ok(None),
-            Value::Integer(number @ 0..) => Ok(Some(number.cast_unsigned())),
+            Value::Integer(number @ 0..) => Ok(number.cast_unsigned()),
             other => Err(self.damage_fault(field, &other)),
         }
     }

@@ -4,8 +4,10 @@
 mod again;
 mod ahead;
 mod blocks;
+mod handover;
 mod history;
 mod lost;
+mod named;
 mod service;
 
 use flakeid_core::Layout;

@@ -149,7 +149,7 @@ fn a_node_is_not_granted_by_two_members() {
     let copied = format!(
         "INSERT INTO ids.flakeid_node SELECT namespace, node + 7, fence + 50, start, token, \
              grant_number, state, owner_name, owner_host, owner_pid, acquired, renewed, expires, \
-             incarnation, fixed FROM ids.flakeid_node WHERE node = {}",
+             incarnation, fixed, history_until FROM ids.flakeid_node WHERE node = {}",
         grant.node
     );
     store

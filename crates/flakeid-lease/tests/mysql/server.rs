@@ -20,6 +20,7 @@ impl SqlServer for MariadbServer {
          GRANT SELECT, UPDATE ON ids.flakeid_namespace TO service;
          GRANT SELECT, INSERT, UPDATE ON ids.flakeid_node TO service;
          GRANT SELECT, INSERT ON ids.flakeid_grant TO service;
+         GRANT SELECT, INSERT ON ids.flakeid_sub_grant TO service;
          GRANT SELECT, INSERT ON ids.flakeid_run TO service";
     const DENIED: &'static str = "denied";
     const CONSTRAINT: &'static str = "CONSTRAINT";

@@ -19,11 +19,16 @@ impl SqlServer for PostgresServer {
          GRANT SELECT ON flakeid_schema TO service;
          GRANT SELECT, UPDATE ON flakeid_namespace TO service;
          GRANT SELECT, INSERT, UPDATE ON flakeid_node TO service;
-         GRANT SELECT, INSERT ON flakeid_grant TO service";
+         GRANT SELECT, INSERT ON flakeid_grant TO service;
+         GRANT SELECT, INSERT ON flakeid_sub_grant TO service";
     const DENIED: &'static str = "permission denied";
     const CONSTRAINT: &'static str = "violates check";
-    const LOSING: &'static [&'static str] =
-        &["TRUNCATE flakeid_node", "TRUNCATE flakeid_grant", "TRUNCATE flakeid_namespace CASCADE"];
+    const LOSING: &'static [&'static str] = &[
+        "TRUNCATE flakeid_node",
+        "TRUNCATE flakeid_grant",
+        "TRUNCATE flakeid_sub_grant",
+        "TRUNCATE flakeid_namespace CASCADE",
+    ];
 
     fn sleep(seconds: u32) -> String {
         format!("SELECT pg_sleep({seconds})")

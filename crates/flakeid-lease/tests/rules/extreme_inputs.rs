@@ -76,6 +76,7 @@ fn row() -> impl Strategy<Value = Row> {
                 expires,
                 incarnation,
                 fixed,
+                history_until: 0,
             }
         },
     )

@@ -25,9 +25,9 @@ pub(crate) fn missing_tables_are_named<S: SqlServer>() {
     }
     operations::init(&mut *store, &namespace).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    server.sql("UPDATE flakeid_schema SET version = 4").unwrap();
+    server.sql("UPDATE flakeid_schema SET version = 5").unwrap();
     let fault = operations::list(&mut *store, &namespace.name).unwrap_err();
-    assert!(fault.to_string().contains("version 4"), "{fault}");
+    assert!(fault.to_string().contains("version 5"), "{fault}");
 }
 
 /// A server that hangs is noticed, before and after connecting, and forgotten once it goes on.

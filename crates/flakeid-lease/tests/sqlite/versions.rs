@@ -1,9 +1,13 @@
 //! Stores that an earlier build made: they go on as they are.
 
 use std::fs;
+use std::time::Instant;
 
+use flakeid_core::Layout;
 use flakeid_lease::conformance::StoreUnderTest;
-use flakeid_lease::protocol::{Grant, Renew};
+use flakeid_lease::protocol::{
+    Acquire, Client, Grant, Handover, Namespace, Owner, Renew, SubGrant,
+};
 use flakeid_lease::store::{Continuity, operations};
 
 use crate::restorations::{SPACE, now, request, token};
@@ -20,6 +24,9 @@ fn of_version_1() -> (Sqlite, Grant) {
          ALTER TABLE flakeid_namespace DROP COLUMN quiet_ms;
          ALTER TABLE flakeid_namespace DROP COLUMN block_bits;
          ALTER TABLE flakeid_node DROP COLUMN fixed;
+         ALTER TABLE flakeid_node DROP COLUMN history_until;
+         ALTER TABLE flakeid_grant DROP COLUMN previous_until;
+         DROP TABLE flakeid_sub_grant;
          CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
          WHEN NEW.floor < OLD.floor BEGIN SELECT RAISE(ABORT, 'a floor never falls'); END;
          UPDATE flakeid_meta SET version = 1,
@@ -59,7 +66,7 @@ fn version_1_is_taken_over() {
     operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
     let found = fs::metadata(store.file()).unwrap();
     let (version, file) = meta(&store);
-    assert_eq!((version, file.contains('/')), (4, found.created().is_ok()), "{file}");
+    assert_eq!((version, file.contains('/')), (5, found.created().is_ok()), "{file}");
     assert_eq!(fs::metadata(store.beside("-serial")).unwrap().len(), 94);
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
 }
@@ -74,4 +81,51 @@ fn copies_of_version_1_are_noticed() {
     store.restore(older);
     let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
+}
+
+/// Version 4 kept nothing of brokers: of the blocks that they held, and of their clients, only what is
+/// handed over from now on is known.
+#[test]
+fn version_4_is_taken_over() {
+    let store = Sqlite::new();
+    let wanted = Namespace { block_bits: 4, ..Namespace::new("blocks", Layout::TWITTER) };
+    operations::init(&mut *store.connect(), &wanted).unwrap();
+    let block = Acquire { block_bits: 4, to: wanted.max_row(), ..request(1) };
+    let held = operations::acquire(&mut *store.connect(), "blocks", &block).unwrap();
+    let file = rusqlite::Connection::open(store.file()).unwrap();
+    file.execute_batch(
+        "ALTER TABLE flakeid_node DROP COLUMN history_until;
+         ALTER TABLE flakeid_grant DROP COLUMN previous_until;
+         DROP TABLE flakeid_sub_grant;
+         UPDATE flakeid_meta SET version = 4",
+    )
+    .unwrap();
+    drop(file);
+    let client = |tick| {
+        let node = held.node << 4;
+        let found = persist(|| operations::whois(&mut *store.connect(), "blocks", node, tick));
+        found.unwrap().expect("a broker").client
+    };
+    assert_eq!(client(held.start), Some(Client::Unrecorded));
+    assert_eq!(meta(&store).0, 4, "looking changes nothing");
+
+    let renewal = Renew {
+        node: held.node,
+        token: held.token,
+        next: token().of_grant(held.token),
+        confirmed: held.fence,
+        start: held.start,
+        wanted: held.fence,
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
+    };
+    let owner = Owner { name: "client".into(), ..Owner::default() };
+    let (node, start) = (held.node << 4, held.start);
+    let sub_grant = SubGrant { node, start, block_grant: 0, grant: 1, owner, acquired: now() };
+    let handover = Handover { sub_grants: vec![sub_grant], until: held.fence };
+    let read = Instant::now();
+    operations::renew_block(&mut *store.connect(), "blocks", &renewal, read, &handover).unwrap();
+    assert_eq!(meta(&store).0, 5);
+    assert!(matches!(client(held.start), Some(Client::Known { .. })));
 }

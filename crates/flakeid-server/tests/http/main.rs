@@ -6,6 +6,7 @@
 mod abuse;
 mod client;
 mod ends;
+mod holders;
 mod ids;
 mod leased;
 mod leases;

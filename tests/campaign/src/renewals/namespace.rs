@@ -128,6 +128,7 @@ impl TestNamespace {
                                 expires: if is_held { now + TTL_MS.cast_signed() } else { 0 },
                                 incarnation: incarnation.clone(),
                                 fixed: false,
+                                history_until: 0,
                             };
                             ledger.put_row(None, &row)
                         })

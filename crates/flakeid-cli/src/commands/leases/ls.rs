@@ -14,6 +14,7 @@ use crate::failure::Outcome;
 use crate::format::duration;
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM, sanitize};
+use crate::store::Leases;
 use crate::terminal;
 use flakeid_server::layout_name;
 
@@ -33,11 +34,12 @@ const NOTHING: &str = "-";
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 pub(super) fn run(args: &LsArgs) -> Outcome {
-    let mut connection = args.store.connect()?;
-    let listing = connection.list()?;
+    let mut source = args.store.connect_to_read()?;
+    let leases = source.leases()?;
     if terminal::is_terminal() && !args.json {
-        return Ok(terminal::show(&draw(&connection.name(), &listing, args.all))?);
+        return Ok(terminal::show(&draw(&source.name(), &leases, args.all))?);
     }
+    let listing = leases.listing;
     let rows = shown(&listing, args.all).map(|row| NodeJson::new(&listing, row, None));
     Ok(terminal::show_json(rows)?)
 }
@@ -49,7 +51,8 @@ fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
 }
 
 /// A namespace for people to read. `name` says which one, and in which store.
-pub(super) fn draw(name: &str, listing: &Listing, all: bool) -> String {
+pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
+    let listing = &leases.listing;
     let layout = &listing.namespace.layout;
     let mut text = format!("{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}\n\n", layout_name(layout));
     let mut table = Table::new(&COLUMNS);
@@ -62,7 +65,7 @@ pub(super) fn draw(name: &str, listing: &Listing, all: bool) -> String {
         text += &table.render();
         text += "\n";
     }
-    let _ = writeln!(text, "{}", Summary::new(listing));
+    let _ = writeln!(text, "{}", Summary::new(leases));
     let floor = layout.unix_ms_at(listing.namespace.floor);
     if floor > listing.now {
         let _ = writeln!(

@@ -29,6 +29,8 @@ Stores:
   redis+sentinel://user:password@sentinel,sentinel/service/0
   etcd://user:password@host:2379,host:2379
 
+ls and watch also take the URL of a broker, http://host:7117, and show what it has granted.
+
 Environment (flags win):
   FLAKEID_STORE      URL of the store, if --store is not given
   FLAKEID_NAMESPACE  namespace in the store, if --namespace is not given";

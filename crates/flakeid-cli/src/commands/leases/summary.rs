@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use flakeid_lease::store::operations::Listing;
-
 use super::json::LeaseStatus;
 use crate::format::number::grouped;
+use crate::store::Leases;
 
 /// How many nodes of a namespace have which status.
 #[derive(Default)]
@@ -17,12 +16,20 @@ pub(super) struct Summary {
     rows: u64,
     /// What a row is: a node, or a block of nodes.
     of: &'static str,
+    /// Whether these are all rows of a broker, which knows no others.
+    of_broker: bool,
 }
 
 impl Summary {
-    pub(super) fn new(listing: &Listing) -> Self {
-        let of = if listing.namespace.block_bits == 0 { "node" } else { "block" };
-        let mut summary = Self { rows: listing.namespace.max_row() + 1, of, ..Self::default() };
+    pub(super) fn new(Leases { listing, of_broker }: &Leases) -> Self {
+        let namespace = &listing.namespace;
+        let (rows, of) = match of_broker {
+            Some(nodes) => (*nodes, "node"),
+            None if namespace.block_bits == 0 => (namespace.max_row() + 1, "node"),
+            None => (namespace.max_row() + 1, "block"),
+        };
+        let of_broker = of_broker.is_some();
+        let mut summary = Self { rows, of, of_broker, ..Self::default() };
         for row in &listing.rows {
             match LeaseStatus::new(row, listing.now) {
                 LeaseStatus::Held => summary.held += 1,
@@ -45,6 +52,9 @@ impl fmt::Display for Summary {
         let (free, quarantined) = (grouped(self.free), grouped(self.quarantined));
         let (rows, of) = (grouped(self.rows), self.of);
         let s = if self.rows == 1 { "" } else { "s" };
+        if self.of_broker {
+            return write!(f, "{free} free of {rows} {of}{s} that this broker leases");
+        }
         write!(f, "{free} free, {quarantined} quarantined of {rows} {of}{s}")
     }
 }
@@ -54,6 +64,7 @@ mod tests {
     use flakeid_core::Layout;
     use flakeid_lease::protocol::{Namespace, Owner, Row, State};
     use flakeid_lease::store::Continuity;
+    use flakeid_lease::store::operations::Listing;
 
     use super::*;
 
@@ -73,12 +84,13 @@ mod tests {
             expires,
             incarnation: String::new(),
             fixed: false,
+            history_until: 0,
         }
     }
 
     #[test]
     fn what_has_expired_is_not_counted_as_held() {
-        let mut listing = Listing {
+        let listing = Listing {
             namespace: Namespace::new("default", Layout::TWITTER),
             rows: vec![
                 row(0, State::Held, NOW + 1),
@@ -88,13 +100,17 @@ mod tests {
             now: NOW,
             continuity: Continuity::Same,
         };
-        let text = Summary::new(&listing).to_string();
+        let mut leases = Leases { listing, of_broker: None };
+        let text = Summary::new(&leases).to_string();
         assert_eq!(text, "1 held, 1 free, 1 quarantined of 1,024 nodes");
-        listing.now += 1;
-        let text = Summary::new(&listing).to_string();
+        leases.listing.now += 1;
+        let text = Summary::new(&leases).to_string();
         assert_eq!(text, "0 held, 1 expired, 1 free, 1 quarantined of 1,024 nodes");
-        listing.rows.clear();
-        let text = Summary::new(&listing).to_string();
+        leases.listing.rows.clear();
+        let text = Summary::new(&leases).to_string();
         assert_eq!(text, "0 held, 0 free, 0 quarantined of 1,024 nodes");
+        leases.of_broker = Some(32);
+        let text = Summary::new(&leases).to_string();
+        assert_eq!(text, "0 held, 0 free of 32 nodes that this broker leases");
     }
 }

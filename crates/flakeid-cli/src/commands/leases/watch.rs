@@ -13,7 +13,7 @@ use super::args::WatchArgs;
 use super::json::{LeaseStatus, NodeJson};
 use super::ls;
 use crate::failure::{Failure, Outcome};
-use crate::store::Connection;
+use crate::store::{Leases, Source};
 use crate::terminal;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -22,17 +22,17 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const CLEAR: &str = "\x1b[H\x1b[J";
 
 pub(super) fn run(args: &WatchArgs) -> Outcome {
-    let mut connection = args.store.connect()?;
+    let mut source = args.store.connect_to_read()?;
     if terminal::is_terminal() && !args.json {
-        redraw(args, &mut connection)
+        redraw(args, &mut source)
     } else {
-        report(args, &mut connection)
+        report(args, &mut source)
     }
 }
 
-fn redraw(args: &WatchArgs, connection: &mut Connection) -> Outcome {
-    let name = connection.name();
-    let mut table = ls::draw(&name, &connection.list()?, args.all);
+fn redraw(args: &WatchArgs, source: &mut Source) -> Outcome {
+    let name = source.name();
+    let mut table = ls::draw(&name, &source.leases()?, args.all);
     let mut problem = String::new();
     loop {
         // Not through the stream that removes colours, which would remove this too.
@@ -40,8 +40,8 @@ fn redraw(args: &WatchArgs, connection: &mut Connection) -> Outcome {
         terminal::show(&format!("{table}{problem}"))?;
         thread::sleep(INTERVAL);
         problem.clear();
-        match next(args, connection) {
-            Ok(listing) => table = ls::draw(&name, &listing, args.all),
+        match next(args, source) {
+            Ok(leases) => table = ls::draw(&name, &leases, args.all),
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
                 problem = format!("\nthis is the last known state; {}: {error}\n", error.code());
             }
@@ -50,15 +50,15 @@ fn redraw(args: &WatchArgs, connection: &mut Connection) -> Outcome {
     }
 }
 
-fn report(args: &WatchArgs, connection: &mut Connection) -> Outcome {
+fn report(args: &WatchArgs, source: &mut Source) -> Outcome {
     let mut last = Reported { rows: BTreeMap::new(), all: args.all, is_first: true };
-    let mut listed = Ok(connection.list()?);
+    let mut listed = Ok(source.leases()?);
     let mut is_lost = false;
     loop {
         match listed {
-            Ok(listing) => {
+            Ok(leases) => {
                 is_lost = false;
-                last.report(&listing)?;
+                last.report(&leases.listing)?;
             }
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
                 if !is_lost {
@@ -72,21 +72,21 @@ fn report(args: &WatchArgs, connection: &mut Connection) -> Outcome {
         if terminal::reader_is_gone() {
             return Err(Failure::NoReader);
         }
-        listed = next(args, connection);
+        listed = next(args, source);
     }
 }
 
 /// The next listing. If the store did not answer, connects again first.
-fn next(args: &WatchArgs, connection: &mut Connection) -> Result<Listing, Failure> {
-    let failure = match connection.list() {
-        Ok(listing) => return Ok(listing),
+fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
+    let failure = match source.leases() {
+        Ok(leases) => return Ok(leases),
         Err(failure) => failure,
     };
     if let Failure::Refused { error, .. } = &failure
         && error.kind() == ErrorKind::StoreUnavailable
     {
-        *connection = args.store.connect()?;
-        return connection.list();
+        *source = args.store.connect_to_read()?;
+        return source.leases();
     }
     Err(failure)
 }

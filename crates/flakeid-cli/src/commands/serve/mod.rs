@@ -30,7 +30,7 @@ use leasing::Leasing;
 ///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept asks, one per line
 ///                                      (text/plain) or 8 bytes each (application/octet-stream)
 ///   POST /v1/NAMESPACE/leases          a node of one's own; renewed by PATCH, given back by DELETE
-///   GET  /v1/NAMESPACE/ids/ID          what an ID says
+///   GET  /v1/NAMESPACE/ids/ID          what an ID says; with /holder, who generated it
 ///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json

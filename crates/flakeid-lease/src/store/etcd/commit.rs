@@ -65,6 +65,11 @@ impl EtcdStore {
             let record = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
             writes.push(put(&record, text));
         }
+        for sub in &write_set.sub_grants {
+            let (prefix, start) = (keys::sub_grants(namespace, sub.node), sub.start);
+            let key = format!("{prefix}{start:020}/{:020}/{:020}", sub.block_grant, sub.grant);
+            writes.push(put(&key, &sub.text));
+        }
         // A record is written along with what the transaction writes anyway.
         if !writes.is_empty()
             && let Some(record) = self.record_to_write(namespace, write_set.namespace.is_some())?

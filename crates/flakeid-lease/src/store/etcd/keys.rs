@@ -39,6 +39,11 @@ pub(super) fn history(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/history/{node:020}/")
 }
 
+/// The sub-grants of a node.
+pub(super) fn sub_grants(name: &str, node: u64) -> String {
+    format!("{ROOT}{name}/sub-grants/{node:020}/")
+}
+
 /// What comes after every key with a prefix, which ends in a slash.
 pub(super) fn end(prefix: &str) -> String {
     format!("{}0", prefix.trim_end_matches('/'))

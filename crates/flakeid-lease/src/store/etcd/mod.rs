@@ -2,8 +2,9 @@
 //! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
 //!
 //! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `run` (see below), `row/<node>`,
-//!   `used/<node>` (marks that there was a row, in case it is deleted) and
-//!   `history/<node>/<start>/<grant>`.
+//!   `used/<node>` (marks that there was a row, in case it is deleted),
+//!   `history/<node>/<start>/<grant>` and, of what brokers have granted in a namespace of blocks,
+//!   `sub-grants/<node>/<start>/<block's grant>/<grant>`.
 //! - A row that was deleted by other means than this library is noticed by the next transaction that
 //!   reads its node, also by its holder's: a new row is written only where there is no mark. Then the
 //!   store counts as restored.

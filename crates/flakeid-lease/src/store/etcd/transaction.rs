@@ -55,6 +55,26 @@ impl EtcdStore {
     }
 }
 
+impl EtcdStore {
+    /// Of the keys with a prefix, which a tick follows: the last one at or before a tick.
+    fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
+        let until = format!("{prefix}{:020}", tick.saturating_add(1));
+        let mut last = keys::range(prefix, Some(&until));
+        last["sort_target"] = json!("KEY");
+        last["sort_order"] = json!("DESCEND");
+        last["limit"] = json!(1);
+        Ok(entries(&self.range(&last)?).first().cloned())
+    }
+
+    /// The text of the first key with a prefix from `first` on.
+    fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
+        let mut next = keys::range(first, Some(&keys::end(prefix)));
+        next["limit"] = json!(1);
+        let answer = self.range(&next)?;
+        entries(&answer).first().map(|next| decode(&next["value"])).transpose()
+    }
+}
+
 impl VersionedStore for EtcdStore {
     type Version = u64;
 
@@ -211,23 +231,25 @@ impl VersionedStore for EtcdStore {
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<u64>)>, Fault> {
+    ) -> Result<Option<(String, Option<String>)>, Fault> {
         let history = keys::history(namespace, node);
-        let until = format!("{history}{:020}", tick.saturating_add(1));
-        let mut last = keys::range(&history, Some(&until));
-        last["sort_target"] = json!("KEY");
-        last["sort_order"] = json!("DESCEND");
-        last["limit"] = json!(1);
-        let answer = self.range(&last)?;
-        let Some(found) = entries(&answer).first() else { return Ok(None) };
+        let Some(found) = self.last_before(&history, tick)? else { return Ok(None) };
         let after = format!("{}0", decode(&found["key"])?);
-        let mut next = keys::range(&after, Some(&keys::end(&history)));
-        next["keys_only"] = json!(true);
-        next["limit"] = json!(1);
-        let answer = self.range(&next)?;
-        let next =
-            entries(&answer).first().map(|next| keys::number_in_key(&decode(&next["key"])?, 5));
-        Ok(Some((decode(&found["value"])?, next.transpose()?)))
+        let next = self.first_from(&after, &history)?;
+        Ok(Some((decode(&found["value"])?, next)))
+    }
+
+    fn sub_grants_around(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let prefix = keys::sub_grants(namespace, node);
+        let found = self.last_before(&prefix, tick)?;
+        let found = found.map(|found| decode(&found["value"])).transpose()?;
+        let after = format!("{prefix}{:020}", tick.saturating_add(1));
+        Ok((found, self.first_from(&after, &prefix)?))
     }
 
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<u64>) -> Result<(), Fault> {

@@ -27,12 +27,12 @@ const ACQUIRE_PATIENCE: Duration = Duration::from_millis(2_500);
 const LONGEST_ANSWER: u64 = 64 << 10;
 
 /// Brokers that can be asked, and which of them granted what.
-struct HttpLessor {
-    agent: Agent,
+pub(super) struct HttpLessor {
+    pub(super) agent: Agent,
     /// The addresses of the URL; the first is asked first.
-    addresses: Vec<String>,
+    pub(super) addresses: Vec<String>,
     /// What goes into the header `Authorization`.
-    authorization: Option<String>,
+    pub(super) authorization: Option<String>,
     /// Which broker granted a node: there it is renewed and given back.
     granted_by: HashMap<u64, Granter>,
 }
@@ -48,6 +48,11 @@ struct Granter {
 
 /// Reads the URL; does not connect.
 pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
+    Ok(Box::new(parse(url)?))
+}
+
+/// Reads the URL.
+pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
     let url = ServerUrl::parse(url, &["token-file", "tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
     let from_file = url.file("token-file")?.map(|file| {
@@ -59,12 +64,12 @@ pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
         if !path.starts_with('/') {
             return Err(url.reject("the URL is not of the form http+unix:///path/of/the/socket"));
         }
-        return Ok(Box::new(HttpLessor {
+        return Ok(HttpLessor {
             agent: unix_agent(Path::new(&path))?,
             addresses: vec!["http://localhost".into()],
             authorization: from_file.as_deref().map(bearer),
             granted_by: HashMap::new(),
-        }));
+        });
     }
     let (token, hosts) = match rest.rsplit_once('@') {
         None => (None, rest),
@@ -82,12 +87,12 @@ pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
     let first = (random::fraction() * addresses.len() as f64) as usize % addresses.len();
     addresses.rotate_left(first);
     let tls = if scheme == "https" { Some(tls_config(&url)?) } else { None };
-    Ok(Box::new(HttpLessor {
+    Ok(HttpLessor {
         agent: agent(tls),
         addresses,
         authorization: from_file.or(token).as_deref().map(bearer),
         granted_by: HashMap::new(),
-    }))
+    })
 }
 
 fn bearer(token: &str) -> String {
@@ -137,26 +142,8 @@ impl HttpLessor {
         let request = self.agent.configure_request(request);
         let request =
             request.allow_non_standard_methods(true).timeout_global(Some(patience)).build();
-        let mut answer = self.agent.run(request).map_err(|error| unreachable(&error))?;
-        let status = answer.status();
-        let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
-        let body = body.map_err(|error| unreachable(&error))?;
-        if status.is_success() {
-            let body = if body.is_empty() { b"null" } else { body.as_slice() };
-            return serde_json::from_slice(body).map_err(|error| {
-                Failure::Answer(Fault::Rejected(format!(
-                    "{address}: no answer of a broker: {error}"
-                )))
-            });
-        }
-        match serde_json::from_slice::<ErrorJson>(&body) {
-            Ok(ErrorJson { error }) => Err(error.into_failure(address)),
-            // A proxy in between.
-            Err(_) if status.is_server_error() => Err(unreachable(&status)),
-            Err(_) => Err(Failure::Answer(Fault::Rejected(format!(
-                "{address}: {status}: this is no broker"
-            )))),
-        }
+        let answer = self.agent.run(request).map_err(|error| unreachable(&error))?;
+        read_answer(address, answer, LONGEST_ANSWER)
     }
 
     /// At the broker that granted the node; if that one cannot be reached, at any other, which says
@@ -247,8 +234,37 @@ impl Lessor for HttpLessor {
     }
 }
 
+/// What a broker has answered, if it has at most so many bytes.
+pub(super) fn read_answer<T: DeserializeOwned>(
+    address: &str,
+    mut answer: ureq::http::Response<ureq::Body>,
+    longest: u64,
+) -> Result<T, Failure> {
+    let unreachable =
+        |error: &dyn std::fmt::Display| Failure::Unreachable(format!("{address}: {error}"));
+    let status = answer.status();
+    let body = answer.body_mut().with_config().limit(longest).read_to_vec();
+    let body = body.map_err(|error| unreachable(&error))?;
+    if status.is_success() {
+        let body = if body.is_empty() { b"null" } else { body.as_slice() };
+        return serde_json::from_slice(body).map_err(|error| {
+            let text = format!("{address}: no answer of a broker: {error}");
+            Failure::Answer(Fault::Rejected(text))
+        });
+    }
+    match serde_json::from_slice::<ErrorJson>(&body) {
+        Ok(ErrorJson { error }) => Err(error.into_failure(address)),
+        // A proxy in between.
+        Err(_) if status.is_server_error() => Err(unreachable(&status)),
+        Err(_) => {
+            let text = format!("{address}: {status}: this is no broker");
+            Err(Failure::Answer(Fault::Rejected(text)))
+        }
+    }
+}
+
 /// Why there is no answer of use.
-enum Failure {
+pub(super) enum Failure {
     /// Nobody knows whether the request arrived.
     Unreachable(String),
     /// A broker has answered.

@@ -15,6 +15,8 @@
 mod agent;
 mod json;
 mod lessor;
+mod reader;
 
 pub use json::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
 pub(super) use lessor::connect;
+pub use reader::{BrokerListing, BrokerReader, LeaseJson, LeasesJson};

@@ -25,6 +25,7 @@
 //! GRANT SELECT, UPDATE ON ids.flakeid_namespace TO service;
 //! GRANT SELECT, INSERT, UPDATE ON ids.flakeid_node TO service;
 //! GRANT SELECT, INSERT ON ids.flakeid_grant TO service;
+//! GRANT SELECT, INSERT ON ids.flakeid_sub_grant TO service;
 //! GRANT SELECT, INSERT ON ids.flakeid_run TO service;
 //! ```
 //!

@@ -8,7 +8,7 @@ pub(super) const TRIGGER_EXISTS: u16 = 1359;
 ///
 /// The triggers hold against everybody who may not drop them: rows stay, history stays as it was
 /// written, and numbers that safety rests on only rise, except for a fence in a release.
-pub(super) const CREATE: [&str; 12] = [
+pub(super) const CREATE: [&str; 15] = [
     "CREATE TABLE IF NOT EXISTS flakeid_schema (version BIGINT NOT NULL PRIMARY KEY)
      ENGINE = InnoDB",
     "CREATE TABLE IF NOT EXISTS flakeid_namespace (
@@ -40,6 +40,7 @@ pub(super) const CREATE: [&str; 12] = [
         expires BIGINT NOT NULL,
         incarnation VARCHAR(255) NOT NULL,
         fixed BOOLEAN NOT NULL,
+        history_until BIGINT NOT NULL CHECK (history_until >= 0),
         PRIMARY KEY (namespace, node),
         KEY flakeid_node_coldest (namespace, fence, node),
         KEY flakeid_node_name (namespace, owner_name, fence, node),
@@ -57,8 +58,23 @@ pub(super) const CREATE: [&str; 12] = [
         owner_host VARCHAR(255) NOT NULL,
         owner_pid BIGINT NOT NULL,
         acquired BIGINT NOT NULL,
+        previous_until BIGINT NOT NULL,
         KEY flakeid_grant_start (namespace, node, start, grant_number),
         CONSTRAINT flakeid_grant_namespace FOREIGN KEY (namespace)
+            REFERENCES flakeid_namespace (name)
+     ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS flakeid_sub_grant (
+        namespace VARCHAR(64) NOT NULL,
+        node BIGINT NOT NULL,
+        start BIGINT NOT NULL,
+        block_grant BIGINT NOT NULL,
+        grant_number BIGINT NOT NULL,
+        owner_name VARCHAR(255) NOT NULL,
+        owner_host VARCHAR(255) NOT NULL,
+        owner_pid BIGINT NOT NULL,
+        acquired BIGINT NOT NULL,
+        PRIMARY KEY (namespace, node, start, block_grant, grant_number),
+        CONSTRAINT flakeid_sub_grant_namespace FOREIGN KEY (namespace)
             REFERENCES flakeid_namespace (name)
      ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     "CREATE TABLE IF NOT EXISTS flakeid_run (
@@ -89,5 +105,9 @@ pub(super) const CREATE: [&str; 12] = [
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused'",
     "CREATE TRIGGER flakeid_grant_keeps BEFORE UPDATE ON flakeid_grant FOR EACH ROW
      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused'",
-    "INSERT IGNORE INTO flakeid_schema VALUES (3)",
+    "CREATE TRIGGER flakeid_sub_grant_stays BEFORE DELETE ON flakeid_sub_grant FOR EACH ROW
+     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused'",
+    "CREATE TRIGGER flakeid_sub_grant_keeps BEFORE UPDATE ON flakeid_sub_grant FOR EACH ROW
+     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused'",
+    "INSERT IGNORE INTO flakeid_schema VALUES (4)",
 ];

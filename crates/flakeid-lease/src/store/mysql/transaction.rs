@@ -31,6 +31,7 @@ impl SqlTransaction for MysqlTransaction<'_> {
         by_node: "FORCE INDEX (PRIMARY)",
         // A duplicate is a conflict.
         insert_node: ["VALUES (", ")"],
+        insert_new: ["INSERT IGNORE INTO", ""],
         count_nodes: "SELECT COUNT(*) FROM flakeid_node FORCE INDEX (PRIMARY)
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3",
     };

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::super::{Candidates, Fault, Ledger, Store};
 use super::{create_namespace, open_namespace, record_run, run};
 use crate::protocol::{
-    Acquire, Grant, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row, State,
-    rules,
+    Acquire, Grant, Handover, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row,
+    State, Token, rules, sub_grants,
 };
 use crate::random;
 
@@ -64,7 +64,7 @@ fn acquire_with(
         };
         ledger.put_row(row.as_ref(), &granted)?;
         if kept.keeps_history {
-            ledger.record(&record_of(&granted))?;
+            ledger.record(&record_of(row.as_ref(), &granted))?;
         }
         Ok(rules::grant_of(&kept, &granted, request))
     })
@@ -76,7 +76,7 @@ fn acquire_with(
 /// # Errors
 /// As [`acquire`].
 pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
-    renew_with(store, namespace, || *request)
+    renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
 /// As [`renew`], for a request whose clock was read at `read`; see [`acquire_read_at`].
@@ -89,14 +89,32 @@ pub fn renew_read_at(
     request: &Renew,
     read: Instant,
 ) -> Result<Renewed, Fault> {
-    renew_with(store, namespace, || Renew { waited_ms: ms_since(read), ..*request })
+    renew_block(store, namespace, request, read, &Handover::default()).map(|(renewed, _)| renewed)
+}
+
+/// As [`renew_read_at`], for a block of nodes: its holder's grants go into the history in the same
+/// transaction. Returns also up to which tick the history is complete now: 0 if the store was put back and
+/// may lack some of them. A renewal that was applied before writes nothing.
+///
+/// # Errors
+/// As [`acquire`]; [`Fault::Rejected`] for a grant that is not of the block.
+pub fn renew_block(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Renew,
+    read: Instant,
+    handover: &Handover,
+) -> Result<(Renewed, u64), Fault> {
+    let request = || Renew { waited_ms: ms_since(read), ..*request };
+    renew_with(store, namespace, request, handover)
 }
 
 fn renew_with(
     store: &mut dyn Store,
     namespace: &str,
     request: impl Fn() -> Renew,
-) -> Result<Renewed, Fault> {
+    handover: &Handover,
+) -> Result<(Renewed, u64), Fault> {
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
         let request = &request();
@@ -109,11 +127,39 @@ fn renew_with(
             ledger.put_namespace(&kept)?;
         }
         let renewed = rules::renew(&kept, row.as_ref(), request, now)?;
-        if row.as_ref() != Some(&renewed) {
-            ledger.put_row(row.as_ref(), &renewed)?;
-        }
-        Ok(rules::renewed_of(&renewed))
+        let renewed = match &row {
+            Some(before) if *before != renewed => {
+                put_with(ledger, &kept, before, renewed, request.token, handover)?
+            }
+            _ => renewed,
+        };
+        Ok((rules::renewed_of(&renewed), renewed.history_until))
     })
+}
+
+/// Writes a row that its holder renewed or released, and what it hands over to the history.
+fn put_with(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    before: &Row,
+    after: Row,
+    held: Token,
+    handover: &Handover,
+) -> Result<Row, Fault> {
+    let (after, recorded) = sub_grants::hand_over(kept, before, after, held, handover)
+        .map_err(|sub| {
+            let text = format!(
+                "a broker of namespace {:?} reports a grant of node {} from tick {} on, which is not \
+                 within its block {}: this is a fault of the broker",
+                kept.name, sub.node, sub.start, before.node
+            );
+            Fault::Rejected(text)
+        })?;
+    ledger.put_row(Some(before), &after)?;
+    if !recorded.is_empty() {
+        ledger.record_sub_grants(&recorded)?;
+    }
+    Ok(after)
 }
 
 fn ms_since(read: Instant) -> u64 {
@@ -125,6 +171,19 @@ fn ms_since(read: Instant) -> u64 {
 /// # Errors
 /// As [`acquire`].
 pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Result<(), Fault> {
+    release_block(store, namespace, request, &Handover::default())
+}
+
+/// As [`release`], for a block of nodes: its holder's grants go into the history in the same transaction.
+///
+/// # Errors
+/// As [`renew_block`].
+pub fn release_block(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Release,
+    handover: &Handover,
+) -> Result<(), Fault> {
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
         let kept = match open_namespace(ledger, now) {
@@ -135,8 +194,8 @@ pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Res
         let row = read_row(ledger, &kept, request.node)?;
         // A row from before a restoration may be older than what its holder used.
         let row = row.filter(|row| row.incarnation == kept.incarnation);
-        if let Some(released) = rules::release(row.as_ref(), request) {
-            ledger.put_row(row.as_ref(), &released)?;
+        if let (Some(before), Some(released)) = (&row, rules::release(row.as_ref(), request)) {
+            put_with(ledger, &kept, before, released, request.token, handover)?;
         }
         Ok(())
     })
@@ -230,8 +289,10 @@ fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     )))
 }
 
-fn record_of(row: &Row) -> Record {
+/// What the history keeps of a grant, given the row that was there before it.
+fn record_of(before: Option<&Row>, row: &Row) -> Record {
     Record {
+        previous_until: before.map_or(0, |before| before.history_until),
         node: row.node,
         grant: row.grant,
         start: row.start,

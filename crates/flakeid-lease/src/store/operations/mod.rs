@@ -3,12 +3,13 @@
 
 mod lease;
 mod operator;
+mod whois;
 
-pub use lease::{acquire, acquire_read_at, release, renew, renew_read_at};
-pub use operator::{
-    Listing, PastHolder, Repair, adopt, describe, fast_forward, init, init_lost, list, repair,
-    whois,
+pub use lease::{
+    acquire, acquire_read_at, release, release_block, renew, renew_block, renew_read_at,
 };
+pub use operator::{Listing, Repair, adopt, describe, fast_forward, init, init_lost, list, repair};
+pub use whois::{PastHolder, whois};
 
 use super::{Continuity, Fault, Ledger, Store};
 use crate::protocol::{Namespace, Refusal, rules};

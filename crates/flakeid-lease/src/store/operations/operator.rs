@@ -2,7 +2,7 @@
 
 use super::super::{Continuity, Fault, Store};
 use super::{create_namespace, read_namespace, run};
-use crate::protocol::{Bounds, Namespace, Owner, Record, Refusal, Row, State, rules};
+use crate::protocol::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 
 /// Creates a namespace of which it is known that it never existed before: nothing is waited for,
 /// unless the store itself knows that it has lost something.
@@ -158,6 +158,7 @@ fn apply_repair(
             expires: 0,
             incarnation: kept.incarnation.clone(),
             fixed: false,
+            history_until: 0,
         });
     };
     let applies = match repair {
@@ -230,36 +231,5 @@ pub fn adopt(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault>
             }
         }
         Ok(adopted)
-    })
-}
-
-/// Which process held a node at a tick.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastHolder {
-    /// The grant.
-    pub record: Record,
-    /// The first tick that it does not cover.
-    pub fence: u64,
-}
-
-/// Who held a node at a tick; `None` if nobody did, or it is not in the history. Windows of one
-/// node are disjoint, so the answer is exact.
-///
-/// # Errors
-/// [`Refusal::MissingNamespace`]; the store's fault.
-pub fn whois(
-    store: &mut dyn Store,
-    namespace: &str,
-    node: u64,
-    tick: u64,
-) -> Result<Option<PastHolder>, Fault> {
-    run(store, namespace, |ledger| {
-        read_namespace(ledger)?;
-        let Some((record, next)) = ledger.record_at(node, tick)? else { return Ok(None) };
-        let fence = match next {
-            Some(start) => start,
-            None => ledger.row(node)?.map_or(record.start, |row| row.fence),
-        };
-        Ok((tick < fence).then_some(PastHolder { record, fence }))
     })
 }

@@ -4,9 +4,10 @@ use serde_json::{Map, Value as Json};
 
 use super::super::Fault;
 use super::super::values::{
-    Cells, Value, damage_fault, namespace_values, record_values, row_values, to_bigint,
+    Cells, Value, damage_fault, namespace_values, record_values, row_values, sub_grant_values,
+    to_bigint,
 };
-use crate::protocol::{Namespace, Record, Row};
+use crate::protocol::{Namespace, Record, Row, SubGrant};
 
 /// The fields in the order of the columns, without the node, which is in the key.
 const NAMESPACE: [&str; 10] = [
@@ -21,7 +22,7 @@ const NAMESPACE: [&str; 10] = [
     "quiet_ms",
     "keeps_history",
 ];
-const ROW: [&str; 13] = [
+const ROW: [&str; 14] = [
     "fence",
     "start",
     "token",
@@ -35,8 +36,13 @@ const ROW: [&str; 13] = [
     "expires",
     "incarnation",
     "fixed",
+    "history_until",
 ];
-const RECORD: [&str; 6] = ["grant", "start", "name", "host", "pid", "acquired"];
+const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", "previous_until"];
+const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
+
+/// What earlier builds did not write: 0 where it is missing.
+const ADDED: [&str; 2] = ["history_until", "previous_until"];
 
 /// A namespace as it is kept.
 pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
@@ -65,8 +71,17 @@ pub(super) fn record_text(record: &Record) -> Result<String, Fault> {
 
 /// Reads what [`record_text`] wrote.
 pub(in super::super) fn record_of(namespace: &str, node: u64, text: &str) -> Result<Record, Fault> {
-    let values = read(&RECORD, namespace, Some(node), text)?;
-    Cells::read_record(namespace, values).map(|(record, _)| record)
+    Cells::read_record(namespace, read(&RECORD, namespace, Some(node), text)?)
+}
+
+/// A sub-grant as it is kept.
+pub(super) fn sub_grant_text(sub: &SubGrant) -> Result<String, Fault> {
+    Ok(write(&SUB_GRANT, sub_grant_values(sub)?.split_off(1)))
+}
+
+/// Reads what [`sub_grant_text`] wrote.
+pub(super) fn sub_grant_of(namespace: &str, node: u64, text: &str) -> Result<SubGrant, Fault> {
+    Cells::read_sub_grant(namespace, read(&SUB_GRANT, namespace, Some(node), text)?)
 }
 
 /// NULL, which only a token can be, is an empty text.
@@ -101,6 +116,7 @@ fn read(
             Some(Json::String(text)) => Value::Text(text),
             Some(Json::Bool(boolean)) => Value::Boolean(boolean),
             Some(Json::Number(number)) if number.is_i64() => number.as_i64().into(),
+            None if ADDED.contains(field) => Value::Integer(0),
             None => return Err(damage_fault(namespace, signed, field, "(missing)")),
             Some(_) if *field == "token" => {
                 return Err(damage_fault(namespace, signed, field, "(not shown)"));
@@ -134,6 +150,7 @@ mod tests {
             expires: i64::MAX,
             incarnation: "i".into(),
             fixed: true,
+            history_until: 6,
         }
     }
 
@@ -146,8 +163,27 @@ mod tests {
         let namespace = Namespace { floor: 9, ..Namespace::new("n", Layout::SONYFLAKE) };
         assert_eq!(namespace_of("n", &namespace_text(&namespace).unwrap()).unwrap(), namespace);
 
-        let record = Record { node: 7, grant: 2, start: 5, owner: row().owner, acquired: 4 };
+        let owner = row().owner;
+        let record = Record {
+            node: 7,
+            grant: 2,
+            start: 5,
+            owner: owner.clone(),
+            acquired: 4,
+            previous_until: 3,
+        };
         assert_eq!(record_of("n", 7, &record_text(&record).unwrap()).unwrap(), record);
+
+        let sub = SubGrant { node: 7, start: 5, block_grant: 2, grant: 1, owner, acquired: 4 };
+        assert_eq!(sub_grant_of("n", 7, &sub_grant_text(&sub).unwrap()).unwrap(), sub);
+    }
+
+    #[test]
+    fn what_earlier_builds_wrote_is_read() {
+        let mut fields: Json = serde_json::from_str(&row_text(&row()).unwrap()).unwrap();
+        fields.as_object_mut().unwrap().remove("history_until");
+        let older = Row { history_until: 0, ..row() };
+        assert_eq!(row_of("n", 7, &fields.to_string()).unwrap(), older);
     }
 
     #[test]

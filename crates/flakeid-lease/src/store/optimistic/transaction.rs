@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Candidates, Continuity, Fault, Ledger};
-use super::json::{namespace_of, namespace_text, record_of, record_text, row_of, row_text};
-use super::versioned_store::{Head, NewRow, ReadRow, VersionedStore, WriteSet};
-use crate::protocol::{Namespace, Owner, Record, Row, State};
+use super::super::{Candidates, Continuity, Fault, Ledger, SubGrantsAround};
+use super::json::{
+    namespace_of, namespace_text, record_of, record_text, row_of, row_text, sub_grant_of,
+    sub_grant_text,
+};
+use super::versioned_store::{Head, NewRow, NewSubGrant, ReadRow, VersionedStore, WriteSet};
+use crate::protocol::{Namespace, Owner, Record, Row, State, SubGrant};
 
 /// One attempt of a transaction.
 pub(super) struct Transaction<'a, S: VersionedStore> {
@@ -20,6 +23,7 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     namespace: Option<Namespace>,
     rows: BTreeMap<u64, Row>,
     records: Vec<Record>,
+    sub_grants: Vec<SubGrant>,
     /// The incarnation that is about to be written to the namespace, which raises the floor.
     incarnation: Option<String>,
     resets_row_marks: bool,
@@ -37,6 +41,7 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
             namespace: None,
             rows: BTreeMap::new(),
             records: Vec::new(),
+            sub_grants: Vec::new(),
             incarnation: None,
             resets_row_marks: false,
         }
@@ -46,7 +51,10 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
     /// several reads; except for a read of all rows, which was one.
     pub(super) fn commit(self) -> Result<(), Fault> {
         let Some(head) = self.head else { return Ok(()) };
-        let writes = self.namespace.is_some() || !self.rows.is_empty() || !self.records.is_empty();
+        let writes = self.namespace.is_some()
+            || !self.rows.is_empty()
+            || !self.records.is_empty()
+            || !self.sub_grants.is_empty();
         let read_rows = &self.read_rows;
         let version = |row: &Option<(Row, S::Version)>| row.as_ref().map(|(_, v)| v.clone());
         let rows = self.rows.values().map(|row| {
@@ -63,6 +71,10 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
             .records
             .iter()
             .map(|record| Ok((record.node, record.start, record.grant, record_text(record)?)));
+        let sub_grants = self.sub_grants.iter().map(|sub| {
+            let SubGrant { node, start, block_grant, grant, .. } = *sub;
+            Ok(NewSubGrant { node, start, block_grant, grant, text: sub_grant_text(sub)? })
+        });
         let write_set = WriteSet {
             namespace_read: head.namespace.map(|(_, version)| version),
             rows_read: if self.read_all {
@@ -74,6 +86,7 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
             namespace: self.namespace.as_ref().map(namespace_text).transpose()?,
             rows: rows.collect::<Result<_, Fault>>()?,
             records: records.collect::<Result<_, Fault>>()?,
+            sub_grants: sub_grants.collect::<Result<_, Fault>>()?,
             resets_row_marks: self.resets_row_marks,
         };
         self.store.commit(self.name, &write_set)
@@ -120,6 +133,7 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
                 expires: 0,
                 incarnation: incarnation.into(),
                 fixed: false,
+                history_until: 0,
             });
             self.rows.insert(node, row);
         }
@@ -261,10 +275,32 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    fn record_at(&mut self, node: u64, tick: u64) -> Result<Option<(Record, Option<u64>)>, Fault> {
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
         // The history of a node grows only when its row changes, so comparing the row is enough.
         self.row(node)?;
-        let found = self.store.record_at(self.name, node, tick)?;
-        found.map(|(text, next)| Ok((record_of(self.name, node, &text)?, next))).transpose()
+        let Some((found, next)) = self.store.record_at(self.name, node, tick)? else {
+            return Ok(None);
+        };
+        let read = |text: &String| record_of(self.name, node, text);
+        Ok(Some((read(&found)?, next.as_ref().map(read).transpose()?)))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        self.sub_grants.extend_from_slice(sub_grants);
+        Ok(())
+    }
+
+    /// It grows only when the row of the block changes, which whoever asks has read.
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        self.head()?;
+        let (found, next) = self.store.sub_grants_around(self.name, node, tick)?;
+        let read = |text: Option<String>| {
+            text.map(|text| sub_grant_of(self.name, node, &text)).transpose()
+        };
+        Ok((read(found)?, read(next)?))
     }
 }

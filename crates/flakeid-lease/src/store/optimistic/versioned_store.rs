@@ -30,6 +30,15 @@ pub(in super::super) struct NewRow {
     pub is_new: bool,
 }
 
+/// A sub-grant to be written, unless it is there already.
+pub(in super::super) struct NewSubGrant {
+    pub node: u64,
+    pub start: u64,
+    pub block_grant: u64,
+    pub grant: u64,
+    pub text: String,
+}
+
 /// What one transaction depends on and wants written, all or nothing.
 pub(in super::super) struct WriteSet<V> {
     /// The namespace's version when it was read; `None` if it did not exist.
@@ -44,6 +53,8 @@ pub(in super::super) struct WriteSet<V> {
     pub rows: Vec<NewRow>,
     /// New records: node, start, grant, text.
     pub records: Vec<(u64, u64, u64, String)>,
+    /// New sub-grants.
+    pub sub_grants: Vec<NewSubGrant>,
     /// Whether the rows that are there from now on count as all that ever were.
     pub resets_row_marks: bool,
 }
@@ -100,13 +111,21 @@ pub(in super::super) trait VersionedStore {
     /// The nodes that have a row but no mark that they were granted, or a mark but no row.
     fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
 
-    /// The node's last record that starts at or before a tick, and the start of the one after it.
+    /// The node's last record that starts at or before a tick, and the one after it.
     fn record_at(
         &mut self,
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<u64>)>, Fault>;
+    ) -> Result<Option<(String, Option<String>)>, Fault>;
+
+    /// The node's last sub-grant that starts at or before a tick, and its first one after the tick.
+    fn sub_grants_around(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault>;
 
     /// Writes everything if nothing that it depends on has changed, else [`Fault::Conflict`].
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<Self::Version>)

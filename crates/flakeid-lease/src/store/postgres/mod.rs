@@ -31,6 +31,7 @@
 //! GRANT SELECT, UPDATE ON flakeid_namespace TO service;
 //! GRANT SELECT, INSERT, UPDATE ON flakeid_node TO service;
 //! GRANT SELECT, INSERT ON flakeid_grant TO service;
+//! GRANT SELECT, INSERT ON flakeid_sub_grant TO service;
 //! ```
 //!
 //! With `INSERT ON flakeid_namespace` it may also create further namespaces.

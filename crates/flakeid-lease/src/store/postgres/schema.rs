@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS flakeid_node (
     expires bigint NOT NULL,
     incarnation text NOT NULL,
     fixed boolean NOT NULL,
+    history_until bigint NOT NULL CHECK (history_until >= 0),
     PRIMARY KEY (namespace, node),
     CHECK (fence >= start)
 );
@@ -53,10 +54,24 @@ CREATE TABLE IF NOT EXISTS flakeid_grant (
     owner_name text NOT NULL,
     owner_host text NOT NULL,
     owner_pid bigint NOT NULL,
-    acquired bigint NOT NULL
+    acquired bigint NOT NULL,
+    previous_until bigint NOT NULL
 );
 CREATE INDEX IF NOT EXISTS flakeid_grant_start
     ON flakeid_grant (namespace, node, start, grant_number);
+
+CREATE TABLE IF NOT EXISTS flakeid_sub_grant (
+    namespace text NOT NULL REFERENCES flakeid_namespace (name),
+    node bigint NOT NULL,
+    start bigint NOT NULL,
+    block_grant bigint NOT NULL,
+    grant_number bigint NOT NULL,
+    owner_name text NOT NULL,
+    owner_host text NOT NULL,
+    owner_pid bigint NOT NULL,
+    acquired bigint NOT NULL,
+    PRIMARY KEY (namespace, node, start, block_grant, grant_number)
+);
 
 CREATE OR REPLACE FUNCTION flakeid_keep() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -109,5 +124,9 @@ DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_grant;
 CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_grant
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
 
-INSERT INTO flakeid_schema VALUES (3) ON CONFLICT DO NOTHING;
+DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_sub_grant;
+CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_sub_grant
+    FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
+
+INSERT INTO flakeid_schema VALUES (4) ON CONFLICT DO NOTHING;
 ";

@@ -59,6 +59,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
         by_node: "",
         insert_node: ["VALUES (", ") ON CONFLICT DO NOTHING"],
         // In order, and so by the primary key: other indexes have no order to begin and end by.
+        insert_new: ["INSERT INTO", "ON CONFLICT DO NOTHING"],
         count_nodes: "SELECT count(*) FROM (
                  SELECT FROM flakeid_node
                  WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 ORDER BY node OFFSET 0

@@ -1,9 +1,9 @@
--- namespace, rows, used, fences, history
+-- namespace, rows, used, fences, history, sub-grants
 -- | the run that was read, how many replicas must confirm,
 --   the namespace's text or '', changes or '', its new text or '',
 --   whether the present rows count as all that ever were, whether to write in any case,
 --   how many rows were read (node, text or ''), how many are written (node, fence, text),
---   how many records (member)
+--   how many records (member), how many sub-grants (member)
 local at = 0
 local function take() at = at + 1; return ARGV[at] end
 
@@ -11,7 +11,7 @@ local function take() at = at + 1; return ARGV[at] end
 local known, confirming = take(), tonumber(take())
 local now, replicas = run(confirming)
 if now ~= known or replicas < confirming then return 0 end
-for key = 3, 5 do redis.call('ZCARD', KEYS[key]) end
+for key = 3, 6 do redis.call('ZCARD', KEYS[key]) end
 redis.call('HLEN', KEYS[2])
 if (redis.call('HGET', KEYS[1], 'text') or '') ~= take() then return 0 end
 local changes = take()
@@ -33,9 +33,11 @@ for _ = 1, tonumber(take()) do
     redis.call('ZADD', KEYS[3], 0, node)
     redis.call('ZADD', KEYS[4], fence, node)
 end
-for _ = 1, tonumber(take()) do
-    writes = true
-    redis.call('ZADD', KEYS[5], 0, take())
+for key = 5, 6 do
+    for _ = 1, tonumber(take()) do
+        writes = true
+        redis.call('ZADD', KEYS[key], 0, take())
+    end
 end
 if whole == '1' then redis.call('HSET', KEYS[1], 'rows', redis.call('HLEN', KEYS[2])) end
 if writes then redis.call('HINCRBY', KEYS[1], 'changes', 1) end

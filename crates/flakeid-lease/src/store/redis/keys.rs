@@ -14,6 +14,8 @@ pub(super) struct Keys {
     pub fences: String,
     /// Sorted set of `node:start:grant:record`.
     pub history: String,
+    /// Sorted set of `node:start:block_grant:grant:sub-grant`.
+    pub sub_grants: String,
 }
 
 impl Keys {
@@ -28,6 +30,7 @@ impl Keys {
             used: key(":used"),
             fences: key(":fences"),
             history: key(":history"),
+            sub_grants: key(":sub-grants"),
         }
     }
 }

@@ -14,7 +14,7 @@
 //! Each server, or sentinel with its server, gets its share of the connection time-out, 2 s, so one that
 //! hangs does not keep the next from being tried.
 //!
-//! - Each namespace is five keys, `flakeid:{namespace}` and the like: one hash slot of a cluster.
+//! - Each namespace is six keys, `flakeid:{namespace}` and the like: one hash slot of a cluster.
 //!   No key has a time to live, and a server that evicts keys is refused.
 //! - A namespace that is missing is an error: a server that lost everything must not grant.
 //! - Each run of the server counts as another store, because Redis may forget the last second. One

@@ -38,6 +38,27 @@ impl RedisStore {
     fn run_command<T: FromRedisValue>(&mut self, command: &redis::Cmd) -> Result<T, Fault> {
         command.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))
     }
+
+    /// Of a sorted set of members `node:start:…`: the last one of a node that starts at or before a
+    /// tick, and the first one after the tick.
+    fn members_around(
+        &mut self,
+        key: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let (node, after) = (pad(node), pad(tick.saturating_add(1)));
+        let mut last = redis::cmd("ZREVRANGEBYLEX");
+        last.arg(key).arg(format!("({node}:{after}")).arg(format!("[{node}:"));
+        last.arg("LIMIT").arg(0).arg(1);
+        let found: Vec<String> = self.run_command(&last)?;
+        let mut next = redis::cmd("ZRANGEBYLEX");
+        // A semicolon comes after every colon.
+        next.arg(key).arg(format!("[{node}:{after}")).arg(format!("({node};"));
+        next.arg("LIMIT").arg(0).arg(1);
+        let next: Vec<String> = self.run_command(&next)?;
+        Ok((found.into_iter().next(), next.into_iter().next()))
+    }
 }
 
 fn invoke<T: FromRedisValue>(
@@ -163,30 +184,35 @@ impl VersionedStore for RedisStore {
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<u64>)>, Fault> {
+    ) -> Result<Option<(String, Option<String>)>, Fault> {
         let history = Keys::new(namespace).history;
-        let node = pad(node);
-        let mut last = redis::cmd("ZREVRANGEBYLEX");
-        last.arg(&history).arg(format!("({node}:{}", pad(tick.saturating_add(1))));
-        last.arg(format!("[{node}:")).arg("LIMIT").arg(0).arg(1);
-        let found: Vec<String> = self.run_command(&last)?;
-        let Some(found) = found.into_iter().next() else { return Ok(None) };
+        let (found, _) = self.members_around(&history, node, tick)?;
+        let Some(found) = found else { return Ok(None) };
         let mut next = redis::cmd("ZRANGEBYLEX");
         // A semicolon comes after every colon.
-        next.arg(&history).arg(format!("({found}")).arg(format!("({node};"));
+        next.arg(&history).arg(format!("({found}")).arg(format!("({};", pad(node)));
         next.arg("LIMIT").arg(0).arg(1);
         let next: Vec<String> = self.run_command(&next)?;
-        let start = |member: &String| number(member.split(':').nth(1).unwrap_or_default());
-        let next = next.first().map(start).transpose()?;
-        let text = found.splitn(4, ':').nth(3).unwrap_or_default().to_owned();
-        Ok(Some((text, next)))
+        let text = |member: &String| member.splitn(4, ':').nth(3).unwrap_or_default().to_owned();
+        Ok(Some((text(&found), next.first().map(text))))
+    }
+
+    fn sub_grants_around(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let (found, next) = self.members_around(&Keys::new(namespace).sub_grants, node, tick)?;
+        let text = |member: String| member.splitn(5, ':').nth(4).unwrap_or_default().to_owned();
+        Ok((found.map(text), next.map(text)))
     }
 
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<String>) -> Result<(), Fault> {
         let keys = Keys::new(namespace);
         let mut script = self.scripts.commit.prepare_invoke();
         script.key(keys.namespace).key(keys.rows).key(keys.used);
-        script.key(keys.fences).key(keys.history);
+        script.key(keys.fences).key(keys.history).key(keys.sub_grants);
         script.arg(&self.run).arg(self.replicas);
         script.arg(write_set.namespace_read.as_deref().unwrap_or(""));
         script.arg(if write_set.read_all { self.changes.as_str() } else { "" });
@@ -207,6 +233,12 @@ impl VersionedStore for RedisStore {
         for (node, start, grant, text) in &write_set.records {
             let member = format!("{}:{}:{}", pad(*node), pad(*start), pad(*grant));
             script.arg(format!("{member}:{text}"));
+        }
+        script.arg(write_set.sub_grants.len());
+        for sub in &write_set.sub_grants {
+            let [node, start, of_block, grant] =
+                [sub.node, sub.start, sub.block_grant, sub.grant].map(pad);
+            script.arg(format!("{node}:{start}:{of_block}:{grant}:{}", sub.text));
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {

@@ -1,13 +1,15 @@
 //! A namespace in one transaction of an SQL database: the statements that all of them share.
 
-use crate::protocol::{Namespace, Record, Row, Token};
+use crate::protocol::{Namespace, Record, Row, SubGrant, Token};
 use crate::store::gaps::{self, UsedNodes};
-use crate::store::values::{Cells, Value, namespace_values, record_values, row_values, to_bigint};
-use crate::store::{Candidates, Continuity, Fault, Forgotten, Ledger};
+use crate::store::values::{
+    Cells, Value, namespace_values, record_values, row_values, sub_grant_values, to_bigint,
+};
+use crate::store::{Candidates, Continuity, Fault, Forgotten, Ledger, SubGrantsAround};
 
 /// The columns of [`row_values`].
 const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
-     owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed";
+     owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed, history_until";
 
 /// The columns of [`namespace_values`].
 const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
@@ -15,7 +17,14 @@ const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarna
 
 /// The columns of [`record_values`].
 const RECORD_COLUMNS: &str =
-    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired";
+    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired, previous_until";
+
+/// The columns of [`sub_grant_values`].
+const SUB_GRANT_COLUMNS: &str =
+    "node, start, block_grant, grant_number, owner_name, owner_host, owner_pid, acquired";
+
+/// How many sub-grants one statement inserts: eight values each, and every database takes 2,048 of them.
+const MOST_INSERTED: usize = 250;
 
 /// Where databases differ in what they call the same thing.
 pub(in crate::store) struct Dialect {
@@ -36,6 +45,8 @@ pub(in crate::store) struct Dialect {
     /// What goes before and after the values of a new row `?2` of namespace `?1`. An insertion of a row
     /// that exists inserts nothing, or is a conflict.
     pub(in crate::store) insert_node: [&'static str; 2],
+    /// What goes before and after the values of new rows, of which those that exist stay as they are.
+    pub(in crate::store) insert_new: [&'static str; 2],
     /// Counts the rows of namespace `?1` with nodes from `?2` to `?3`.
     pub(in crate::store) count_nodes: &'static str,
 }
@@ -264,7 +275,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
             let assigned = assignments(ROW_COLUMNS, 2);
             format!(
                 "UPDATE flakeid_node SET {assigned} WHERE namespace = ?1 AND node = ?2
-                     AND fence = ?16 AND token {is} ?17 AND state = ?18 AND grant_number = ?19"
+                     AND fence = ?17 AND token {is} ?18 AND state = ?19 AND grant_number = ?20"
             )
         } else {
             let parameters = parameters(ROW_COLUMNS, 2);
@@ -289,20 +300,61 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         self.execute(&sql, &values).map(drop)
     }
 
-    fn record_at(&mut self, node: u64, tick: u64) -> Result<Option<(Record, Option<u64>)>, Fault> {
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        let (node, tick) = (to_bigint("node", node)?, i64::try_from(tick).unwrap_or(i64::MAX));
+        let first = |ledger: &mut Self, condition: &str, values: &[Value]| {
+            let sql = format!(
+                "SELECT {RECORD_COLUMNS} FROM flakeid_grant
+                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
+            );
+            let row = ledger.query(&sql, values)?.into_iter().next();
+            row.map(|cells| Cells::read_record(ledger.namespace, cells)).transpose()
+        };
+        let values = [self.namespace.into(), node.clone(), tick.into()];
+        let last = "start <= ?3 ORDER BY start DESC, grant_number DESC";
+        let Some(found) = first(self, last, &values)? else { return Ok(None) };
+        let (start, grant) = (to_bigint("start", found.start)?, to_bigint("grant", found.grant)?);
+        let values = [self.namespace.into(), node, start, grant];
+        let later = "start >= ?3 AND grant_number > ?4 ORDER BY start, grant_number";
+        let next = first(self, later, &values)?;
+        Ok(Some((found, next)))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        let [insert, or_nothing] = T::DIALECT.insert_new;
+        for part in sub_grants.chunks(MOST_INSERTED) {
+            let mut values = vec![self.namespace.into()];
+            let mut rows = Vec::with_capacity(part.len());
+            for sub in part {
+                rows.push(format!("(?1, {})", parameters(SUB_GRANT_COLUMNS, values.len() + 1)));
+                values.extend(sub_grant_values(sub)?);
+            }
+            let rows = rows.join(", ");
+            let sql = format!(
+                "{insert} flakeid_sub_grant (namespace, {SUB_GRANT_COLUMNS}) VALUES {rows} {or_nothing}"
+            );
+            self.execute(&sql, &values)?;
+        }
+        Ok(())
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
         let tick = i64::try_from(tick).unwrap_or(i64::MAX);
-        let sql = format!(
-            "SELECT {RECORD_COLUMNS}, (
-                 SELECT min(later.start) FROM flakeid_grant later
-                 WHERE later.namespace = ?1 AND later.node = ?2
-                     AND later.grant_number > found.grant_number
-             ) FROM flakeid_grant found
-             WHERE namespace = ?1 AND node = ?2 AND start <= ?3
-             ORDER BY start DESC, grant_number DESC LIMIT 1"
-        );
         let values = [self.namespace.into(), to_bigint("node", node)?, tick.into()];
-        let row = self.query(&sql, &values)?.into_iter().next();
-        row.map(|cells| Cells::read_record(self.namespace, cells)).transpose()
+        let mut first = |condition: &str| {
+            let sql = format!(
+                "SELECT {SUB_GRANT_COLUMNS} FROM flakeid_sub_grant
+                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
+            );
+            let row = self.query(&sql, &values)?.into_iter().next();
+            row.map(|cells| Cells::read_sub_grant(self.namespace, cells)).transpose()
+        };
+        let found = first("start <= ?3 ORDER BY start DESC, block_grant DESC, grant_number DESC")?;
+        Ok((found, first("start > ?3 ORDER BY start, block_grant, grant_number")?))
     }
 }
 

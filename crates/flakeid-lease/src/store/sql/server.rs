@@ -7,7 +7,7 @@ use crate::store::retry::retry_conflicts;
 use crate::store::{Fault, Ledger, Store};
 
 /// The version of the tables.
-const SCHEMA_VERSION: i64 = 3;
+const SCHEMA_VERSION: i64 = 4;
 
 /// The server's own limit for a statement: before the client gives up, so that what the client
 /// reports is what the server says.

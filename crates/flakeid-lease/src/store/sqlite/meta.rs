@@ -62,7 +62,8 @@ impl Meta {
         }
         if version < schema::VERSION {
             let lacking = schema::UPGRADES.iter().filter(|(first, _)| version < *first);
-            let mut statements = lacking.map(|(_, sql)| *sql).chain([schema::FLOOR_TRIGGER]);
+            let in_all = [schema::FLOOR_TRIGGER, schema::SUB_GRANT_TABLE];
+            let mut statements = lacking.map(|(_, sql)| *sql).chain(in_all);
             statements.try_for_each(|sql| connection.execute_batch(sql)).map_err(fault)?;
         }
         let meta = connection.query_row(
@@ -85,6 +86,7 @@ impl Meta {
     pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(schema::CREATE)?;
         connection.execute_batch(schema::FLOOR_TRIGGER)?;
+        connection.execute_batch(schema::SUB_GRANT_TABLE)?;
         let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
                        VALUES (1, ?1, 0, '', '', NULL)";
         connection.execute(columns, [schema::VERSION]).map(drop)

@@ -1,13 +1,13 @@
 //! The tables.
 
-/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`; 2 and 3 lacked what
+/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`; 2 to 4 lacked what
 /// [`UPGRADES`] adds. The next transaction takes such tables over; builds that know only an older
 /// version refuse them from then on.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// What tables of an older version than the first of each pair lack. Without `quiet_ms` no holder goes
 /// on after a restoration, as with the builds that created them.
-pub(super) const UPGRADES: [(i64, &str); 2] = [
+pub(super) const UPGRADES: [(i64, &str); 3] = [
     (
         3,
         "
@@ -20,6 +20,13 @@ ALTER TABLE flakeid_node ADD COLUMN fixed INTEGER NOT NULL DEFAULT 0;
         4,
         "
 ALTER TABLE flakeid_namespace ADD COLUMN block_bits INTEGER NOT NULL DEFAULT 0;
+",
+    ),
+    (
+        5,
+        "
+ALTER TABLE flakeid_node ADD COLUMN history_until INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE flakeid_grant ADD COLUMN previous_until INTEGER NOT NULL DEFAULT 0;
 DROP TRIGGER flakeid_floor_stays;
 ",
     ),
@@ -67,6 +74,7 @@ CREATE TABLE flakeid_node (
     expires INTEGER NOT NULL,
     incarnation TEXT NOT NULL,
     fixed INTEGER NOT NULL,
+    history_until INTEGER NOT NULL,
     PRIMARY KEY (namespace, node)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX flakeid_node_coldest ON flakeid_node (namespace, fence, node);
@@ -80,6 +88,7 @@ CREATE TABLE flakeid_grant (
     owner_host TEXT NOT NULL,
     owner_pid INTEGER NOT NULL,
     acquired INTEGER NOT NULL,
+    previous_until INTEGER NOT NULL,
     PRIMARY KEY (namespace, node, grant_number)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER flakeid_node_stays BEFORE DELETE ON flakeid_node
@@ -117,4 +126,20 @@ WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quie
 BEGIN
     SELECT RAISE(ABORT, 'a floor never falls, and layout and block_bits never change');
 END;
+";
+
+/// The grants that brokers made; before version 5 there was no such table.
+pub(super) const SUB_GRANT_TABLE: &str = "
+CREATE TABLE IF NOT EXISTS flakeid_sub_grant (
+    namespace TEXT NOT NULL,
+    node INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    block_grant INTEGER NOT NULL,
+    grant_number INTEGER NOT NULL,
+    owner_name TEXT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_pid INTEGER NOT NULL,
+    acquired INTEGER NOT NULL,
+    PRIMARY KEY (namespace, node, start, block_grant, grant_number)
+) STRICT, WITHOUT ROWID;
 ";

@@ -39,6 +39,7 @@ impl SqlTransaction for SqliteTransaction<'_> {
             "SELECT ",
             " WHERE NOT EXISTS (SELECT 1 FROM flakeid_node WHERE namespace = ?1 AND node = ?2)",
         ],
+        insert_new: ["INSERT OR IGNORE INTO", ""],
         count_nodes: "SELECT count(*) FROM flakeid_node \
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3",
     };

@@ -1,0 +1,140 @@
+//! `leases ls` and `whois` through a broker, and at its store.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::refusals::refused;
+use crate::run::{run, scratch};
+use crate::serve::{end, serve, serve_with};
+
+fn next(url: &str, more: &[&str]) -> String {
+    run(&[&["next", "--store", url], more].concat()).quiet().text().trim_end().to_owned()
+}
+
+fn whois(id: &str, url: &str) -> Value {
+    run(&["whois", id, "--store", url]).quiet().json().swap_remove(0)
+}
+
+/// Who made an ID is known at the broker at once, and at the store when the block was renewed.
+#[test]
+fn a_client_is_named_by_its_broker_and_by_the_store() {
+    let (_, store) = scratch("brokered");
+    let (mut server, url) = serve(&["--store", &store]);
+    let id = next(&url, &["--name", "import"]);
+    let at_once = whois(&id, &url);
+    assert_eq!(at_once["holder"]["owner"], "import", "{at_once}");
+    assert_eq!(at_once["holder"]["current"], false, "it has given its node back");
+    assert_eq!(at_once["broker"]["owner"], url.as_str());
+    assert_ne!(at_once["broker"]["pid"], at_once["holder"]["pid"]);
+
+    let begun = Instant::now();
+    let later = loop {
+        let found = whois(&id, &store);
+        assert_eq!(found["broker"]["owner"], url.as_str(), "{found}");
+        assert_eq!(found["broker"]["current"], true, "{found}");
+        if !found["holder"].is_null() {
+            break found;
+        }
+        assert!(found["reason"].as_str().unwrap().contains("renews its block"), "{found}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{found}");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!(later["holder"]["owner"], "import");
+    assert_eq!(later["holder"]["pid"], at_once["holder"]["pid"]);
+    assert_eq!(later["holder"]["current"], Value::Null, "only the broker knows");
+    assert_eq!((&later["node"], &later["reason"]), (&at_once["node"], &Value::Null));
+    let range = later["holder"]["from_unix_ms"].as_i64().unwrap()
+        ..later["holder"]["to_unix_ms"].as_i64().unwrap();
+    assert!(range.contains(&later["unix_ms"].as_i64().unwrap()), "{later}");
+
+    // The server's own node, which it still has.
+    let own = run(&["leases", "ls", "--store", &url]).quiet().json();
+    assert_eq!(
+        (own.len(), &own[0]["state"], &own[0]["namespace"]),
+        (1, &"held".into(), &"default".into())
+    );
+    assert_eq!(own[0]["pid"], later["broker"]["pid"]);
+    let all = run(&["leases", "ls", "--all", "--store", &url]).quiet().json();
+    let names: Vec<_> = all.iter().map(|row| (&row["state"], &row["owner"])).collect();
+    assert_eq!(names, [(&"held".into(), &Value::Null), (&"free".into(), &"import".into())]);
+    for field in ["start", "fence", "fence_unix_ms", "acquired_unix_ms", "renewed_unix_ms"] {
+        assert!(all[1][field].as_i64().unwrap() > 0, "{field}: {}", all[1]);
+    }
+    assert_eq!((&all[1]["grant"], &all[1]["host"]), (&1.into(), &later["holder"]["host"]));
+
+    // What it granted last it hands over when it ends.
+    let last = next(&url, &["--name", "last"]);
+    end(&mut server);
+    let found = whois(&last, &store);
+    assert_eq!(found["holder"]["owner"], "last", "{found}");
+    assert_eq!(
+        (&found["holder"]["current"], &found["broker"]["current"]),
+        (&false.into(), &false.into())
+    );
+    assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
+}
+
+/// A broker that is killed before it could hand over leaves its own name.
+#[test]
+fn of_a_killed_broker_the_store_knows_the_broker() {
+    let (_, store) = scratch("brokered_killed");
+    // On a busy machine the broker may have renewed its block before it was killed.
+    let mut attempts = (0..5).map(|_| {
+        let (mut server, url) = serve(&["--store", &store]);
+        let id = next(&url, &["--name", "import"]);
+        server.kill();
+        let found = whois(&id, &store);
+        (id, url, found)
+    });
+    let (id, url, found) = attempts.find(|(.., found)| found["holder"].is_null()).unwrap();
+    assert_eq!((&found["holder"], &found["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
+    assert!(found["reason"].as_str().unwrap().contains("cannot if it is killed"), "{found}");
+    // Another broker has the same to say, and one that does not answer is named.
+    let (_other, other) = serve(&["--store", &store]);
+    let again = whois(&id, &other);
+    assert_eq!((&again["holder"], &again["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
+    let gone = run(&["whois", &id, "--store", &url]);
+    refused(&gone, "FLAKEID_STORE_UNAVAILABLE", &[&url]);
+}
+
+/// What a broker cannot do is refused as before; what it tells needs its token, and its socket.
+#[test]
+fn operators_go_to_the_store() {
+    let (dir, store) = scratch("brokered_refused");
+    let tokens = dir.join("tokens");
+    std::fs::write(&tokens, "correct-horse-battery-staple\n").unwrap();
+    let tokens = tokens.to_str().unwrap();
+    let (_server, url) = serve(&["--store", &store, "--token-file", tokens]);
+    let with_token = format!("{url}?token-file={tokens}");
+    let hint = "name the store that it leases from";
+    for args in [
+        &["leases", "init"][..],
+        &["leases", "release", "1", "--yes"],
+        &["leases", "quarantine", "1", "--yes"],
+        &["leases", "fast-forward", "--by", "1s", "--yes"],
+        &["leases", "adopt", "--yes"],
+    ] {
+        let denied = run(&[args, &["--store", &with_token]].concat());
+        refused(&denied, "FLAKEID_STORE_REJECTED", &[hint]);
+    }
+    let unknown = run(&["leases", "ls", "--store", &url]);
+    refused(&unknown, "FLAKEID_STORE_REJECTED", &["Authorization: Bearer"]);
+    let elsewhere = run(&["leases", "ls", "--namespace", "orders", "--store", &with_token]);
+    refused(&elsewhere, "FLAKEID_STORE_REJECTED", &["no namespace \"orders\""]);
+    assert_eq!(run(&["leases", "ls", "--store", &with_token]).quiet().json().len(), 1);
+    let none = run(&["whois", "17", "--store", &with_token]).quiet().json();
+    assert_eq!(none[0]["reason"], "no window of node 0 in the history covers that tick");
+
+    let socket = dir.join("socket");
+    let at_socket = ["--unix", socket.to_str().unwrap(), "--namespace", "orders"];
+    let (_other, shown) = serve_with(&[&["--store", &store], &at_socket[..]].concat());
+    assert!(shown.starts_with("http+unix:"), "{shown}");
+    let url = format!("http+unix://{}", socket.display());
+    let id = next(&url, &["--namespace", "orders", "--name", "import"]);
+    let found = run(&["whois", &id, "--namespace", "orders", "--store", &url]).quiet().json();
+    assert_eq!(found[0]["holder"]["owner"], "import", "{}", found[0]);
+    let all =
+        run(&["leases", "ls", "--all", "--namespace", "orders", "--store", &url]).quiet().json();
+    assert_eq!(all.len(), 2);
+}

@@ -1,0 +1,204 @@
+//! What a broker tells about its leases and about the holders of the past, to tools that look after them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use flakeid_core::{Id, Layout};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::lessor::{Failure, HttpLessor, parse, read_answer};
+use crate::protocol::{Namespace, Owner, Row, State};
+use crate::store::operations::Listing;
+use crate::store::{Continuity, Fault};
+
+/// How long an answer may take: the broker may have to connect to its store first.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// No page of leases is longer.
+const LONGEST_ANSWER: u64 = 16 << 20;
+/// How many leases are asked for at once.
+const PAGE: usize = 5_000;
+
+/// The leases of a broker, or a page of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeasesJson<'a> {
+    /// By node.
+    pub leases: Vec<LeaseJson<'a>>,
+    /// The namespace's layout, as a descriptor.
+    pub layout: String,
+    /// A block has 2 to the power of this many nodes.
+    pub block_bits: u32,
+    /// How many blocks the broker holds.
+    pub blocks: u64,
+    /// How the broker calls itself.
+    pub broker: Cow<'a, str>,
+    /// Its clock, in Unix milliseconds.
+    pub now: i64,
+}
+
+/// A node that somebody has, or had. Tokens are never shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeaseJson<'a> {
+    /// The node.
+    pub node: u64,
+    /// `held` or `free`.
+    pub state: Cow<'a, str>,
+    /// Which of the node's grants, since the broker has leased the block.
+    pub grant: u64,
+    /// Its first tick.
+    pub start: u64,
+    /// The tick at which its window ends.
+    pub fence: u64,
+    /// The holder's name, or nothing.
+    pub name: Cow<'a, str>,
+    /// The host it runs on.
+    pub host: Cow<'a, str>,
+    /// Its process ID there.
+    pub pid: u32,
+    /// When it was granted, in Unix milliseconds of the broker's clock.
+    pub acquired: i64,
+    /// When it was granted or renewed last.
+    pub renewed: i64,
+    /// From when on it may be granted to another.
+    pub expires: i64,
+}
+
+impl<'a> From<&'a Row> for LeaseJson<'a> {
+    fn from(row: &'a Row) -> Self {
+        Self {
+            node: row.node,
+            state: row.state.name().into(),
+            grant: row.grant,
+            start: row.start,
+            fence: row.fence,
+            name: row.owner.name.as_str().into(),
+            host: row.owner.host.as_str().into(),
+            pid: row.owner.pid,
+            acquired: row.acquired,
+            renewed: row.renewed,
+            expires: row.expires,
+        }
+    }
+}
+
+impl LeaseJson<'_> {
+    /// The row; what is not told of it is empty.
+    fn to_row(&self) -> Option<Row> {
+        let (name, host) = (self.name.to_string(), self.host.to_string());
+        Some(Row {
+            node: self.node,
+            fence: self.fence,
+            start: self.start,
+            token: None,
+            grant: self.grant,
+            state: State::from_name(&self.state)?,
+            owner: Owner { name, host, pid: self.pid },
+            acquired: self.acquired,
+            renewed: self.renewed,
+            expires: self.expires,
+            incarnation: String::new(),
+            fixed: false,
+            history_until: 0,
+        })
+    }
+}
+
+/// The leases of a broker as it told them.
+#[derive(Clone, Debug)]
+pub struct BrokerListing {
+    /// Its nodes as rows, by its clock. The namespace has a layout and `block_bits`; else it is as a new
+    /// one.
+    pub listing: Listing,
+    /// How many nodes the blocks have that it holds.
+    pub nodes: u64,
+}
+
+/// Reads what brokers tell. The first of them that answers is asked.
+pub struct BrokerReader(HttpLessor);
+
+impl std::fmt::Debug for BrokerReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BrokerReader").finish_non_exhaustive()
+    }
+}
+
+impl BrokerReader {
+    /// Reads the URL; does not connect.
+    pub(in crate::store) fn new(url: &str) -> Result<Self, Fault> {
+        parse(url).map(Self)
+    }
+
+    /// The layout of a namespace.
+    ///
+    /// # Errors
+    /// [`Fault::Unavailable`] if no broker answers; [`Fault::Rejected`] if it does not serve leases of the
+    /// namespace, or knows no such token.
+    pub fn layout(&self, namespace: &str) -> Result<Layout, Fault> {
+        layout_of(&self.get(&format!("/v1/{namespace}/leases?limit=1"))?)
+    }
+
+    /// The leases of a namespace, as far as one broker has granted them.
+    ///
+    /// # Errors
+    /// As [`layout`](Self::layout).
+    pub fn leases(&self, namespace: &str) -> Result<BrokerListing, Fault> {
+        let mut rows: Vec<Row> = Vec::new();
+        loop {
+            let from = rows.last().map_or(0, |row| row.node + 1);
+            let path = format!("/v1/{namespace}/leases?from={from}&limit={PAGE}");
+            let page: LeasesJson<'static> = self.get(&path)?;
+            let told = page.leases.len();
+            let in_order = page.leases.iter().all(|lease| lease.node >= from);
+            let new = page.leases.iter().map(LeaseJson::to_row).collect::<Option<Vec<_>>>();
+            rows.extend(new.filter(|_| in_order).ok_or_else(|| unexpected("leases"))?);
+            if told < PAGE {
+                let usual = Namespace::new(namespace, layout_of(&page)?);
+                let namespace = Namespace { block_bits: page.block_bits, ..usual };
+                let (now, continuity) = (page.now, Continuity::Same);
+                let nodes = page.blocks.checked_shl(page.block_bits).unwrap_or(u64::MAX);
+                return Ok(BrokerListing {
+                    listing: Listing { namespace, rows, now, continuity },
+                    nodes,
+                });
+            }
+        }
+    }
+
+    /// Who generated an ID, as the server tells it.
+    ///
+    /// # Errors
+    /// As [`layout`](Self::layout).
+    pub fn holder<T: DeserializeOwned>(&self, namespace: &str, id: Id) -> Result<T, Fault> {
+        self.get(&format!("/v1/{namespace}/ids/{id}/holder"))
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        let mut texts = Vec::new();
+        for address in &self.0.addresses {
+            match self.get_from(address, path) {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Unreachable(text)) => texts.push(text),
+                Err(Failure::Answer(fault)) => return Err(fault),
+            }
+        }
+        Err(Fault::Unavailable(texts.join("; ")))
+    }
+
+    fn get_from<T: DeserializeOwned>(&self, address: &str, path: &str) -> Result<T, Failure> {
+        let mut request = self.0.agent.get(format!("{address}{path}"));
+        if let Some(authorization) = &self.0.authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let answer = request.config().timeout_global(Some(PATIENCE)).build().call();
+        let answer = answer.map_err(|error| Failure::Unreachable(format!("{address}: {error}")))?;
+        read_answer(address, answer, LONGEST_ANSWER)
+    }
+}
+
+fn layout_of(page: &LeasesJson<'_>) -> Result<Layout, Fault> {
+    page.layout.parse().map_err(|_| unexpected("a layout"))
+}
+
+fn unexpected(what: &str) -> Fault {
+    Fault::Rejected(format!("the broker's answer has something else where {what} belong"))
+}

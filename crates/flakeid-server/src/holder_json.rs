@@ -1,0 +1,183 @@
+//! Who generated an ID, as JSON.
+
+use flakeid_core::{Error, Id, Layout, Rfc3339};
+use flakeid_lease::protocol::{Client, Namespace, Owner};
+use flakeid_lease::store::operations::PastHolder;
+use serde::{Deserialize, Serialize};
+
+/// Who generated an ID, by the history of a namespace. The keys stand in this order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HolderJson {
+    /// The ID.
+    pub id: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The ID's node.
+    pub node: u64,
+    /// Its tick.
+    pub tick: u64,
+    /// Its time.
+    pub timestamp: String,
+    /// The same in Unix milliseconds.
+    pub unix_ms: i64,
+    /// Who held the node at that tick; null if that is not known, and then there is a reason.
+    pub holder: Option<HeldJson>,
+    /// In a namespace of blocks: the broker that held the node's block, and had granted the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broker: Option<HeldJson>,
+    /// Why the holder is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A grant of the past.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HeldJson {
+    /// The holder's name; a broker's is its address.
+    pub owner: Option<String>,
+    /// The host it ran on.
+    pub host: Option<String>,
+    /// Its process ID there.
+    pub pid: u32,
+    /// Which of the node's grants; of a client of a broker, since the broker had leased the block.
+    pub grant: u64,
+    /// When it was granted.
+    pub acquired: String,
+    /// When its first tick begins.
+    pub from: String,
+    /// The same in Unix milliseconds.
+    pub from_unix_ms: i64,
+    /// Up to when nobody else had the node, exclusive.
+    pub to: String,
+    /// The same in Unix milliseconds.
+    pub to_unix_ms: i64,
+    /// Whether it still holds the node; null if that is not known.
+    pub current: Option<bool>,
+}
+
+impl HolderJson {
+    /// What is known of an ID's holder, but for whether it still holds the node.
+    ///
+    /// # Errors
+    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the layout has no such ID.
+    pub fn new(id: Id, namespace: &Namespace, found: Option<&PastHolder>) -> Result<Self, Error> {
+        let layout = &namespace.layout;
+        let parts = layout.unpack(id)?;
+        let mut answer = Self {
+            id: id.to_string(),
+            namespace: namespace.name.clone(),
+            node: parts.node,
+            tick: parts.tick,
+            timestamp: layout.timestamp(parts.unix_ms).to_string(),
+            unix_ms: parts.unix_ms,
+            holder: None,
+            broker: None,
+            reason: None,
+        };
+        let node = parts.node;
+        let Some(PastHolder { record, fence, client }) = found else {
+            answer.reason = Some(if namespace.keeps_history {
+                format!("no window of node {node} in the history covers that tick")
+            } else {
+                format!("namespace {} keeps no history", namespace.name)
+            });
+            return Ok(answer);
+        };
+        let granted = HeldJson::new(
+            layout,
+            &record.owner,
+            (record.grant, record.acquired),
+            (record.start, *fence),
+        );
+        let Some(client) = client else {
+            answer.holder = Some(granted);
+            return Ok(answer);
+        };
+        answer.broker = Some(granted);
+        match client {
+            Client::Known { sub_grant, fence } => {
+                answer.holder = Some(HeldJson::new(
+                    layout,
+                    &sub_grant.owner,
+                    (sub_grant.grant, sub_grant.acquired),
+                    (sub_grant.start, *fence),
+                ));
+            }
+            Client::Nobody => {
+                answer.reason = Some(format!("the broker had granted node {node} to nobody"));
+            }
+            Client::Unrecorded => {
+                answer.reason = Some(
+                    "the history has the broker, but not to whom it granted the node: a broker adds that \
+                     when it renews its block, every few seconds, and cannot if it is killed before"
+                        .into(),
+                );
+            }
+        }
+        Ok(answer)
+    }
+}
+
+impl HeldJson {
+    fn new(
+        layout: &Layout,
+        owner: &Owner,
+        (grant, acquired): (u64, i64),
+        (start, fence): (u64, u64),
+    ) -> Self {
+        let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let (from, to) = (layout.unix_ms_at(start), layout.unix_ms_at(fence));
+        Self {
+            owner: named(&owner.name),
+            host: named(&owner.host),
+            pid: owner.pid,
+            grant,
+            acquired: Rfc3339::new(acquired, 3).to_string(),
+            from: layout.timestamp(from).to_string(),
+            from_unix_ms: from,
+            to: layout.timestamp(to).to_string(),
+            to_unix_ms: to,
+            current: None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use flakeid_lease::protocol::{Record, SubGrant};
+
+    use super::*;
+
+    fn found(client: Option<Client>) -> PastHolder {
+        let owner = Owner { name: "http://one".into(), host: "h".into(), pid: 7 };
+        let record =
+            Record { node: 0, grant: 3, start: 100, owner, acquired: 5, previous_until: 0 };
+        PastHolder { record, fence: 900, client }
+    }
+
+    #[test]
+    fn a_client_comes_before_its_broker() {
+        let namespace = Namespace { block_bits: 4, ..Namespace::new("n", Layout::TWITTER) };
+        let id = Id::from_u64(200 << 22);
+        let read = |client| HolderJson::new(id, &namespace, Some(&found(client))).unwrap();
+        let owner = Owner { pid: 9, ..Owner::default() };
+        let sub_grant =
+            SubGrant { node: 0, start: 150, block_grant: 3, grant: 1, owner, acquired: 6 };
+        let known = read(Some(Client::Known { sub_grant, fence: 250 }));
+        let (holder, broker) = (known.holder.unwrap(), known.broker.unwrap());
+        assert_eq!((holder.pid, holder.owner, holder.grant), (9, None, 1));
+        assert_eq!((broker.pid, broker.owner.as_deref()), (7, Some("http://one")));
+        assert_eq!((holder.to_unix_ms - holder.from_unix_ms, known.reason), (100, None));
+
+        for (client, reason) in [(Client::Nobody, "to nobody"), (Client::Unrecorded, "killed")] {
+            let unknown = read(Some(client));
+            assert!(unknown.holder.is_none() && unknown.broker.is_some());
+            assert!(unknown.reason.unwrap().contains(reason), "{reason}");
+        }
+        let direct = read(None);
+        assert!(direct.broker.is_none() && direct.holder.unwrap().pid == 7);
+        let none = HolderJson::new(id, &namespace, None).unwrap();
+        assert!(none.reason.unwrap().contains("no window of node 0"));
+    }
+}

@@ -1,0 +1,186 @@
+//! Who generated an ID: the server reads the history of its store, and nobody else waits for that.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Layout, SystemClock};
+use flakeid_lease::LeaseBuilder;
+use flakeid_lease::broker::{Broker, BrokerOptions};
+use flakeid_lease::protocol::{Bounds, Namespace};
+use flakeid_lease::store::http::LeasesJson;
+use flakeid_lease::store::{Fault, Ledger, Location, MemoryStore, Store, operations};
+use flakeid_server::{HolderJson, Listener, ServeOptions, Service, Tokens};
+
+use crate::client::{TestServer, service};
+
+const TOKEN: &str = "correct-horse-battery-staple";
+
+/// A store of which every new connection needs as many milliseconds for its answers; above a minute it
+/// does not answer.
+#[derive(Clone)]
+struct Slow {
+    store: MemoryStore,
+    delay_ms: Arc<AtomicU64>,
+}
+
+impl Slow {
+    fn new() -> Self {
+        let mut store = MemoryStore::new();
+        let bounds =
+            Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 50, quiet_ms: 2_300 };
+        let usual = Namespace::new("default", Layout::TWITTER);
+        operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..usual }).unwrap();
+        Self { store, delay_ms: Arc::default() }
+    }
+
+    fn connect(&self) -> Result<Box<dyn Store>, Fault> {
+        match self.delay_ms.load(Ordering::SeqCst) {
+            60_000.. => return Err(Fault::Unavailable("the server is away".into())),
+            ms => std::thread::sleep(Duration::from_millis(ms)),
+        }
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Store for Slow {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+}
+
+/// A server of IDs and leases, and its URL with the token in it.
+fn serve(store: &Slow) -> (TestServer, String) {
+    let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
+    let host = listener.tcp_address().unwrap().unwrap();
+    let options = BrokerOptions {
+        window_ms: 600,
+        ttl_ms: 1_500,
+        ..BrokerOptions::new("default", Layout::TWITTER, &format!("http://{host}"))
+    };
+    let opened = store.clone();
+    let clock = Arc::new(SystemClock);
+    let broker = Broker::start_on("memory", move || opened.connect(), options, clock).unwrap();
+    let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
+    let service = Service::new([("default".to_owned(), generator.into())].into())
+        .brokers([broker])
+        .tokens(Tokens::parse(TOKEN).unwrap());
+    let server = TestServer::on(&listener, service, ServeOptions::default());
+    (server, format!("http://:{TOKEN}@{host}"))
+}
+
+fn bearer() -> String {
+    format!("Authorization: Bearer {TOKEN}\r\n")
+}
+
+#[test]
+fn the_holder_is_told_at_once_and_later() {
+    let store = Slow::new();
+    let (server, url) = serve(&store);
+    let own = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
+    let path = format!("/v1/default/ids/{own}/holder");
+    let read = || {
+        let reply = server.ask("GET", &path, &bearer());
+        assert_eq!((reply.status, reply.header("cache-control")), (200, Some("no-store")));
+        serde_json::from_slice::<HolderJson>(&reply.body).unwrap()
+    };
+    let told = read();
+    let holder = told.holder.expect("the broker remembers it");
+    assert_eq!((holder.pid, holder.current), (std::process::id(), Some(true)));
+    let broker = told.broker.expect("the broker");
+    assert!(broker.owner.is_some_and(|owner| owner.starts_with("http://127.0.0.1:")));
+    assert_eq!(told.reason, None);
+
+    // By the store alone, once the block was renewed.
+    let parts = Layout::TWITTER.unpack(flakeid_core::Id::from_u64(own)).unwrap();
+    let begun = Instant::now();
+    loop {
+        let found = operations::whois(&mut store.store.clone(), "default", parts.node, parts.tick);
+        let client = found.unwrap().expect("a broker").client;
+        if matches!(client, Some(flakeid_lease::protocol::Client::Known { .. })) {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{client:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(read().holder.is_some());
+
+    let reader = Location::parse(&url).unwrap().broker_reader().unwrap();
+    let told: HolderJson = reader.holder("default", flakeid_core::Id::from_u64(own)).unwrap();
+    assert_eq!(told.node, parts.node);
+    let leases = reader.leases("default").unwrap();
+    assert_eq!((leases.nodes, leases.listing.rows.len()), (4, 1));
+    assert_eq!(leases.listing.rows[0].grant, 1);
+    let page = server.ask("GET", "/v1/default/leases?limit=1", &bearer());
+    let page: LeasesJson<'_> = serde_json::from_slice(&page.body).unwrap();
+    assert_eq!((page.block_bits, page.blocks), (2, 1));
+}
+
+#[test]
+fn nobody_else_waits_for_the_store() {
+    let store = Slow::new();
+    let (server, _) = serve(&store);
+    let id = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
+    let path = format!("/v1/default/ids/{id}/holder");
+    store.delay_ms.store(1_500, Ordering::SeqCst);
+    let (begun, headers) = (Instant::now(), bearer());
+    std::thread::scope(|scope| {
+        // More than there are threads of the runtime, and more than may read at a time.
+        let readers: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| server.ask("GET", &path, &headers).status)).collect();
+        std::thread::sleep(Duration::from_millis(200));
+        for _ in 0..50 {
+            let asked = Instant::now();
+            assert_eq!(server.ask("POST", "/v1/default/ids", &headers).status, 200);
+            assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
+        }
+        assert!(begun.elapsed() < Duration::from_millis(1_500), "while they wait");
+        let statuses: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+        let answered = statuses.iter().filter(|status| **status == 200).count();
+        assert!((2..8).contains(&answered), "{statuses:?}");
+        assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+    });
+    store.delay_ms.store(60_000, Ordering::SeqCst);
+    let away = server.ask("GET", &path, &bearer());
+    assert_eq!(away.status, 503, "{}", away.text());
+    assert!(away.text().contains("FLAKEID_STORE_UNAVAILABLE"), "{}", away.text());
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let (server, _) = serve(&Slow::new());
+    for (path, headers, status, said) in [
+        ("/v1/default/ids/17/holder", String::new(), 401, "HTTP_UNAUTHORIZED"),
+        ("/v1/default/ids/x/holder", bearer(), 400, "FLAKEID_INVALID_ID"),
+        ("/v1/default/ids/18446744073709551615/holder", bearer(), 400, "FLAKEID_INVALID_ID"),
+        ("/v1/default/ids/17/holder?x=1", bearer(), 400, "unknown parameter"),
+        ("/v1/other/ids/17/holder", bearer(), 404, "no namespace"),
+        ("/v1/default/ids/17/holders", bearer(), 404, "no such path"),
+    ] {
+        let reply = server.ask("GET", path, &headers);
+        assert_eq!(reply.status, status, "{path}: {}", reply.text());
+        assert!(reply.text().contains(said), "{path}: {}", reply.text());
+    }
+    let posted = server.ask("POST", "/v1/default/ids/17/holder", &bearer());
+    assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));
+    let long_ago = server.ask("GET", "/v1/default/ids/17/holder", &bearer());
+    assert!(long_ago.text().contains("\"holder\":null"), "{}", long_ago.text());
+    assert!(long_ago.text().contains("no window of node 0"), "{}", long_ago.text());
+
+    let of_nodes = TestServer::new(service(), ServeOptions::default());
+    let reply = of_nodes.ask("GET", "/v1/default/ids/17/holder", "");
+    assert_eq!(reply.status, 404, "{}", reply.text());
+    assert!(reply.text().contains("grants no leases"), "{}", reply.text());
+}
