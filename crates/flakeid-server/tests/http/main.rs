@@ -10,4 +10,5 @@ mod ids;
 mod leased;
 mod leases;
 mod reads;
+mod resp;
 mod secured;
