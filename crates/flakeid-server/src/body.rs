@@ -1,23 +1,17 @@
 //! Bodies of answers: whole, or IDs in pieces, each generated when the client has taken the one before.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
-use flakeid_core::{Error, Id};
-use flakeid_lease::AnyGenerator;
+use flakeid_core::Error;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use prometheus_client::metrics::counter::Counter;
-use tokio::time::{Sleep, sleep, sleep_until};
 
 use crate::forms::Form;
+use crate::pieces::IdPieces;
 use crate::turns::Turns;
-
-/// How many IDs are generated at a time: a long answer holds up neither others nor memory.
-pub(crate) const PIECE: u64 = 4_096;
 
 /// The body of an answer.
 #[derive(Debug)]
@@ -61,10 +55,10 @@ impl HttpBody for Body {
                         context.waker().wake_by_ref();
                         return Poll::Pending;
                     };
-                    stream.wait = Some(Box::pin(sleep_until(turn.into())));
+                    stream.pieces.wait_until(turn);
                 }
                 let piece = ready!(stream.poll_next(context));
-                stream.yields = stream.left > 0;
+                stream.yields = stream.pieces.left() > 0;
                 Poll::Ready(piece.map(|piece| piece.map(|bytes| Frame::data(bytes.into()))))
             }
         }
@@ -73,7 +67,7 @@ impl HttpBody for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(bytes) => bytes.is_none(),
-            Content::Ids(stream) => stream.left == 0 && stream.generated.is_none(),
+            Content::Ids(stream) => stream.pieces.left() == 0 && stream.generated.is_none(),
         }
     }
 
@@ -87,23 +81,13 @@ impl HttpBody for Body {
     }
 }
 
-/// IDs that are still to be generated, and how.
+/// IDs that are still to be generated, and how they are written.
 #[derive(Debug)]
 pub(crate) struct IdStream {
-    generator: AnyGenerator,
+    pieces: IdPieces,
     form: Form,
-    left: u64,
     is_first: bool,
-    /// The next piece, and how much of it there is.
-    ids: Vec<Id>,
-    filled: usize,
-    /// How long one piece may wait for the generator.
-    max_wait: Duration,
-    waiting_since: Option<Instant>,
-    waits: Counter,
     turns: Arc<Turns>,
-    /// For the generator, or for this answer's turn.
-    wait: Option<Pin<Box<Sleep>>>,
     /// A piece that was generated before it was asked for.
     generated: Option<Vec<u8>>,
     /// Whether others get the thread before the next piece. A socket takes megabytes at a time, so
@@ -112,29 +96,8 @@ pub(crate) struct IdStream {
 }
 
 impl IdStream {
-    pub(crate) fn new(
-        generator: AnyGenerator,
-        form: Form,
-        count: u64,
-        max_wait: Duration,
-        waits: Counter,
-        turns: Arc<Turns>,
-    ) -> Self {
-        Self {
-            generator,
-            form,
-            left: count,
-            is_first: true,
-            ids: Vec::new(),
-            filled: 0,
-            max_wait,
-            waiting_since: None,
-            waits,
-            turns,
-            wait: None,
-            generated: None,
-            yields: false,
-        }
+    pub(crate) fn new(pieces: IdPieces, form: Form, turns: Arc<Turns>) -> Self {
+        Self { pieces, form, is_first: true, turns, generated: None, yields: false }
     }
 
     /// Generates the first piece, so that a generator that cannot is an answer of its own. Returns
@@ -142,7 +105,7 @@ impl IdStream {
     pub(crate) async fn begin(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let first = std::future::poll_fn(|context| self.poll_next(context)).await;
         let first = first.transpose()?.unwrap_or_default();
-        if self.left == 0 {
+        if self.pieces.left() == 0 {
             return Ok(Some(first));
         }
         self.generated = Some(first);
@@ -153,7 +116,7 @@ impl IdStream {
         match self.form {
             Form::Octets => {
                 let generated = self.generated.as_ref().map_or(0, |bytes| bytes.len() as u64);
-                SizeHint::with_exact(self.left.saturating_mul(8).saturating_add(generated))
+                SizeHint::with_exact(self.pieces.left().saturating_mul(8).saturating_add(generated))
             }
             _ => SizeHint::default(),
         }
@@ -164,52 +127,21 @@ impl IdStream {
         if let Some(bytes) = self.generated.take() {
             return Poll::Ready(Some(Ok(bytes)));
         }
-        if self.left == 0 {
-            return Poll::Ready(None);
-        }
-        // A piece is complete before it is sent, so an answer of one piece is complete or an error.
-        let wanted = self.left.min(PIECE) as usize;
-        self.ids.resize(wanted, Id::default());
-        while self.filled < wanted {
-            if let Some(wait) = &mut self.wait {
-                ready!(wait.as_mut().poll(context));
-                self.wait = None;
-            }
-            match self.generator.try_fill(&mut self.ids[self.filled..]) {
-                Ok(filled) => self.filled += filled,
-                Err(error) => {
-                    let Some(wait) = self.wait_for(&error) else {
-                        self.left = 0;
-                        return Poll::Ready(Some(Err(error)));
-                    };
-                    self.wait = Some(Box::pin(sleep(wait)));
-                }
-            }
-        }
-        let filled = std::mem::take(&mut self.filled);
-        self.waiting_since = None;
-        self.left -= filled as u64;
-        let mut out = Vec::with_capacity(filled * self.form.longest() + 16);
+        let ids = match ready!(self.pieces.poll_next(context)) {
+            Some(Ok(ids)) => ids,
+            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+            None => return Poll::Ready(None),
+        };
+        let mut out = Vec::with_capacity(ids.len() * self.form.longest() + 16);
         if self.is_first {
             out.extend_from_slice(self.form.before().as_bytes());
         }
-        self.form.write(&self.ids, self.is_first, &mut out);
+        self.form.write(ids, self.is_first, &mut out);
         self.is_first = false;
-        if self.left == 0 {
+        if self.pieces.left() == 0 {
             out.extend_from_slice(self.form.after().as_bytes());
         }
         Poll::Ready(Some(Ok(out)))
-    }
-
-    /// For how long to wait before the next attempt; `None` if there is none.
-    fn wait_for(&mut self, error: &Error) -> Option<Duration> {
-        let since = *self.waiting_since.get_or_insert_with(|| {
-            self.waits.inc();
-            Instant::now()
-        });
-        let left = self.max_wait.checked_sub(since.elapsed()).filter(|left| !left.is_zero())?;
-        let wait = error.retry_after().filter(|_| error.kind().is_retryable())?;
-        Some(wait.clamp(Duration::from_millis(1), Duration::from_millis(50)).min(left))
     }
 }
 
@@ -218,9 +150,13 @@ impl IdStream {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Wake, Waker};
+    use std::time::Duration;
 
     use flakeid_core::{Generator, ManualClock};
     use http_body_util::BodyExt;
+    use prometheus_client::metrics::counter::Counter;
+
+    use crate::pieces::PIECE;
 
     use super::*;
 
@@ -238,8 +174,8 @@ mod tests {
         let wide = wide.node(0).clock(clock).build().unwrap();
         let wait = Duration::from_secs(1);
         let (count, waits) = (pieces * PIECE, Counter::default());
-        let (form, turns) = (Form::Octets, Arc::clone(turns));
-        Body::ids(IdStream::new(wide.into(), form, count, wait, waits, turns))
+        let pieces = IdPieces::new(wide.into(), count, wait, waits);
+        Body::ids(IdStream::new(pieces, Form::Octets, Arc::clone(turns)))
     }
 
     #[test]

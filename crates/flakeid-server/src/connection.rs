@@ -26,13 +26,7 @@ pub(crate) async fn serve(
     watcher: Watcher,
     idle_timeout: Duration,
 ) {
-    let stream: Box<dyn Stream> = match tls {
-        None => stream,
-        Some(tls) => match timeout(idle_timeout, tls.acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => Box::new(stream),
-            Ok(Err(_)) | Err(_) => return,
-        },
-    };
+    let Some(stream) = encrypted(stream, tls, idle_timeout).await else { return };
     let respond = service_fn(move |request: hyper::Request<Incoming>| {
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.respond(request).await) }
@@ -43,4 +37,17 @@ pub(crate) async fn serve(
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), respond);
     drop(watcher.watch(connection).await);
+}
+
+/// The connection after its handshake, if there is one; `None` if that fails.
+pub(crate) async fn encrypted(
+    stream: Box<dyn Stream>,
+    tls: Option<TlsSettings>,
+    idle_timeout: Duration,
+) -> Option<Box<dyn Stream>> {
+    let Some(tls) = tls else { return Some(stream) };
+    match timeout(idle_timeout, tls.acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => Some(Box::new(stream)),
+        Ok(Err(_)) | Err(_) => None,
+    }
 }

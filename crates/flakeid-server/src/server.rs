@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use crate::connection;
-use crate::listener::{BoundListener, Listener};
+use crate::listener::{BoundListener, Listener, Stream};
+use crate::resp;
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
@@ -24,6 +25,8 @@ const EVENT_INTERVAL: u32 = 8;
 pub struct ServeOptions {
     /// Without it, connections are in the clear.
     pub tls: Option<TlsSettings>,
+    /// Where clients of Redis are served as well; nowhere if it is not given.
+    pub resp: Option<Listener>,
     /// How many connections are served at a time; others wait until one ends.
     pub max_connections: usize,
     /// How long a client may take for a handshake and for the head of a request, and how long a
@@ -37,6 +40,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             tls: None,
+            resp: None,
             max_connections: 10_000,
             idle_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
@@ -48,6 +52,7 @@ impl Default for ServeOptions {
 pub struct Server {
     runtime: Runtime,
     bound: BoundListener,
+    resp: Option<BoundListener>,
     service: Arc<Service>,
     options: ServeOptions,
 }
@@ -65,7 +70,19 @@ impl Server {
             .event_interval(EVENT_INTERVAL)
             .build()?;
         let bound = runtime.block_on(BoundListener::new(listener))?;
-        Ok(Self { runtime, bound, service: Arc::new(service), options })
+        let resp = match &options.resp {
+            Some(listener) => Some(runtime.block_on(BoundListener::new(listener))?),
+            None => None,
+        };
+        Ok(Self { runtime, bound, resp, service: Arc::new(service), options })
+    }
+
+    /// Where clients of Redis are served, if they are.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn resp_address(&self) -> io::Result<Option<Listener>> {
+        self.resp.as_ref().map(BoundListener::address).transpose()
     }
 
     /// Where it listens, with the port that it was given.
@@ -79,12 +96,33 @@ impl Server {
     /// Serves until `stop` is ready; then no more connections are accepted, those that are idle end,
     /// the others have `shutdown_timeout` for their requests, and leased nodes are given back.
     pub fn run(self, stop: impl Future<Output = ()>) {
-        let Self { runtime, bound, service, options } = self;
+        let Self { runtime, bound, resp, service, options } = self;
         runtime.block_on(async {
             let graceful = GracefulShutdown::new();
-            accept(&bound, &service, &options, &graceful, stop).await;
-            drop(bound);
-            drop(timeout(options.shutdown_timeout, graceful.shutdown()).await);
+            let (ending, is_ending) = watch::channel(false);
+            let permits = Arc::new(Semaphore::new(options.max_connections));
+            let (tls, idle_timeout) = (&options.tls, options.idle_timeout);
+            let http = accept(&bound, &service, &permits, |stream| {
+                let (service, watcher) = (Arc::clone(&service), graceful.watcher());
+                connection::serve(stream, tls.clone(), service, watcher, idle_timeout)
+            });
+            let redis = async {
+                let Some(bound) = &resp else { return std::future::pending().await };
+                let serve = |stream| {
+                    let (service, is_ending) = (Arc::clone(&service), is_ending.clone());
+                    resp::serve(stream, tls.clone(), service, is_ending, idle_timeout)
+                };
+                accept(bound, &service, &permits, serve).await;
+            };
+            tokio::select! {
+                () = http => {}
+                () = redis => {}
+                () = stop => {}
+            }
+            drop((bound, resp, is_ending));
+            ending.send_replace(true);
+            let ended = async { tokio::join!(graceful.shutdown(), ending.closed()) };
+            drop(timeout(options.shutdown_timeout, ended).await);
         });
         runtime.shutdown_timeout(Duration::from_secs(1));
         service.close();
@@ -103,35 +141,29 @@ impl Server {
     }
 }
 
-async fn accept(
+/// Accepts connections for ever, each of which `serve` serves.
+async fn accept<F>(
     bound: &BoundListener,
-    service: &Arc<Service>,
-    options: &ServeOptions,
-    graceful: &GracefulShutdown,
-    stop: impl Future<Output = ()>,
-) {
-    let permits = Arc::new(Semaphore::new(options.max_connections));
-    let connections = async {
-        loop {
-            // The semaphore is never closed.
-            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
-            let Ok(stream) = bound.accept().await else {
-                // Out of file descriptors, say: other connections end some time.
-                service.count_accept_failure();
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            };
-            let (service, watcher) = (Arc::clone(service), graceful.watcher());
-            let (tls, idle_timeout) = (options.tls.clone(), options.idle_timeout);
-            tokio::spawn(async move {
-                connection::serve(stream, tls, service, watcher, idle_timeout).await;
-                drop(permit);
-            });
-        }
-    };
-    tokio::select! {
-        () = connections => {}
-        () = stop => {}
+    service: &Service,
+    permits: &Arc<Semaphore>,
+    serve: impl Fn(Box<dyn Stream>) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    loop {
+        // The semaphore is never closed.
+        let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
+        let Ok(stream) = bound.accept().await else {
+            // Out of file descriptors, say: other connections end some time.
+            service.count_accept_failure();
+            sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let served = serve(stream);
+        tokio::spawn(async move {
+            served.await;
+            drop(permit);
+        });
     }
 }
 

@@ -22,6 +22,7 @@ use crate::id_json::{IdJson, layout_name};
 use crate::layout_json::LayoutJson;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
+use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
 use crate::reads;
 use crate::route::{Resource, Route};
@@ -49,6 +50,14 @@ struct Limits {
     max_count: u64,
     /// For each piece of the answer.
     max_wait: Duration,
+}
+
+/// Why there are no IDs.
+#[derive(Debug)]
+pub(crate) enum NoIds {
+    /// The namespace is not served.
+    Unknown(String),
+    Refused(Error),
 }
 
 /// What a namespace's requests need.
@@ -145,6 +154,48 @@ impl Service {
         answer.response
     }
 
+    /// IDs for a client that speaks another protocol than HTTP; at most as many as a request gets.
+    pub(crate) fn pieces(&self, namespace: &str, count: u64) -> Result<IdPieces, NoIds> {
+        let max_count = self.limits.max_count;
+        if !(1..=max_count).contains(&count) {
+            return Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, max_count)));
+        }
+        let Some(served) = self.namespaces.get(namespace) else {
+            return Err(match self.why_unknown(namespace) {
+                Ok(message) => NoIds::Unknown(message),
+                Err(error) => NoIds::Refused(error),
+            });
+        };
+        Ok(served.pieces(count, self.limits))
+    }
+
+    /// Counts IDs whose answer has begun.
+    pub(crate) fn count_ids(&self, namespace: &str, count: u64) {
+        if let Some(served) = self.namespaces.get(namespace) {
+            served.ids.inc_by(count);
+        }
+    }
+
+    /// Counts a request of another protocol than HTTP.
+    pub(crate) fn count_request(
+        &self,
+        operation: &'static str,
+        code: &'static str,
+        began: Instant,
+    ) {
+        let ended = Instant::now();
+        self.metrics.count_request(operation, code, ended - began);
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Whether this token is one of those that clients must show.
+    pub(crate) fn admits_token(&self, token: &[u8]) -> bool {
+        self.tokens.admit_token(token)
+    }
+
     /// Notes that a connection could not be accepted.
     pub(crate) fn count_accept_failure(&self) {
         self.metrics.count_accept_failure();
@@ -230,9 +281,14 @@ impl Service {
     }
 
     fn unknown(&self, namespace: &str) -> Answer {
-        if let Err(error) = Namespace::check_name(namespace) {
-            return error.into();
+        match self.why_unknown(namespace) {
+            Ok(message) => not_found(&message),
+            Err(error) => error.into(),
         }
+    }
+
+    fn why_unknown(&self, namespace: &str) -> Result<String, Error> {
+        Namespace::check_name(namespace)?;
         let mut known: Vec<_> = self.namespaces.keys().map(String::as_str).collect();
         known.extend(
             self.brokers
@@ -240,10 +296,8 @@ impl Service {
                 .filter(|name| !self.namespaces.contains_key(*name))
                 .map(String::as_str),
         );
-        not_found(&format!(
-            "this server has no namespace {namespace:?}; it serves: {}",
-            known.join(", ")
-        ))
+        let known = known.join(", ");
+        Ok(format!("this server has no namespace {namespace:?}; it serves: {known}"))
     }
 }
 
@@ -297,15 +351,18 @@ impl Served {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
-        let (generator, waits) = (self.generator.clone(), self.waits.clone());
-        let turns = Arc::clone(&self.turns);
-        let mut stream = IdStream::new(generator, form, count, limits.max_wait, waits, turns);
+        let pieces = self.pieces(count, limits);
+        let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
         let body = match stream.begin().await? {
             Some(whole) => Body::whole(whole),
             None => Body::ids(stream),
         };
         self.ids.inc_by(count);
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))
+    }
+
+    fn pieces(&self, count: u64, limits: Limits) -> IdPieces {
+        IdPieces::new(self.generator.clone(), count, limits.max_wait, self.waits.clone())
     }
 }
 

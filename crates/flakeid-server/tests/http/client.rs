@@ -24,6 +24,8 @@ pub fn service_of(generator: impl Into<AnyGenerator>) -> Service {
 /// A server that runs until it is dropped.
 pub struct TestServer {
     pub address: SocketAddr,
+    /// Where clients of Redis are served, if they are.
+    pub resp: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,9 +38,11 @@ impl TestServer {
     pub fn on(listener: &Listener, service: Service, options: ServeOptions) -> Self {
         let server = Server::bind(service, listener, options).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
+        let resp = server.resp_address().unwrap();
+        let resp = resp.and_then(|listener| listener.tcp_address().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
-        Self { address, stop: Some(stop), thread: Some(thread) }
+        Self { address, resp, stop: Some(stop), thread: Some(thread) }
     }
 
     pub fn connect(&self) -> Client<TcpStream> {

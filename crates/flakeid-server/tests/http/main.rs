@@ -11,4 +11,5 @@ mod ids;
 mod leased;
 mod leases;
 mod reads;
+mod resp;
 mod secured;

@@ -1,0 +1,111 @@
+//! IDs in pieces of at most 4,096, generated without waiting on the thread.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Error, Id};
+use flakeid_lease::AnyGenerator;
+use prometheus_client::metrics::counter::Counter;
+use tokio::time::{Sleep, sleep, sleep_until};
+
+/// How many IDs are generated at a time: a long answer holds up neither others nor memory.
+pub(crate) const PIECE: u64 = 4_096;
+
+/// IDs that are still to be generated, whatever they are written as.
+pub(crate) struct IdPieces {
+    generator: AnyGenerator,
+    left: u64,
+    /// The next piece, and how much of it there is.
+    ids: Vec<Id>,
+    filled: usize,
+    /// How long one piece may wait for the generator.
+    max_wait: Duration,
+    waiting_since: Option<Instant>,
+    waits: Counter,
+    /// For the generator, or for this answer's turn.
+    wait: Option<Pin<Box<Sleep>>>,
+}
+
+impl IdPieces {
+    pub(crate) fn new(
+        generator: AnyGenerator,
+        count: u64,
+        max_wait: Duration,
+        waits: Counter,
+    ) -> Self {
+        let (ids, filled) = (Vec::new(), 0);
+        Self {
+            generator,
+            left: count,
+            ids,
+            filled,
+            max_wait,
+            waiting_since: None,
+            waits,
+            wait: None,
+        }
+    }
+
+    /// How many IDs come after the pieces so far.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Begins the next piece at that time.
+    pub(crate) fn wait_until(&mut self, turn: Instant) {
+        self.wait = Some(Box::pin(sleep_until(turn.into())));
+    }
+
+    /// The next piece; `None` after the last. Never waits on the thread.
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<&[Id], Error>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        // A piece is complete before it is sent, so an answer of one piece is complete or an error.
+        let wanted = self.left.min(PIECE) as usize;
+        self.ids.resize(wanted, Id::default());
+        while self.filled < wanted {
+            if let Some(wait) = &mut self.wait {
+                ready!(wait.as_mut().poll(context));
+                self.wait = None;
+            }
+            match self.generator.try_fill(&mut self.ids[self.filled..]) {
+                Ok(filled) => self.filled += filled,
+                Err(error) => {
+                    let Some(wait) = self.wait_for(&error) else {
+                        self.left = 0;
+                        return Poll::Ready(Some(Err(error)));
+                    };
+                    self.wait = Some(Box::pin(sleep(wait)));
+                }
+            }
+        }
+        let filled = std::mem::take(&mut self.filled);
+        self.waiting_since = None;
+        self.left -= filled as u64;
+        Poll::Ready(Some(Ok(&self.ids[..filled])))
+    }
+
+    /// For how long to wait before the next attempt; `None` if there is none.
+    fn wait_for(&mut self, error: &Error) -> Option<Duration> {
+        let since = *self.waiting_since.get_or_insert_with(|| {
+            self.waits.inc();
+            Instant::now()
+        });
+        let left = self.max_wait.checked_sub(since.elapsed()).filter(|left| !left.is_zero())?;
+        let wait = error.retry_after().filter(|_| error.kind().is_retryable())?;
+        Some(wait.clamp(Duration::from_millis(1), Duration::from_millis(50)).min(left))
+    }
+}
+
+impl fmt::Debug for IdPieces {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("IdPieces").field("left", &self.left).finish_non_exhaustive()
+    }
+}

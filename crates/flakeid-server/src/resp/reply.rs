@@ -1,0 +1,108 @@
+//! Replies in the protocol of Redis, version 2 or 3.
+
+use flakeid_core::{Error, Id};
+
+/// What is to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the client asked for version 3 (`HELLO 3`).
+    pub(crate) has_maps: bool,
+}
+
+impl Replies {
+    /// A word or two, such as `OK`.
+    pub(crate) fn simple(&mut self, text: &str) {
+        self.line(b'+', text);
+    }
+
+    /// An error; the first word is its code. What a client sent has no line ends in it.
+    pub(crate) fn error(&mut self, code: &str, text: &str) {
+        let text = text.replace(|character: char| character.is_control(), " ");
+        self.line(b'-', &format!("{code} {text}"));
+    }
+
+    /// An error of the library: its text begins with its code already.
+    pub(crate) fn library_error(&mut self, error: &Error) {
+        let text = error.to_string();
+        let text = text.strip_prefix(error.code()).unwrap_or(&text);
+        self.error(error.code(), text.trim_start_matches([':', ' ']));
+    }
+
+    pub(crate) fn integer(&mut self, number: i64) {
+        self.line(b':', itoa::Buffer::new().format(number));
+    }
+
+    pub(crate) fn bulk(&mut self, bytes: &[u8]) {
+        self.length(b'$', bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    pub(crate) fn null(&mut self) {
+        self.bytes.extend_from_slice(if self.has_maps { b"_\r\n" } else { b"$-1\r\n" });
+    }
+
+    /// The beginning of an array of so many elements.
+    pub(crate) fn array(&mut self, count: u64) {
+        self.length(b'*', count);
+    }
+
+    /// The beginning of a map of so many pairs, which version 2 has as an array.
+    pub(crate) fn map(&mut self, pairs: u64) {
+        if self.has_maps {
+            self.length(b'%', pairs);
+        } else {
+            self.array(2 * pairs);
+        }
+    }
+
+    /// IDs as digits.
+    pub(crate) fn ids(&mut self, ids: &[Id]) {
+        let mut digits = itoa::Buffer::new();
+        for id in ids {
+            self.bulk(digits.format(id.to_u64()).as_bytes());
+        }
+    }
+
+    fn length(&mut self, mark: u8, length: u64) {
+        self.line(mark, itoa::Buffer::new().format(length));
+    }
+
+    fn line(&mut self, mark: u8, text: &str) {
+        self.bytes.push(mark);
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions() {
+        for (has_maps, written) in [
+            (false, &b"+OK\r\n-ERR a  b\r\n:-7\r\n$1\r\n7\r\n$-1\r\n*2\r\n"[..]),
+            (true, b"+OK\r\n-ERR a  b\r\n:-7\r\n$1\r\n7\r\n_\r\n%1\r\n"),
+        ] {
+            let mut replies = Replies { has_maps, ..Replies::default() };
+            replies.simple("OK");
+            replies.error("ERR", "a\r\nb");
+            replies.integer(-7);
+            replies.ids(&[Id::from_u64(7)]);
+            replies.null();
+            replies.map(1);
+            assert_eq!(replies.bytes, written);
+        }
+    }
+
+    #[test]
+    fn an_error_has_its_code_once() {
+        let mut replies = Replies::default();
+        replies.library_error(&Error::invalid_option("namespace", "no such"));
+        let text = String::from_utf8_lossy(&replies.bytes).into_owned();
+        assert!(text.starts_with("-FLAKEID_INVALID_OPTION "), "{text}");
+        assert_eq!(text.matches("FLAKEID_INVALID_OPTION").count(), 1, "{text}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Commands as clients of Redis send them: arrays of bulk strings, or a line of words.
+//!
+//! Every length is checked before anything is kept, so a connection holds [`LONGEST`] bytes of a
+//! command at most, whatever its client announces.
+
+use std::fmt;
+use std::str;
+
+/// The longest command, in bytes. More is an error that ends the connection.
+pub(crate) const LONGEST: usize = 16 * 1_024;
+
+/// The most words that a command has.
+const MOST_WORDS: usize = 64;
+
+/// The longest word, in bytes: a token has a few dozen, a namespace 64.
+const LONGEST_WORD: usize = 4_096;
+
+/// The longest line that tells a length, without its end: `*` or `$` and a number.
+const LONGEST_LENGTH: usize = 20;
+
+/// A command, and how many bytes it took.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Request<'a> {
+    /// None for an empty line or array, which nothing is answered to.
+    pub(crate) words: Vec<&'a [u8]>,
+    pub(crate) length: usize,
+}
+
+/// Bytes that no command begins with. What follows them cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed(String);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn malformed<T>(what: impl Into<String>) -> Result<T, Malformed> {
+    Err(Malformed(what.into()))
+}
+
+/// The first command of `input`; `None` if there is only a part of it.
+pub(crate) fn parse(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
+    let request = match input.first() {
+        None => return Ok(None),
+        Some(b'*') => array(input)?,
+        Some(_) => line_of_words(input)?,
+    };
+    match request {
+        Some(request) if request.length > LONGEST => too_long(),
+        None if input.len() >= LONGEST => too_long(),
+        request => Ok(request),
+    }
+}
+
+fn too_long<T>() -> Result<T, Malformed> {
+    malformed(format!("the command is longer than {LONGEST} bytes"))
+}
+
+fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
+    let Some((count, mut at)) = length(input, b'*', MOST_WORDS, "words")? else { return Ok(None) };
+    let mut words = Vec::with_capacity(count);
+    for _ in 0..count {
+        let rest = &input[at..];
+        let Some((length, begin)) = length(rest, b'$', LONGEST_WORD, "bytes of a word")? else {
+            return Ok(None);
+        };
+        let end = begin + length;
+        match rest.get(end..end + 2) {
+            Some(b"\r\n") => {}
+            Some(_) => return malformed("a word is longer than its length says"),
+            None => return Ok(None),
+        }
+        words.push(&rest[begin..end]);
+        at += end + 2;
+    }
+    Ok(Some(Request { words, length: at }))
+}
+
+/// A number after `mark`, and where the next byte after its line is. -1, for nothing, counts as 0 words.
+fn length(
+    input: &[u8],
+    mark: u8,
+    most: usize,
+    of: &str,
+) -> Result<Option<(usize, usize)>, Malformed> {
+    let shown = char::from(mark);
+    if input.first().is_some_and(|first| *first != mark) {
+        return malformed(format!("expected {shown:?} before a length"));
+    }
+    let head = &input[..input.len().min(LONGEST_LENGTH + 2)];
+    let Some(end) = head.windows(2).position(|two| two == b"\r\n") else {
+        if head.len() < LONGEST_LENGTH + 2 {
+            return Ok(None);
+        }
+        return malformed(format!("the length after {shown:?} does not end"));
+    };
+    let digits = &head[1..end];
+    if digits == b"-1" && mark == b'*' {
+        return Ok(Some((0, end + 2)));
+    }
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let number = str::from_utf8(digits).ok().filter(|_| is_number);
+    match number.and_then(|digits| digits.parse::<usize>().ok()) {
+        Some(number) if number <= most => Ok(Some((number, end + 2))),
+        Some(_) => malformed(format!("more than {most} {of}")),
+        None => malformed(format!("the length after {shown:?} is no number up to {most}")),
+    }
+}
+
+/// As people type it into a terminal.
+fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
+    let head = &input[..input.len().min(LONGEST)];
+    let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+    let line = &head[..end];
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let words: Vec<_> = line
+        .split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|word| !word.is_empty())
+        .take(MOST_WORDS + 1)
+        .collect();
+    if words.len() > MOST_WORDS {
+        return malformed(format!("more than {MOST_WORDS} words"));
+    }
+    // A web page can make a browser send such lines to a port of its user's machine, with commands in
+    // what follows them.
+    if words.first().is_some_and(|first| is_http(first)) {
+        return malformed("this port speaks the protocol of Redis, not HTTP");
+    }
+    Ok(Some(Request { words, length: end + 1 }))
+}
+
+fn is_http(word: &[u8]) -> bool {
+    ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "Host:"]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(words: &[Vec<u8>]) -> Vec<u8> {
+        let mut out = format!("*{}\r\n", words.len()).into_bytes();
+        for word in words {
+            out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+            out.extend_from_slice(word);
+            out.extend_from_slice(b"\r\n");
+        }
+        out
+    }
+
+    proptest! {
+        /// What is written is read, whatever follows it; and no part of it is a command.
+        #[test]
+        fn commands_are_read_as_they_were_written(
+            words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
+            after in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let command = written(&words);
+            let input = [command.as_slice(), &after].concat();
+            let request = parse(&input).unwrap().unwrap();
+            prop_assert_eq!(&request.words, &words);
+            prop_assert_eq!(request.length, command.len());
+            for part in 0..command.len() {
+                prop_assert_eq!(parse(&command[..part]), Ok(None));
+            }
+        }
+
+        /// Nothing makes it panic, and what it returns lies in what it was given.
+        #[test]
+        fn any_bytes_have_an_answer(input in prop::collection::vec(
+            prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
+            0..200,
+        )) {
+            if let Ok(Some(request)) = parse(&input) {
+                prop_assert!((1..=input.len()).contains(&request.length));
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_have_limits() {
+        let long_line = "a".repeat(LONGEST);
+        let words = "a ".repeat(MOST_WORDS + 1) + "\r\n";
+        for input in [
+            "*65\r\n",
+            "*1000000000\r\n",
+            "*99999999999999999999999999999999999\r\n",
+            "*-2\r\n",
+            "*+1\r\n",
+            "*\r\n",
+            "*1\r\n$4097\r\n",
+            "*1\r\n$-1\r\n",
+            "*1\r\n:4\r\n",
+            "*1\r\n$1\r\nabc",
+            "*2\r\n*1\r\n",
+            "POST / HTTP/1.1\r\n",
+            "host: localhost\r\n",
+            &long_line,
+            &words,
+        ] {
+            let shown: String = input.chars().take(40).collect();
+            assert!(parse(input.as_bytes()).is_err(), "{shown:?}");
+        }
+        // Each word is allowed, and all of them are too long.
+        let long = written(&vec![vec![0; LONGEST_WORD]; 4]);
+        assert!(parse(&long).is_err());
+        assert!(parse(&long[..LONGEST]).is_err());
+        assert_eq!(parse(&long[..LONGEST - 1]), Ok(None));
+    }
+
+    #[test]
+    fn lines_of_words() {
+        let request = parse(b"  incr\t orders \r\nPING\r\n").unwrap().unwrap();
+        assert_eq!((request.words, request.length), (vec![&b"incr"[..], b"orders"], 17));
+        for empty in [&b"\r\n"[..], b"\n", b"*0\r\n", b"*-1\r\n"] {
+            let request = parse(empty).unwrap().unwrap();
+            assert_eq!((request.words.len(), request.length), (0, empty.len()));
+        }
+        assert_eq!(parse(b""), Ok(None));
+        assert_eq!(parse(b"PING\r"), Ok(None));
+    }
+}

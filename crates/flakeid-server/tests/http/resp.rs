@@ -1,0 +1,280 @@
+//! Clients of Redis: what they send on connecting, IDs, and what no client should send.
+
+use std::collections::HashSet;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_server::{Listener, ServeOptions, Service, Tokens};
+
+use crate::client::{TestServer, service};
+
+const FREE: &str = "127.0.0.1:0";
+
+fn options() -> ServeOptions {
+    ServeOptions { resp: Some(Listener::Tcp(FREE.parse().unwrap())), ..ServeOptions::default() }
+}
+
+fn serving(service: Service, options: ServeOptions) -> (TestServer, SocketAddr) {
+    let server = TestServer::new(service, options);
+    let address = server.resp.unwrap();
+    (server, address)
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+/// Sends bytes, and reads as many as are expected.
+fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
+    stream.write_all(sent.as_bytes()).unwrap();
+    let mut reply = vec![0; expected.len()];
+    stream.read_exact(&mut reply).unwrap();
+    assert_eq!(String::from_utf8_lossy(&reply), expected, "{sent:?}");
+}
+
+/// Sends bytes and QUIT, and reads all that comes.
+fn all(address: SocketAddr, sent: &[u8]) -> String {
+    let mut stream = connect(address);
+    // The server may close before it has read all of it.
+    drop(stream.write_all(sent));
+    drop(stream.write_all(b"QUIT\r\n"));
+    rest(&mut stream)
+}
+
+/// What comes until the server closes the connection.
+fn rest(stream: &mut TcpStream) -> String {
+    let mut reply = Vec::new();
+    match stream.read_to_end(&mut reply) {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            panic!("neither an answer nor an end: {error}")
+        }
+        _ => String::from_utf8_lossy(&reply).into_owned(),
+    }
+}
+
+#[test]
+fn what_clients_say_on_connecting() {
+    let (_server, address) = serving(service(), options());
+    let mut stream = connect(address);
+    let hello = format!(
+        "$6\r\nserver\r\n$7\r\nflakeid\r\n$7\r\nversion\r\n$5\r\n{}\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n\
+         $4\r\nrole\r\n$6\r\nmaster\r\n$5\r\nproto\r\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let rest = "$2\r\nid\r\n:0\r\n$7\r\nmodules\r\n*0\r\n";
+    for (sent, expected) in [
+        ("PING\r\n", "+PONG\r\n".to_owned()),
+        ("*2\r\n$4\r\nPiNg\r\n$2\r\nhi\r\n", "$2\r\nhi\r\n".to_owned()),
+        ("*2\r\n$4\r\nECHO\r\n$3\r\n\0\r\n\r\n", "$3\r\n\0\r\n\r\n".to_owned()),
+        ("HELLO\r\n", format!("*14\r\n{hello}:2\r\n{rest}")),
+        ("CLIENT GETNAME\r\n", "$-1\r\n".to_owned()),
+        ("HELLO 3 SETNAME me\r\n", format!("%7\r\n{hello}:3\r\n{rest}")),
+        ("CLIENT GETNAME\r\n", "$2\r\nme\r\n".to_owned()),
+        ("COMMAND DOCS\r\n", "%0\r\n".to_owned()),
+        ("RESET\r\n", "+RESET\r\n".to_owned()),
+        ("COMMAND DOCS\r\n", "*0\r\n".to_owned()),
+        ("COMMAND COUNT\r\n", ":12\r\n".to_owned()),
+        ("CLIENT SETINFO LIB-NAME redis-py\r\n", "+OK\r\n".to_owned()),
+        ("CLIENT ID\r\nSELECT 0\r\n", ":0\r\n+OK\r\n".to_owned()),
+        ("\r\n*0\r\nPING\r\n", "+PONG\r\n".to_owned()),
+        ("QUIT\r\n", "+OK\r\n".to_owned()),
+    ] {
+        ask(&mut stream, sent, &expected);
+    }
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the end");
+}
+
+/// IDs of both protocols at once, by eight clients, never repeat.
+#[test]
+fn ids_are_nobody_elses() {
+    let (server, address) = serving(service(), options());
+    let ids: Vec<u64> = thread::scope(|scope| {
+        let redis = (0..4).map(|_| {
+            scope.spawn(|| {
+                let sent =
+                    "INCR default\r\nFLAKEID.NEXT default COUNT 5000\r\nflakeid.next default\r\n";
+                let reply = all(address, sent.repeat(3).as_bytes());
+                let is_id = |text: &&str| text.len() > 15;
+                let numbers = reply.split("\r\n").map(|line| line.trim_start_matches(':'));
+                numbers.filter(is_id).map(|text| text.parse().unwrap()).collect::<Vec<u64>>()
+            })
+        });
+        let http = (0..4).map(|_| {
+            scope.spawn(|| {
+                let ask = || server.ask("POST", "/v1/default/ids?count=5000", "").ids();
+                (0..3).flat_map(|_| ask()).collect::<Vec<u64>>()
+            })
+        });
+        let all: Vec<_> = redis.chain(http).collect();
+        all.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(ids.len(), 4 * 3 * 5_002 + 4 * 3 * 5_000);
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+    let metrics = server.ask("GET", "/metrics", "");
+    let issued = format!("flakeid_ids_total{{namespace=\"default\"}} {}", ids.len());
+    assert!(metrics.text().contains(&issued), "{}", metrics.text());
+}
+
+#[test]
+fn what_cannot_be_answered_is_an_error_with_a_code() {
+    let (_server, address) = serving(service().max_count(10), options());
+    for (sent, parts) in [
+        ("FLAKEID.NEXT default COUNT 11", ["-FLAKEID_FIELD_OUT_OF_RANGE", "10"]),
+        ("FLAKEID.NEXT default COUNT 0", ["-FLAKEID_FIELD_OUT_OF_RANGE", "count"]),
+        ("FLAKEID.NEXT default COUNT -1", ["-FLAKEID_INVALID_OPTION", "count"]),
+        ("FLAKEID.NEXT default COUNT 99999999999999999999", ["-FLAKEID_", "10"]),
+        ("FLAKEID.NEXT default 3", ["-ERR", "COUNT N"]),
+        ("INCR other", ["-ERR", "it serves: default"]),
+        ("INCR a/b", ["-FLAKEID_INVALID_OPTION", "1 to 64"]),
+        ("INCR", ["-ERR", "INCR NAMESPACE"]),
+        ("INCRBY default 3", ["-ERR", "FLAKEID.NEXT"]),
+        ("SELECT 1", ["-ERR", "SELECT 0"]),
+        ("HELLO 4", ["-NOPROTO", "HELLO 3"]),
+        ("AUTH secret", ["-ERR", "no token"]),
+        ("CLIENT KILL x", ["-ERR", "SETNAME"]),
+        ("PING a b", ["-ERR", "PING"]),
+    ] {
+        let reply = all(address, format!("{sent}\r\n").as_bytes());
+        assert!(reply.starts_with(parts[0]) && reply.contains(parts[1]), "{sent}: {reply}");
+        assert!(reply.ends_with("\r\n+OK\r\n"), "one error, and the connection goes on: {reply}");
+        assert_eq!(reply.matches("\r\n").count(), 2, "{reply}");
+    }
+}
+
+#[test]
+fn tokens_are_asked_for() {
+    let tokens = Tokens::parse("0123456789abcdef\n").unwrap();
+    let (_server, address) = serving(service().tokens(tokens), options());
+    for sent in
+        ["PING", "INCR default", "FLAKEID.NEXT default", "INFO", "HELLO 3", "CLIENT ID", "X"]
+    {
+        let reply = all(address, format!("{sent}\r\n").as_bytes());
+        assert!(reply.starts_with("-NOAUTH "), "{sent}: {reply}");
+    }
+    for sent in
+        ["AUTH 0123456789abcdeX", "AUTH default x", "HELLO 3 AUTH default 0123456789abcdef0"]
+    {
+        let reply = all(address, format!("{sent}\r\nINCR default\r\n").as_bytes());
+        assert!(reply.starts_with("-WRONGPASS ") && reply.contains("-NOAUTH "), "{sent}: {reply}");
+    }
+    for sent in [
+        "AUTH 0123456789abcdef",
+        "AUTH default 0123456789abcdef",
+        "HELLO 3 AUTH default 0123456789abcdef",
+    ] {
+        let reply =
+            all(address, format!("{sent}\r\nINCR default\r\nRESET\r\nINCR default\r\n").as_bytes());
+        assert!(reply.contains("\r\n:") && reply.contains("+RESET\r\n-NOAUTH"), "{sent}: {reply}");
+    }
+}
+
+#[test]
+fn shapes_that_no_command_has() {
+    let (_server, address) = serving(service(), options());
+    for sent in [
+        &b"*1000000000\r\n"[..],
+        b"*2\r\n$4\r\nINCR\r\n$1000000000\r\n",
+        b"*99999999999999999999999999\r\n",
+        b"*1\r\n$4\r\nPINGPONG\r\n",
+        b"*1\r\n+PING\r\n",
+        b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\n\r\nINCR default\r\n",
+        &[b'a'; 100_000],
+    ] {
+        let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
+        let reply = all(address, sent);
+        // A client that goes on sending may lose the reply to the reset that this causes.
+        let is_error = reply.starts_with("-ERR Protocol error") && reply.matches('\n').count() == 1;
+        assert!(is_error || reply.is_empty(), "{shown}: {reply}");
+        ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
+    }
+    let reply =
+        all(address, b"\xff\xfe\x00\r\n*2\r\n$4\r\nINCR\r\n$2\r\n\xff\xfe\r\n\x16\x03\x01\r\n");
+    assert_eq!(reply.matches("\r\n-").count() + 1, 3, "{reply}");
+}
+
+#[test]
+fn a_pipeline_has_its_replies_in_order() {
+    let (_server, address) = serving(service(), options());
+    let mut stream = connect(address);
+    let mut writer = stream.try_clone().unwrap();
+    let sent = "*2\r\n$4\r\nINCR\r\n$7\r\ndefault\r\n".repeat(10_000) + "QUIT\r\n";
+    let writing = thread::spawn(move || writer.write_all(sent.as_bytes()).unwrap());
+    let reply = rest(&mut stream);
+    writing.join().unwrap();
+    let ids: Vec<i64> =
+        reply.lines().filter_map(|line| line.strip_prefix(':')?.parse().ok()).collect();
+    assert_eq!(ids.len(), 10_000);
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn half_commands_and_silence_end() {
+    let patience = Duration::from_millis(200);
+    let (_server, address) =
+        serving(service(), ServeOptions { idle_timeout: patience, ..options() });
+    let began = Instant::now();
+    let mut silent = connect(address);
+    for sent in ["*2\r\n$4\r\nINC", "*1\r\n$4\r\n", "PIN", "*"] {
+        let mut stream = connect(address);
+        stream.write_all(sent.as_bytes()).unwrap();
+        assert_eq!(rest(&mut stream), "", "{sent:?}");
+    }
+    assert!(began.elapsed() < patience * 9, "{:?}", began.elapsed());
+    ask(&mut silent, "PING\r\n", "+PONG\r\n");
+    assert_eq!(rest(&mut silent), "");
+    assert!(began.elapsed() >= patience * 10);
+}
+
+/// Who takes no replies gets no more of them, and is closed; others are served.
+#[test]
+fn slow_readers_are_given_up() {
+    let patience = Duration::from_millis(500);
+    let (server, address) =
+        serving(service(), ServeOptions { idle_timeout: patience, ..options() });
+    let mut slow = connect(address);
+    slow.write_all("FLAKEID.NEXT default COUNT 100000\r\n".repeat(20).as_bytes()).unwrap();
+    thread::sleep(patience / 2);
+    ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
+    thread::sleep(patience * 3);
+    let text = server.ask("GET", "/metrics", "").text().to_owned();
+    let reply = rest(&mut slow);
+    assert!(reply.len() < 20 * 100_000 * 20, "it ends in the middle: {}", reply.len());
+    let issued = text
+        .lines()
+        .find_map(|line| line.strip_prefix("flakeid_ids_total{namespace=\"default\"} "));
+    assert!(issued.unwrap().parse::<u64>().unwrap() < 2_000_000, "{issued:?}");
+}
+
+#[test]
+fn a_thousand_idle_connections_hold_up_nobody() {
+    let (mut server, address) = serving(service(), options());
+    let idle: Vec<_> = (0..1_000).map(|_| connect(address)).collect();
+    ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
+    let began = Instant::now();
+    server.stop();
+    server.wait();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    for mut stream in idle {
+        assert_eq!(rest(&mut stream), "");
+    }
+}
+
+/// An answer that has begun when the server is to end is completed.
+#[test]
+fn shutdown_waits_for_answers() {
+    let (mut server, address) = serving(service(), options());
+    let mut stream = connect(address);
+    stream.write_all(b"FLAKEID.NEXT default COUNT 100000\r\n").unwrap();
+    let mut first = [0; 9];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"*100000\r\n");
+    server.stop();
+    let reply = rest(&mut stream);
+    assert_eq!(reply.lines().filter(|line| line.len() > 15).count(), 100_000);
+    server.wait();
+    assert!(TcpStream::connect(address).is_err());
+}
