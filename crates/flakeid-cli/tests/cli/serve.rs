@@ -121,6 +121,44 @@ fn a_namespace_of_nodes_has_ids_only() {
     end(&mut child);
 }
 
+/// With `redis-cli`, in both versions of the protocol.
+#[test]
+fn clients_of_redis_get_ids() {
+    let (_, store) = scratch("serve-resp");
+    let mut child = flakeid()
+        .args(["serve", "--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0", "--store", &store])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut child = Serving(child);
+    let http = lines.next().unwrap().unwrap();
+    let redis = lines.next().unwrap().unwrap();
+    let mut ids = std::collections::HashSet::new();
+    for version in ["-2", "-3"] {
+        for (words, count) in [
+            (&["INCR", "default"][..], 1),
+            (&["FLAKEID.NEXT", "default"], 1),
+            (&["FLAKEID.NEXT", "default", "COUNT", "5000"], 5_000),
+        ] {
+            let output = std::process::Command::new("redis-cli")
+                .args(["-u", &redis, "--raw", version])
+                .args(words)
+                .output()
+                .expect("redis-cli: apt-get install redis-tools");
+            let text = String::from_utf8(output.stdout).unwrap();
+            let found: Vec<u64> = text.lines().map(|line| line.parse().expect(line)).collect();
+            assert_eq!(found.len(), count, "{words:?}");
+            ids.extend(found);
+        }
+    }
+    assert_eq!(ids.len(), 2 * 5_002);
+    let reply = ask(&http, "POST /v1/default/ids?count=1");
+    let id = reply.split('"').find_map(|text| text.parse::<u64>().ok()).expect("an ID");
+    assert!(ids.insert(id));
+    end(&mut child);
+}
+
 /// As an orchestrator does it, where there is such a signal.
 pub(crate) fn end(Serving(child): &mut Serving) {
     #[cfg(unix)]
@@ -148,6 +186,9 @@ fn what_cannot_be_served_is_refused() {
     for (args, parts) in [
         (&["--listen", "0.0.0.0:0"][..], ["FLAKEID_INVALID_OPTION", "--insecure"]),
         (&["--listen", "0.0.0.0:0", "--insecure"], ["advertise", "--no-leases"]),
+        (&["--resp", "0.0.0.0:0"], ["resp", "--insecure"]),
+        (&["--resp", "nowhere"], ["resp", "HOST:PORT"]),
+        (&["--resp", &taken], ["cannot listen on", "in use"]),
         (&["--advertise", "localhost"], ["advertise", "http://HOST:PORT"]),
         (&["--block-bits", "9"], ["block_bits 9", "from 0 to 5"]),
         (&["--lease-window", "5s"], ["window_ms 5000", "to 4000"]),

@@ -59,6 +59,8 @@ impl Replies {
 
     /// IDs as digits.
     pub(crate) fn ids(&mut self, ids: &[Id]) {
+        // Each has 27 bytes at most: its length and two line ends besides 20 digits.
+        self.bytes.reserve_exact(ids.len() * 27);
         let mut digits = itoa::Buffer::new();
         for id in ids {
             self.bulk(digits.format(id.to_u64()).as_bytes());

@@ -62,6 +62,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     unix: Option<PathBuf>,
 
+    /// Serve clients of Redis at this address as well: INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE
+    /// COUNT N; port 0 is any free one
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids")]
+    resp: Option<String>,
+
     /// The server's certificate in PEM, followed by those in between
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -144,6 +149,7 @@ Examples:
   flakeid serve --store sqlite://served.db --namespace orders --namespace invoices
   flakeid serve --store sqlite://served.db --unix flakeid.sock
   flakeid serve --store sqlite://served.db --no-ids
+  flakeid serve --store sqlite://served.db --resp 127.0.0.1:7118
 
   curl -X POST localhost:7117/v1/default/ids?count=3
   curl -X POST -H 'Accept: text/plain' localhost:7117/v1/default/ids";
@@ -154,15 +160,20 @@ const MOST_CONNECTIONS: u64 = 1 << 20;
 pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let listener = listener(args)?;
+    let resp = args.resp.as_deref().map(|text| tcp_listener("resp", text)).transpose()?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
-    check_exposure(args, &listener, tls.is_some() && verifies)?;
+    for (name, listener) in [("listen", Some(&listener)), ("resp", resp.as_ref())] {
+        if let Some(listener) = listener {
+            check_exposure(args, name, listener, tls.is_some() && verifies)?;
+        }
+    }
     let max_count = number::parse("max-count", &args.max_count, 1, MOST_COUNT)?;
     let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
     let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
-    let options = ServeOptions {
+    let mut options = ServeOptions {
         tls,
         max_connections: most as usize,
         shutdown_timeout: Duration::from_millis(timeout),
@@ -175,11 +186,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let location = args.store.location()?;
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     // Before anything is leased, so that two servers at one address do not take nodes in vain.
-    let listener = match listener {
-        Listener::Tcp(address) => Listener::bound(address)
-            .map_err(|error| Failure::io(format!("cannot listen on {address}"), error))?,
-        listener => listener,
-    };
+    let listener = bound(listener)?;
+    options.resp = resp.map(bound).transpose()?;
     let leasing = if args.no_leases {
         None
     } else {
@@ -243,9 +251,18 @@ fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -
         Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
         address => format!("{scheme}://{address}"),
     };
+    let resp = server
+        .resp_address()
+        .map_err(|error| Failure::io("cannot tell the address of --resp", error))?
+        .map(|address| {
+            format!("{}://{address}", if scheme == "https" { "rediss" } else { "redis" })
+        });
     let mut out = terminal::stream();
     if terminal::is_terminal() {
         writeln!(out, "{url} serves {}", shown.join(", "))?;
+        if let Some(resp) = &resp {
+            writeln!(out, "{resp} serves clients of Redis")?;
+        }
         let first = names.first().map_or("default", String::as_str);
         match &address {
             Listener::Unix(path) => {
@@ -259,6 +276,9 @@ fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -
         }
     } else {
         writeln!(out, "{url}")?;
+        if let Some(resp) = &resp {
+            writeln!(out, "{resp}")?;
+        }
     }
     out.flush()?;
     Ok(())
@@ -268,17 +288,34 @@ fn listener(args: &ServeArgs) -> Result<Listener, Failure> {
     if let Some(path) = &args.unix {
         return Ok(Listener::Unix(path.clone()));
     }
+    tcp_listener("listen", &args.listen)
+}
+
+fn tcp_listener(name: &'static str, text: &str) -> Result<Listener, Failure> {
     let unknown = |error: io::Error| {
-        let reason = format!("{:?} is not HOST:PORT, such as 127.0.0.1:7117: {error}", args.listen);
-        Failure::from(Error::invalid_option("listen", &reason))
+        let reason = format!("{text:?} is not HOST:PORT, such as 127.0.0.1:7117: {error}");
+        Failure::from(Error::invalid_option(name, &reason))
     };
-    let mut addresses = args.listen.to_socket_addrs().map_err(unknown)?;
+    let mut addresses = text.to_socket_addrs().map_err(unknown)?;
     let address: Option<SocketAddr> = addresses.next();
     address.map(Listener::Tcp).ok_or_else(|| unknown(io::ErrorKind::NotFound.into()))
 }
 
+fn bound(listener: Listener) -> Result<Listener, Failure> {
+    match listener {
+        Listener::Tcp(address) => Listener::bound(address)
+            .map_err(|error| Failure::io(format!("cannot listen on {address}"), error)),
+        listener => Ok(listener),
+    }
+}
+
 /// Beyond this host, nobody gets IDs who has not shown something, and nobody listens in.
-fn check_exposure(args: &ServeArgs, listener: &Listener, is_guarded: bool) -> Result<(), Failure> {
+fn check_exposure(
+    args: &ServeArgs,
+    name: &'static str,
+    listener: &Listener,
+    is_guarded: bool,
+) -> Result<(), Failure> {
     let is_local = match listener {
         Listener::Tcp(address) => address.ip().is_loopback(),
         _ => true,
@@ -290,7 +327,7 @@ fn check_exposure(args: &ServeArgs, listener: &Listener, is_guarded: bool) -> Re
         "{listener} can be reached from other hosts: give --tls-cert and --tls-key, and --token-file \
          or --client-ca, or say --insecure"
     );
-    Err(Error::invalid_option("listen", &reason).into())
+    Err(Error::invalid_option(name, &reason).into())
 }
 
 fn tokens(path: &Path) -> Result<Tokens, Failure> {
