@@ -25,6 +25,7 @@ mod answer;
 mod body;
 mod bounds_json;
 mod connection;
+mod cors;
 mod forms;
 mod id_json;
 mod instant;
@@ -43,6 +44,7 @@ mod turns;
 
 pub use body::Body;
 pub use bounds_json::BoundsJson;
+pub use cors::Origins;
 pub use id_json::{IdJson, layout_name};
 pub use instant::parse_instant;
 pub use layout_json::{LayoutJson, layout_obstacle};

@@ -5,6 +5,7 @@
 
 mod abuse;
 mod client;
+mod cors;
 mod ends;
 mod ids;
 mod leased;

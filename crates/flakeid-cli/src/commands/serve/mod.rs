@@ -13,7 +13,7 @@ use flakeid_core::Error;
 use flakeid_lease::LeaseBuilder;
 use flakeid_lease::broker::Broker;
 use flakeid_server::{
-    Listener, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
+    Listener, Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
 };
 
 use crate::args::layout_arg::LayoutArg;
@@ -77,6 +77,10 @@ pub(crate) struct ServeArgs {
     /// File of the tokens, one per line, of which clients must send one (Authorization: Bearer)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// Let web pages of this origin ask (https://app.example); may be given several times; * is any
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    allow_origins: Vec<String>,
 
     /// Listen beyond this host without TLS, or without tokens or client certificates
     #[arg(long)]
@@ -155,6 +159,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let listener = listener(args)?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
+    let mut origins = Origins::default();
+    args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     check_exposure(args, &listener, tls.is_some() && verifies)?;
@@ -228,7 +234,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .brokers(brokers)
         .max_count(max_count)
         .max_wait(Duration::from_millis(max_wait))
-        .tokens(tokens.unwrap_or_default());
+        .tokens(tokens.unwrap_or_default())
+        .origins(origins);
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
     announce(&server, scheme, &names, &shown)?;
