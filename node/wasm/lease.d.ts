@@ -1,4 +1,4 @@
-import type { Generator, Instant, LayoutInput } from './api';
+import type { Instant, LayoutInput } from './api';
 import type { LeaseEvent, LeaseStatus } from './leases';
 
 export * from './api';

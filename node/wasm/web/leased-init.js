@@ -17,7 +17,9 @@ export function init(source) {
 }
 
 async function load(source) {
-  await start({ module_or_path: source ?? new URL('../lib/flakeid_lease_bg.wasm', import.meta.url) });
+  await start({
+    module_or_path: source ?? new URL('../lib/flakeid_lease_bg.wasm', import.meta.url),
+  });
   return defineApi(defineLeasing(glue), (inside) => {
     defineLease(inside);
     return {};

@@ -37,7 +37,9 @@ export class Broker {
     const all = [...given, ...files, ...windows, ...this.#more];
     this.#child = spawn(command, all, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child.once('error', (error) => {
-      throw new Error(`${command}: cargo xtask test --only WebAssembly builds it`, { cause: error });
+      throw new Error(`${command}: cargo xtask test --only WebAssembly builds it`, {
+        cause: error,
+      });
     });
     const [line] = await once(this.#child.stdout, 'data');
     this.url = `${line}`.trim();

@@ -53,7 +53,9 @@ test('require, import and init are one instance, with the names of the other ent
   assert.ok(WebAssembly.validate(bytes));
 });
 
-test('two generators never repeat an ID, and close gives their nodes back', async (t) => {
+test('two generators never repeat an ID, and close gives their nodes back', {
+  timeout: 30_000,
+}, async (t) => {
   const broker = await Broker.start(t);
   const events = [];
   const generators = await Promise.all([
@@ -92,7 +94,7 @@ test('two generators never repeat an ID, and close gives their nodes back', asyn
   assert.ok(kinds.includes('renewed'));
 });
 
-test('a broker that is killed and started again', async (t) => {
+test('a broker that is killed and started again', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const made = new Made();
   const events = [];
@@ -118,7 +120,7 @@ test('a broker that is killed and started again', async (t) => {
   t.diagnostic(`node ${node}, then ${generator.node}`);
 });
 
-test('a broker that is stopped for longer than the window', async (t) => {
+test('a broker that is stopped for longer than the window', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const made = new Made();
   const options = { token: TOKEN, maxWaitMs: 200 };
@@ -142,17 +144,15 @@ test('a broker that is stopped for longer than the window', async (t) => {
   made.add(generator.nextId());
 });
 
-test('another broker is asked where one cannot be reached', async (t) => {
+test('another broker is asked where one cannot be reached', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const url = `http://127.0.0.1:1,${broker.address}/`;
-  const leased = await Promise.all(
-    [1, 2, 3, 4].map(() => Generator.lease(url, { token: TOKEN })),
-  );
+  const leased = await Promise.all([1, 2, 3, 4].map(() => Generator.lease(url, { token: TOKEN })));
   assert.equal(new Set(leased.map(({ node }) => node)).size, 4);
   await Promise.all(leased.map((generator) => generator.close()));
 });
 
-test('what cannot be leased is refused', async (t) => {
+test('what cannot be leased is refused', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const { url } = broker;
   const refused = async (address, options, code, said) => {
@@ -188,7 +188,7 @@ test('what cannot be leased is refused', async (t) => {
   assert.throws(() => again.nextId(), { code: 'FLAKEID_CLOSED' });
 });
 
-test('the example of the guide', async (t) => {
+test('the example of the guide', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const example = readFileSync(`${process.env.FLAKEID_ROOT}/examples/lease_wasm.mjs`, 'utf8');
   const url = 'http://localhost:7117';
