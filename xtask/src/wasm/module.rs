@@ -44,10 +44,10 @@ pub(super) fn make() -> Outcome {
 fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     let name = module.name;
     compiler.cargo("build")?.args(&["--profile", "wasm"]).args(module.features).run()?;
-    let compiled = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
+    let linked = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
     // Not optimised: it takes longer to compile than it runs.
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
-        .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &compiled, GLUE, name])
+        .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &linked, GLUE, name])
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .env("CARGO_TARGET_DIR", target_folder())

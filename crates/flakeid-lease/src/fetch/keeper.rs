@@ -41,8 +41,6 @@ pub(super) struct FetchKeeper {
     pub(super) attempts: u64,
     /// How many grants and renewals have taken effect.
     pub(super) gains: u64,
-    /// Whether retrying cannot fix the last failure.
-    pub(super) cannot_be_fixed: bool,
 }
 
 impl FetchKeeper {
@@ -72,7 +70,6 @@ impl FetchKeeper {
             events: VecDeque::new(),
             attempts: 0,
             gains: 0,
-            cannot_be_fixed: false,
         }
     }
 
@@ -349,7 +346,6 @@ impl FetchKeeper {
         }
         self.status.fence_unix_ms = self.options.layout.unix_ms_at(self.status.fence);
         self.status.last_error = None;
-        self.cannot_be_fixed = false;
         self.attempts += 1;
         self.gains += u64::from(gains);
     }
@@ -366,13 +362,12 @@ impl FetchKeeper {
         self.schedule.failed(error.retry_after());
         self.status.failures += 1;
         self.status.last_error = Some(error.clone());
-        self.cannot_be_fixed = !error.kind().is_retryable();
         self.attempts += 1;
         let is_lost = matches!(fault, Some(Fault::Unavailable(_) | Fault::Conflict));
         let error = error.clone();
         match fault {
             Some(fault) if fault.is_skew() => {
-                self.events.push_back(LeaseEvent::ClockSkew { error })
+                self.events.push_back(LeaseEvent::ClockSkew { error });
             }
             _ if !is_lost => self.events.push_back(LeaseEvent::Refused { error }),
             _ if !self.is_lost => self.events.push_back(LeaseEvent::StoreLost { error }),

@@ -161,8 +161,8 @@ impl FetchLease {
     /// Whether waiting on for `left` is in vain.
     #[must_use]
     pub fn is_in_vain(&self, left: Duration) -> bool {
-        let waits = self.keeper.status.last_error.as_ref().and_then(Error::retry_after);
-        self.keeper.cannot_be_fixed || waits.is_some_and(|waits| waits > left)
+        let Some(error) = &self.keeper.status.last_error else { return false };
+        !error.kind().is_retryable() || error.retry_after().is_some_and(|waits| waits > left)
     }
 
     /// How many attempts to acquire or renew have ended, and how many of them took effect.

@@ -78,7 +78,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Let web pages of this origin ask (https://app.example); may be given several times; * is any
+    /// Let web pages of an origin, as browsers write it, ask; may be given several times; * is any
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
 
