@@ -8,7 +8,9 @@ const TOKEN: &str = "0123456789abcdef";
 
 fn server(origins: &[&str]) -> TestServer {
     let mut allowed = Origins::default();
-    origins.iter().for_each(|origin| allowed.allow(origin).unwrap());
+    for origin in origins {
+        allowed.allow(origin).unwrap();
+    }
     let tokens = Tokens::parse(TOKEN).unwrap();
     TestServer::new(service().origins(allowed).tokens(tokens), ServeOptions::default())
 }
