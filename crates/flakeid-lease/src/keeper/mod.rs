@@ -13,7 +13,9 @@ mod source;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod thread;
 
-pub(crate) use lacking::{unanswered, used_up};
+#[cfg(feature = "fetch")]
+pub(crate) use lacking::unanswered;
+pub(crate) use lacking::used_up;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use lease::{Lease, Observer};
 pub(crate) use options::LeaseOptions;
