@@ -59,14 +59,17 @@
 //     isLeased?: boolean                       if it is true, there are also
 //     close(): Promise<void>, lease(): LeaseFigures | undefined
 //
-// A backend with a system around it also has (see lease.js, local.js, buffered.js, cached.js):
-//   leaseOptions(): string, ringOptions(): string
+// A backend with leases also has (see lease.js):
+//   leaseOptions(): string
+//   hasEmbeddedStore?: boolean                if it is true, the URL may be missing
 //   openLease(url: string | undefined, options: OptionTexts, listener?): Promise<Handle>
 //                                             the listener is called with kind, node, start, fence
 //                                             and error
 //   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
 //     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
 //
+// A backend with a system around it also has (see local.js, buffered.js, cached.js):
+//   ringOptions(): string
 //   bufferSize(size: Text): number            checked
 //   its Handles:
 //     fillSome(ids): number                   waits only if there is none to begin with

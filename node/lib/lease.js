@@ -2,9 +2,13 @@
 
 const { wrongType } = require('./error.js');
 
-// What only backends with leases have: Generator.lease, Generator.auto and the property `lease`.
+// What only backends with leases have: Generator.lease, Generator.auto (of those that have a system
+// around them) and the property `lease`.
 function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf, handleOf }) {
-  const table = tableOf(backend.leaseOptions(), ['nodes', 'onEvent', 'layout', 'epoch']);
+  const described = backend.leaseOptions();
+  // Brokers, which are all that some backends have, choose nodes themselves.
+  const ranges = described.includes('nodes_from: ') ? ['nodes'] : [];
+  const table = tableOf(described, [...ranges, 'onEvent', 'layout', 'epoch']);
 
   function listenerOf(onEvent) {
     if (onEvent === undefined) return undefined;
@@ -40,13 +44,14 @@ function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf
     return open(undefined, options);
   }
 
-  for (const value of [lease, auto]) {
+  for (const value of backend.hasEmbeddedStore ? [lease, auto] : [lease]) {
     Object.defineProperty(Generator, value.name, { value, configurable: true, writable: true });
   }
 
   Object.defineProperty(Generator.prototype, 'lease', {
     get() {
-      const figures = handleOf(this).lease();
+      const handle = handleOf(this);
+      const figures = handle.isLeased ? handle.lease() : undefined;
       if (figures === undefined) return undefined;
       const { numbers, fenceUnixMs, expiresUnixMs, fencedOff, lastError } = figures;
       const [start, fence, renewals, grants, failures] = numbers;

@@ -193,6 +193,7 @@ const backend = {
   setup,
   open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
   openLease,
+  hasEmbeddedStore: true,
 };
 
 // Node's own Buffers, which not every runtime has.

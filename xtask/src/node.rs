@@ -117,7 +117,9 @@ fn pack(target: &Target) -> Result<String, Failed> {
     {
         files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
     }
-    files::copy("node/api.d.ts", format!("{main}/api.d.ts"))?;
+    for file in ["api.d.ts", "leases.d.ts"] {
+        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
+    }
     for folder in [main, platform] {
         for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
             files::copy(file, format!("{folder}/{file}"))?;

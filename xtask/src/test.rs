@@ -97,7 +97,9 @@ fn steps(times: &mut Times) -> Outcome {
         python::test(&Wheel { target: here, free_threaded: None })
     })?;
     let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];
-    let module = [DOCUMENTS, COMMAND, &others, &["crates/flakeid-lease", "tests/campaign"]];
+    // Not the command, which is the broker that it leases from.
+    let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
+    let module = [DOCUMENTS, &others, &tests];
     times.step_without("WebAssembly", &module, wasm::test)
 }
 

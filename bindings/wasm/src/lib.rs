@@ -8,6 +8,9 @@ pub mod clock;
 pub mod failure;
 pub mod generator;
 pub mod layout;
+#[cfg(feature = "lease")]
+pub mod lease;
 pub mod number;
 pub mod options;
+pub mod register;
 pub mod text;

@@ -18,26 +18,49 @@
 //! [`LeaseBuilder::auto`] needs no configuration: it uses the store that `FLAKEID_STORE` names, or
 //! the embedded one of this host. [`store`] says what each kind of store is and must keep,
 //! [`protocol`] is the rule itself, without input or output.
+//!
+//! On `wasm32-unknown-unknown`, where there are neither threads nor sockets, a lease comes from a
+//! broker, by requests that the host sends (the feature `fetch`).
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod any;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod broker;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod chain;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod embedded;
+#[cfg(feature = "fetch")]
+pub mod fetch;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod fork_gate;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod generator;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod host;
 mod keeper;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod machine;
+mod moment;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
 pub mod protocol;
 mod random;
 pub mod store;
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use any::{AnyCachedGenerator, AnyGenerator, AnyLocalGenerator};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use embedded::embedded_url;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use generator::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use host::{set_host_moment, set_host_random};
 pub use keeper::{LeaseEvent, LeaseStatus};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use machine::{host_name, machine_rotation};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use node_source::NodeSource;
 pub use random::token as fresh_token;

@@ -5,6 +5,7 @@ use crate::protocol::Token;
 /// Random bits from the operating system. Where it has none (never seen on systems with threads),
 /// bits that differ from call to call, because what decides over IDs is the store's transaction;
 /// tokens need only differ.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn bits() -> u128 {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
@@ -13,6 +14,13 @@ fn bits() -> u128 {
     }
 }
 
+/// Random bits from the host; no lease is opened without them.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+fn bits() -> u128 {
+    crate::host::random()
+}
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn fallback() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let hash = |salt: u8| {

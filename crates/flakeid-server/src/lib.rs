@@ -25,6 +25,7 @@ mod answer;
 mod body;
 mod bounds_json;
 mod connection;
+mod cors;
 mod forms;
 mod holder_json;
 mod holders;
@@ -47,6 +48,7 @@ mod turns;
 
 pub use body::Body;
 pub use bounds_json::BoundsJson;
+pub use cors::Origins;
 pub use holder_json::{HeldJson, HolderJson};
 pub use id_json::{IdJson, layout_name};
 pub use instant::parse_instant;

@@ -16,6 +16,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::answer::Answer;
 use crate::body::{Body, IdStream};
+use crate::cors::Origins;
 use crate::forms::Form;
 use crate::holders::Reads;
 use crate::id_json::{IdJson, layout_name};
@@ -38,6 +39,7 @@ pub struct Service {
     namespaces: BTreeMap<String, Served>,
     brokers: BTreeMap<String, Broker>,
     tokens: Tokens,
+    origins: Origins,
     limits: Limits,
     metrics: Metrics,
     turns: Arc<Turns>,
@@ -84,8 +86,8 @@ impl Service {
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
         let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
-        let reads = Reads::default();
-        Self { namespaces, brokers, tokens, limits, metrics, turns, reads }
+        let (reads, origins) = (Reads::default(), Origins::default());
+        Self { namespaces, brokers, tokens, origins, limits, metrics, turns, reads }
     }
 
     /// Grants leases too, each broker those of its namespace.
@@ -101,6 +103,13 @@ impl Service {
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = tokens;
+        self
+    }
+
+    /// Lets web pages of these origins ask, and read the answers.
+    #[must_use]
+    pub fn origins(mut self, origins: Origins) -> Self {
+        self.origins = origins;
         self
     }
 
@@ -140,16 +149,20 @@ impl Service {
         let uri = request.uri().clone();
         let route = Route::parse(uri.path());
         let operation = route.as_ref().map_or("none", Route::operation);
-        let answer = match route {
-            None => not_found("there is no such path; /openapi.json lists the paths"),
-            Some(route) if !route.is_public() && !self.admits(&request) => unauthorized(),
-            Some(route) if !route.allows(request.method()) => not_allowed(&route),
-            Some(route) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
+        let preflight = self.origins.preflight(route.as_ref(), &request);
+        let sharing = self.origins.sharing(request.headers());
+        let mut answer = match (route, preflight) {
+            (_, Some(answer)) => answer,
+            (None, _) => not_found("there is no such path; /openapi.json lists the paths"),
+            (Some(route), _) if !route.is_public() && !self.admits(&request) => unauthorized(),
+            (Some(route), _) if !route.allows(request.method()) => not_allowed(&route),
+            (Some(route), _) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
         };
         let ended = Instant::now();
         if answer.response.body().is_whole() {
             self.turns.note_short(ended);
         }
+        sharing.mark(&mut answer.response);
         self.metrics.count_request(operation, answer.code, ended - began);
         answer.response
     }

@@ -61,7 +61,10 @@ function defineBackend(module) {
         countWait: () => generator.countWait(),
       };
       this.layout = generator.layout();
-      this.nodes = [generator.node()];
+    }
+
+    get nodes() {
+      return [this.#generator.node()];
     }
 
     nextId() {
@@ -199,6 +202,8 @@ function defineBackend(module) {
     setClock: (clock, unixMs) => clock.set(unixMs),
     advanceClock: (clock, ms) => clock.advance(ms),
     open: raising(open),
+    Handle,
+    raising,
   };
 }
 

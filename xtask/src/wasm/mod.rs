@@ -6,10 +6,10 @@ mod module;
 
 use std::env;
 
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::node::{npm, tests_below};
-use module::GLUE;
+use module::{GLUE, MODULES, Module};
 
 pub(crate) use module::lint;
 
@@ -19,7 +19,7 @@ const PACKAGE: &str = "target/wasm/package";
 const PROJECT: &str = "target/wasm/project";
 const BENCH: &str = "target/wasm/bench";
 /// The files of `node/lib` that are for the add-on alone.
-const NATIVE: [&str; 5] = ["native.js", "lease.js", "local.js", "buffered.js", "cached.js"];
+const NATIVE: [&str; 4] = ["native.js", "local.js", "buffered.js", "cached.js"];
 
 /// An npm tarball in `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
@@ -30,7 +30,9 @@ pub(crate) fn build() -> Outcome {
     check_version()?;
     files::copy_files("node/wasm", PACKAGE)?;
     files::copy_files("node/wasm/web", &format!("{PACKAGE}/web"))?;
-    files::copy("node/api.d.ts", format!("{PACKAGE}/api.d.ts"))?;
+    for name in ["api.d.ts", "leases.d.ts"] {
+        files::copy(format!("node/{name}"), format!("{PACKAGE}/{name}"))?;
+    }
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         files::copy(name, format!("{PACKAGE}/{name}"))?;
     }
@@ -42,9 +44,12 @@ pub(crate) fn build() -> Outcome {
             files::write(format!("{PACKAGE}/web/{name}"), &module)?;
         }
     }
-    files::copy(format!("{GLUE}/node/flakeid.js"), format!("{PACKAGE}/lib/flakeid.js"))?;
-    files::copy(format!("{GLUE}/node/flakeid_bg.wasm"), format!("{PACKAGE}/lib/flakeid_bg.wasm"))?;
-    files::copy(format!("{GLUE}/web/flakeid.js"), format!("{PACKAGE}/web/flakeid.js"))?;
+    for Module { name, .. } in MODULES {
+        for file in [format!("{name}.js"), format!("{name}_bg.wasm")] {
+            files::copy(format!("{GLUE}/node/{file}"), format!("{PACKAGE}/lib/{file}"))?;
+        }
+        files::copy(format!("{GLUE}/web/{name}.js"), format!("{PACKAGE}/web/{name}.js"))?;
+    }
     npm(&["pack", "--silent", "--pack-destination", DIST, &format!("./{PACKAGE}")]).run()
 }
 
@@ -92,6 +97,8 @@ pub(crate) fn test() -> Outcome {
     // The tests read it too.
     let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     packages::ensure(&[(&chromium, "chromium")])?;
+    // The broker that they lease from.
+    Step::cargo(&["build", "--quiet", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
     files::empty(PROJECT)?;
     files::copy_files("node/wasm/test", PROJECT)?;
     files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;
@@ -109,6 +116,7 @@ pub(crate) fn test() -> Outcome {
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .env("FLAKEID_PACKAGE", "flakeid-wasm")
         .env("FLAKEID_ROOT", root())
+        .env("FLAKEID_COMMAND", target_folder().join("release/flakeid"))
         .run()
 }
 

@@ -18,22 +18,41 @@ const FEATURES: [&str; 4] = [
     "--enable-sign-ext",
 ];
 
-/// 40 KB. Download size is the price of a page that uses it.
-const MOST_BYTES: usize = 40 * 1024;
+/// One of the package's modules.
+pub(super) struct Module {
+    /// Of its files.
+    pub(super) name: &'static str,
+    /// Of the crate.
+    features: &'static [&'static str],
+    /// How large it may be, compressed. Download size is the price of a page that uses it.
+    most_bytes: usize,
+}
 
-/// Leaves `node/` and `web/` in the folder of the glue, with the same module in both.
+/// Leases have a module of their own, so that the other one does not grow.
+pub(super) const MODULES: [Module; 2] = [
+    Module { name: "flakeid", features: &[], most_bytes: 40 * 1024 },
+    Module { name: "flakeid_lease", features: &["--features", "lease"], most_bytes: 96 * 1024 },
+];
+
+/// Leaves `node/` and `web/` in the folder of the glue, with the same modules in both.
 pub(super) fn make() -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
-    Compiler::find()?.cargo("build")?.args(&["--profile", "wasm"]).run()?;
-    let compiled = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
+    let compiler = Compiler::find()?;
+    MODULES.iter().try_for_each(|module| make_one(compiler, module))
+}
+
+fn make_one(compiler: Compiler, module: &Module) -> Outcome {
+    let name = module.name;
+    compiler.cargo("build")?.args(&["--profile", "wasm"]).args(module.features).run()?;
+    let linked = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
     // Not optimised: it takes longer to compile than it runs.
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
-        .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &compiled, GLUE])
+        .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &linked, GLUE, name])
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .env("CARGO_TARGET_DIR", target_folder())
         .run()?;
-    let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/flakeid_bg.wasm"));
+    let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/{name}_bg.wasm"));
     if files::bytes(&node)? != files::bytes(&web)? {
         return Err(Failed("the modules for Node and for the web differ".to_owned()));
     }
@@ -41,7 +60,7 @@ pub(super) fn make() -> Outcome {
         .args(&FEATURES)
         .args(&[&node, "-o", &node])
         .run()?;
-    check_size(&files::bytes(&node)?)
+    check_size(module, &files::bytes(&node)?)
 }
 
 /// For WebAssembly, with the same compiler.
@@ -49,7 +68,7 @@ pub(crate) fn lint() -> Outcome {
     match Compiler::find()? {
         // In the profile that is built, so that macros are compiled once for both.
         Compiler::Rustup => {
-            let profile = ["--profile", "wasm", "--", "-D", "warnings"];
+            let profile = ["--profile", "wasm", "--all-features", "--", "-D", "warnings"];
             Compiler::Rustup.cargo("clippy")?.args(&profile).run()
         }
         Compiler::Debian => {
@@ -61,7 +80,8 @@ pub(crate) fn lint() -> Outcome {
     }
 }
 
-fn check_size(module: &[u8]) -> Outcome {
+fn check_size(module: &Module, bytes: &[u8]) -> Outcome {
+    let Module { name, most_bytes, .. } = module;
     let failed = |error: std::io::Error| Failed(format!("gzip: {error}"));
     let mut gzip = Command::new("gzip")
         .arg("-9c")
@@ -70,14 +90,14 @@ fn check_size(module: &[u8]) -> Outcome {
         .spawn()
         .map_err(failed)?;
     let input = gzip.stdin.take().map(|mut pipe| {
-        let module = module.to_vec();
-        std::thread::spawn(move || pipe.write_all(&module))
+        let bytes = bytes.to_vec();
+        std::thread::spawn(move || pipe.write_all(&bytes))
     });
     let size = gzip.wait_with_output().map_err(failed)?.stdout.len();
     drop(input);
-    println!("the module: {} bytes, {size} gzipped", module.len());
-    if size == 0 || size > MOST_BYTES {
-        return Err(Failed(format!("the module must be from 1 to {MOST_BYTES} bytes gzipped")));
+    println!("{name}: {} bytes, {size} gzipped", bytes.len());
+    if size == 0 || size > *most_bytes {
+        return Err(Failed(format!("{name} must be from 1 to {most_bytes} bytes gzipped")));
     }
     Ok(())
 }

@@ -7,10 +7,10 @@ use crate::run::{Run, run, run_on, run_with, scratch};
 
 const ID: &str = "910499571847892992";
 
-fn key_file(test: &str) -> (PathBuf, String) {
-    let path = scratch(test).0.join("public.keys");
-    let text = path.to_str().unwrap().to_owned();
-    (path, text)
+fn key_file(place: &str) -> (PathBuf, String) {
+    let path = scratch(place).0.join("public.keys");
+    let shown = path.to_str().unwrap().to_owned();
+    (path, shown)
 }
 
 fn refused(run: &Run, code: &str, told: &[&str]) {

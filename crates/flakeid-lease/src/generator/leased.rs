@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
 use super::LeaseUsers;
-use crate::keeper::{Lease, LeaseSession, LeaseStatus};
-use crate::store::{CONNECT_TIMEOUT, RETRY};
+use crate::keeper::{Lease, LeaseSession, LeaseStatus, used_up};
+use crate::store::CONNECT_TIMEOUT;
 
 /// What is tried on a newer generator, for at most so long.
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
@@ -290,12 +290,7 @@ impl LeasedGenerator {
             _ => return Ok(()),
         };
         session.gain(since, patience, &self.shared_lease().source).map_err(|cause| match kind {
-            ErrorKind::LeaseExpired => Error::new(
-                kind,
-                &format!("the window of ticks is used up and was not renewed: {cause}"),
-                // Whatever it was, the keeper goes on asking.
-                cause.retry_after().or(Some(RETRY)),
-            ),
+            ErrorKind::LeaseExpired => used_up(&cause),
             _ => cause,
         })
     }

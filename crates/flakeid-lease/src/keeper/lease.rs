@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use flakeid_core::{Error, Generator, Window};
+use flakeid_core::{Error, Generator};
 
 use super::LeaseEvent;
 use super::options::LeaseOptions;
@@ -67,17 +66,9 @@ impl Lease {
         let options = &self.options;
         let nodes: Vec<u64> = grants.iter().map(|grant| grant.node).collect();
         let max_ahead_ms = grants.iter().map(|grant| grant.max_ahead_ms).min().unwrap_or(0);
-        let mut builder = Generator::builder(options.layout)
-            .nodes(&nodes)
-            .window(Window::new(start, fence)?)
-            .policy(options.policy)
-            .max_ahead(Duration::from_millis(max_ahead_ms))
-            .sequence_start(options.sequence_start)
-            .max_wait(options.max_wait);
-        if let Some(mask) = options.sequence_mask {
-            builder = builder.sequence_mask(mask);
-        }
-        builder = match self.clock.system {
+        let builder = Generator::builder(options.layout).nodes(&nodes);
+        let builder = options.generator(builder, max_ahead_ms, (start, fence))?;
+        let builder = match self.clock.system {
             Some(clock) => builder.clock(clock),
             None => builder.clock(SharedClock(Arc::clone(&self.clock.exact))),
         };

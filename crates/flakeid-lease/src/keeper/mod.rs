@@ -1,16 +1,29 @@
 //! Keeping a lease: a plain thread that acquires, renews and releases, and tells how it goes:
 //! what happens to the lease, for observers, and how it stands.
 
+mod lacking;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod lease;
 mod options;
 mod schedule;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod session;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod source;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod thread;
 
+#[cfg(feature = "fetch")]
+pub(crate) use lacking::unanswered;
+pub(crate) use lacking::used_up;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use lease::{Lease, Observer};
 pub(crate) use options::LeaseOptions;
+#[cfg(feature = "fetch")]
+pub(crate) use schedule::RenewalSchedule;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use session::LeaseSession;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use source::{LeaseClock, StoreSource};
 
 use flakeid_core::Error;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Error, Layout, Policy};
+use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window};
 
 use crate::protocol::{Bounds, Identity, Namespace};
 
@@ -53,6 +53,25 @@ impl LeaseOptions {
 
     pub(crate) fn set_ttl(&mut self, ttl: Duration) {
         self.ttl_ms = whole_ms(ttl);
+    }
+
+    /// The options of a generator, which knows its nodes, in the window from `start` to `fence`.
+    pub(crate) fn generator(
+        &self,
+        nodes: GeneratorBuilder,
+        max_ahead_ms: u64,
+        (start, fence): (u64, u64),
+    ) -> Result<GeneratorBuilder, Error> {
+        let builder = nodes
+            .window(Window::new(start, fence)?)
+            .policy(self.policy)
+            .max_ahead(Duration::from_millis(max_ahead_ms))
+            .sequence_start(self.sequence_start)
+            .max_wait(self.max_wait);
+        Ok(match self.sequence_mask {
+            Some(mask) => builder.sequence_mask(mask),
+            None => builder,
+        })
     }
 
     /// Checks what needs no store.

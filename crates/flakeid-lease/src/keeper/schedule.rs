@@ -1,13 +1,15 @@
 //! When the keeper asks the store again.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::lease::Lease;
+use flakeid_core::Layout;
+
+use crate::moment::Instant;
 use crate::protocol::Holder;
 use crate::random;
 
 /// When the keeper asks the store again.
-pub(super) struct RenewalSchedule {
+pub(crate) struct RenewalSchedule {
     window_ms: u64,
     ttl: Duration,
     /// Failures in a row.
@@ -27,7 +29,7 @@ impl RenewalSchedule {
     /// The shortest time between two attempts after a failure, however urgent the next one is.
     const SHORTEST: Duration = Duration::from_millis(20);
 
-    pub(super) fn new(window_ms: u64, ttl_ms: u64) -> Self {
+    pub(crate) fn new(window_ms: u64, ttl_ms: u64) -> Self {
         Self {
             window_ms,
             ttl: Duration::from_millis(ttl_ms),
@@ -41,14 +43,14 @@ impl RenewalSchedule {
     }
 
     /// After a grant that expires in so many milliseconds, and at most `ttl_ms`.
-    pub(super) fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
+    pub(crate) fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
         self.window_ms = window_ms;
         // By the lessor's clock; if ours is wrong, renewals are no more frequent than usual.
         let left_ms = left_ms.max(0).cast_unsigned().max(window_ms);
         self.ttl = Duration::from_millis(left_ms.min(ttl_ms));
     }
 
-    pub(super) fn succeeded(&mut self) {
+    pub(crate) fn succeeded(&mut self) {
         self.failures = 0;
         self.retry_after = None;
         self.failed = None;
@@ -56,21 +58,21 @@ impl RenewalSchedule {
         self.jitter = random::jitter();
     }
 
-    pub(super) fn failed(&mut self, retry_after: Option<Duration>) {
+    pub(crate) fn failed(&mut self, retry_after: Option<Duration>) {
         self.failures = self.failures.saturating_add(1);
         self.retry_after = retry_after;
         self.failed = Some(Instant::now());
     }
 
     /// The next attempt is for something else and does not have to wait.
-    pub(super) fn hurry(&mut self) {
+    pub(crate) fn hurry(&mut self) {
         self.hurry = true;
     }
 
     /// A renewal is due when fewer ticks than this are left of the window: about two thirds of it.
     /// Once half the TTL has passed without a renewal, one is due in any case: if the clock was set
     /// back, the fence is far away, but the row still expires by the store's clock.
-    pub(super) fn margin(&self, window: u64) -> u64 {
+    pub(crate) fn margin(&self, window: u64) -> u64 {
         if self.succeeded.elapsed() > self.ttl / 2 {
             return u64::MAX;
         }
@@ -78,12 +80,13 @@ impl RenewalSchedule {
         ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window)
     }
 
-    /// How long until something is due, if nobody asks, when the next ID is in the tick `next`.
-    pub(super) fn until_next<'a>(
+    /// How long until something is due, if nobody asks, when the clock and the next ID have come to
+    /// the tick `reached`.
+    pub(crate) fn until_next<'a>(
         &mut self,
-        lease: &Lease,
+        layout: &Layout,
         holders: impl Iterator<Item = &'a Holder>,
-        next: u64,
+        reached: u64,
     ) -> Duration {
         if std::mem::take(&mut self.hurry) {
             self.failed = None;
@@ -100,10 +103,7 @@ impl RenewalSchedule {
         let holds = holders.filter_map(|holder| holder.hold.as_ref());
         let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);
         let Some(fence) = fences.min() else { return often };
-        let layout = &lease.options.layout;
         let window = self.window_ms.div_ceil(layout.unit_ms());
-        let now = lease.clock.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
-        let reached = now.max(next);
         let left = fence.saturating_sub(reached);
         let idle = left.saturating_sub(self.margin(window).saturating_sub(1));
         let idle = Duration::from_millis(idle.saturating_mul(layout.unit_ms()));
@@ -111,7 +111,7 @@ impl RenewalSchedule {
     }
 
     /// What is left of the shortest pause after a failure.
-    pub(super) fn pause(&self) -> Duration {
+    pub(crate) fn pause(&self) -> Duration {
         self.failed.map_or(Duration::ZERO, |failed| Self::SHORTEST.saturating_sub(failed.elapsed()))
     }
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind, ProcessMark};
 
 use super::LeaseStatus;
+use super::lacking::unanswered;
 use super::source::StoreSource;
-use crate::store::RETRY;
 
 /// A lease in one process: the state that its keeper and its users share. A forked child begins a
 /// session of its own and never touches its parent's, because a lock in that may be held for ever.
@@ -148,10 +148,7 @@ impl LeaseSession {
             let in_vain =
                 tried && (state.cannot_be_fixed || waits.is_some_and(|waits| waits > left));
             if left.is_zero() || state.ousted || in_vain {
-                return Err(error.unwrap_or_else(|| {
-                    let text = format!("{source} has not answered in time; the lease keeps trying");
-                    Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
-                }));
+                return Err(error.unwrap_or_else(|| unanswered(source)));
             }
         }
     }

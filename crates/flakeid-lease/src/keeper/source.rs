@@ -6,9 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, Error, ErrorKind, Layout, NamedClock, SystemClock};
+use flakeid_core::{Clock, Error, Layout, NamedClock, SystemClock};
 
-use crate::protocol::Refusal;
 use crate::store::{Fault, Lessor, Location};
 
 type Opener = dyn Fn() -> Result<Box<dyn Lessor>, Fault> + Send + Sync;
@@ -43,19 +42,6 @@ impl fmt::Display for StoreSource {
     }
 }
 
-/// Whether a fault means that this host's clock and the store's do not go together.
-pub(crate) fn is_skew(fault: &Fault) -> bool {
-    matches!(
-        fault,
-        Fault::Refused(
-            Refusal::Skew { .. }
-                | Refusal::ImpossibleClock { .. }
-                | Refusal::TooFarAhead { .. }
-                | Refusal::Relayed { kind: ErrorKind::ClockSkew, .. }
-        )
-    )
-}
-
 /// The clock of a lease. The system's are told apart, because generators read them faster; what is
 /// not an ID's time is then read from the exact one.
 #[derive(Clone)]
@@ -75,7 +61,7 @@ impl LeaseClock {
     /// What the clock reads, in Unix milliseconds.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if it is the user's own and panics.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if it is the user's own and panics.
     pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
         catch_unwind(AssertUnwindSafe(|| self.exact.unix_ms())).map_err(|panic| {
             Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))

@@ -11,7 +11,7 @@ use flakeid_core::{Error, ErrorKind, Window};
 use super::lease::Lease;
 use super::schedule::RenewalSchedule;
 use super::session::{LeaseSession, Phase};
-use super::source::{is_skew, panic_text};
+use super::source::panic_text;
 use super::{LeaseEvent, LeaseStatus};
 use crate::machine;
 use crate::protocol::{
@@ -113,9 +113,11 @@ impl Keeper {
             if closing {
                 break;
             }
-            let next = self.next_tick();
+            let layout = &lease.options.layout;
+            let now = lease.clock.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
+            let reached = now.max(self.next_tick());
             let holders = self.members.iter().map(|member| &member.holder);
-            let patience = self.schedule.until_next(&lease, holders, next);
+            let patience = self.schedule.until_next(layout, holders, reached);
             drop(
                 session.wait(patience, |state| state.phase != Phase::Kept || state.asked != asked),
             );
@@ -433,7 +435,7 @@ impl Keeper {
         });
         let error = error.clone();
         match fault {
-            Some(fault) if is_skew(fault) => self.emit(&LeaseEvent::ClockSkew { error }),
+            Some(fault) if fault.is_skew() => self.emit(&LeaseEvent::ClockSkew { error }),
             _ if !is_lost => self.emit(&LeaseEvent::Refused { error }),
             _ if !self.is_lost => self.emit(&LeaseEvent::StoreLost { error }),
             _ => {}

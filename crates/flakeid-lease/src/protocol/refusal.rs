@@ -152,19 +152,7 @@ impl Refusal {
                 let wrong = if to > max_node { to } else { from };
                 Error::field_out_of_range("node", wrong, 0, *max_node.min(to))
             }
-            Self::Skew { by_ms, max_ms } => skewed(&format!(
-                "this host's clock is {} {} the store's, more than the {} that namespace \
-                     {namespace:?} allows: correct the clocks (NTP){}",
-                seconds(by_ms.unsigned_abs()),
-                behind_or_ahead(*by_ms),
-                seconds(*max_ms),
-                if (-SLOWEST_REQUEST_MS..0).contains(by_ms) {
-                    ". If they are right, the request took that long to arrive: the server or the \
-                     network is overloaded"
-                } else {
-                    ""
-                },
-            )),
+            Self::Skew { by_ms, max_ms } => skewed(&too_far_apart(namespace, *by_ms, *max_ms)),
             Self::ImpossibleClock { by_ms } => skewed(&format!(
                 "this host's clock is {} {} every time that is possible: correct it (NTP)",
                 seconds(by_ms.unsigned_abs()),
@@ -230,6 +218,21 @@ impl Refusal {
             },
         }
     }
+}
+
+fn too_far_apart(namespace: &str, by_ms: i64, max_ms: u64) -> String {
+    let or_else = if (-SLOWEST_REQUEST_MS..0).contains(&by_ms) {
+        ". If they are right, the request took that long to arrive: the server or the network is overloaded"
+    } else {
+        ""
+    };
+    format!(
+        "this host's clock is {} {} the store's, more than the {} that namespace {namespace:?} allows: \
+         correct the clocks (NTP){or_else}",
+        seconds(by_ms.unsigned_abs()),
+        behind_or_ahead(by_ms),
+        seconds(max_ms),
+    )
 }
 
 /// A node that is another's.

@@ -43,6 +43,19 @@ impl Fault {
         let text = if text.contains(place) { text } else { format!("{place}: {text}") };
         Error::new(kind, &text, retry_after)
     }
+
+    /// Whether it means that this host's clock and the store's do not go together.
+    pub(crate) const fn is_skew(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused(
+                Refusal::Skew { .. }
+                    | Refusal::ImpossibleClock { .. }
+                    | Refusal::TooFarAhead { .. }
+                    | Refusal::Relayed { kind: ErrorKind::ClockSkew, .. }
+            )
+        )
+    }
 }
 
 impl From<Refusal> for Fault {

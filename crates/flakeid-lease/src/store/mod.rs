@@ -41,14 +41,19 @@ mod fault;
 mod gaps;
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod hosts;
-#[cfg(feature = "http")]
+#[cfg(feature = "fetch")]
 pub mod http;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod ledger;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod lessor;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod location;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod memory;
 #[cfg(feature = "mysql")]
 pub mod mysql;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod operations;
 #[cfg(any(feature = "redis", feature = "etcd"))]
 mod optimistic;
@@ -73,8 +78,12 @@ mod values;
 
 pub use fault::Fault;
 pub(crate) use fault::RETRY;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store, SubGrantsAround};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use lessor::Lessor;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use location::Location;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use memory::{Contents as MemoryContents, MemoryStore};
 pub(crate) use retry::CONNECT_TIMEOUT;

@@ -5,7 +5,7 @@
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "http"
+    feature = "fetch"
 ))]
 use super::Fault;
 
@@ -30,7 +30,7 @@ pub(super) fn redact(url: &str) -> String {
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "http",
+    feature = "fetch",
     all(feature = "sqlite", unix)
 ))]
 pub(super) fn percent_decode(text: &str) -> Option<Vec<u8>> {
@@ -52,8 +52,18 @@ pub(super) fn percent_decode(text: &str) -> Option<Vec<u8>> {
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "http"
+    feature = "fetch"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "postgres",
+        feature = "mysql",
+        feature = "redis",
+        feature = "etcd",
+        feature = "http"
+    )),
+    allow(dead_code, reason = "URLs for `fetch` have no options")
+)]
 pub(super) struct ServerUrl<'a> {
     /// As texts may show it.
     pub(super) shown: String,
@@ -68,8 +78,18 @@ pub(super) struct ServerUrl<'a> {
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "http"
+    feature = "fetch"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "postgres",
+        feature = "mysql",
+        feature = "redis",
+        feature = "etcd",
+        feature = "http"
+    )),
+    allow(dead_code, reason = "URLs for `fetch` have no options")
+)]
 impl<'a> ServerUrl<'a> {
     /// Takes a URL apart; `known` are the options that there are.
     ///
@@ -140,7 +160,7 @@ impl<'a> ServerUrl<'a> {
         feature = "mysql",
         feature = "redis",
         feature = "etcd",
-        feature = "http"
+        feature = "fetch"
     )
 ))]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]

@@ -5,6 +5,7 @@
 
 mod abuse;
 mod client;
+mod cors;
 mod ends;
 mod holders;
 mod ids;

@@ -182,7 +182,7 @@ fn shapes_that_no_command_has() {
         b"*1\r\n$4\r\nPINGPONG\r\n",
         b"*1\r\n+PING\r\n",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\n\r\nINCR default\r\n",
-        &[b'a'; 100_000],
+        &vec![b'a'; 100_000],
     ] {
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         let reply = all(address, sent);

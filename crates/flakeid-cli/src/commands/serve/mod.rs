@@ -13,7 +13,7 @@ use flakeid_core::Error;
 use flakeid_lease::LeaseBuilder;
 use flakeid_lease::broker::Broker;
 use flakeid_server::{
-    Listener, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
+    Listener, Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
 };
 
 use crate::args::layout_arg::LayoutArg;
@@ -82,6 +82,10 @@ pub(crate) struct ServeArgs {
     /// File of the tokens, one per line, of which clients must send one (Authorization: Bearer)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// Let web pages of an origin, as browsers write it, ask; may be given several times; * is any
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    allow_origins: Vec<String>,
 
     /// Listen beyond this host without TLS, or without tokens or client certificates
     #[arg(long)]
@@ -162,6 +166,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let listener = listener(args)?;
     let resp = args.resp.as_deref().map(|text| tcp_listener("resp", text)).transpose()?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
+    let mut origins = Origins::default();
+    args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     for (name, listener) in [("listen", Some(&listener)), ("resp", resp.as_ref())] {
@@ -236,7 +242,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .brokers(brokers)
         .max_count(max_count)
         .max_wait(Duration::from_millis(max_wait))
-        .tokens(tokens.unwrap_or_default());
+        .tokens(tokens.unwrap_or_default())
+        .origins(origins);
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
     announce(&server, scheme, &names, &shown)?;

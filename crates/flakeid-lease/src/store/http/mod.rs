@@ -12,11 +12,21 @@
 //! - `tls-ca`: the certificate authorities to trust, in PEM; the system's unless given.
 //! - `tls-cert` and `tls-key`: a certificate to show, in PEM.
 
+#[cfg(feature = "http")]
 mod agent;
+mod brokers;
+mod exchange;
 mod json;
+#[cfg(feature = "http")]
 mod lessor;
+#[cfg(feature = "http")]
 mod reader;
 
+pub(crate) use brokers::Brokers;
+pub(crate) use exchange::{Demand, Exchange, Reply};
+pub use exchange::{HttpAnswer, HttpRequest};
 pub use json::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
+#[cfg(feature = "http")]
 pub(super) use lessor::connect;
+#[cfg(feature = "http")]
 pub use reader::{BrokerListing, BrokerReader, LeaseJson, LeasesJson};

@@ -7,7 +7,8 @@ use flakeid_core::{Id, Layout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::lessor::{Failure, HttpLessor, parse, read_answer};
+use super::exchange::{Failure, HttpRequest, read_answer};
+use super::lessor::{HttpLessor, parse};
 use crate::protocol::{Namespace, Owner, Row, State};
 use crate::store::operations::Listing;
 use crate::store::{Continuity, Fault};
@@ -174,7 +175,7 @@ impl BrokerReader {
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         let mut texts = Vec::new();
-        for address in &self.0.addresses {
+        for address in self.0.brokers.addresses() {
             match self.get_from(address, path) {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Unreachable(text)) => texts.push(text),
@@ -185,13 +186,16 @@ impl BrokerReader {
     }
 
     fn get_from<T: DeserializeOwned>(&self, address: &str, path: &str) -> Result<T, Failure> {
-        let mut request = self.0.agent.get(format!("{address}{path}"));
-        if let Some(authorization) = &self.0.authorization {
-            request = request.header("Authorization", authorization);
-        }
-        let answer = request.config().timeout_global(Some(PATIENCE)).build().call();
+        let request = HttpRequest {
+            method: "GET",
+            url: format!("{address}{path}"),
+            authorization: self.0.brokers.authorization().map(str::to_owned),
+            body: Vec::new(),
+            patience: PATIENCE,
+        };
+        let answer = self.0.send(request, LONGEST_ANSWER);
         let answer = answer.map_err(|error| Failure::Unreachable(format!("{address}: {error}")))?;
-        read_answer(address, answer, LONGEST_ANSWER)
+        read_answer(address, &answer)
     }
 }
 

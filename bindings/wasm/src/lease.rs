@@ -1,0 +1,355 @@
+//! A node that is leased from a broker. JavaScript sends the requests and sets the timers; everything
+//! that is decided is decided by `FetchLease`.
+
+use std::time::Duration;
+
+use flakeid_core::{Error, Layout};
+use flakeid_lease::fetch::{FetchLease, FetchOptions, HttpAnswer};
+use wasm_bindgen::prelude::*;
+
+use crate::clock;
+use crate::failure::thrown;
+use crate::number::{Texts, instant};
+use crate::register::{Buffer, Outcome};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
+    fn get_random_values(bytes: &mut [u8]);
+}
+
+/// The options of a lease, as `name: kind, name: kind`.
+#[wasm_bindgen(js_name = leaseOptions)]
+#[must_use]
+pub fn lease_options() -> String {
+    FetchOptions::described()
+}
+
+/// What there is of the host: the time, and random numbers.
+fn meet(now: f64, moment: f64) {
+    clock::set_time(now);
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    {
+        flakeid_lease::set_host_moment(milliseconds(moment));
+        flakeid_lease::set_host_random(random);
+    }
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    let _ = (moment, random as fn() -> u128);
+}
+
+fn random() -> u128 {
+    let mut bytes = [0; 16];
+    get_random_values(&mut bytes);
+    u128::from_ne_bytes(bytes)
+}
+
+fn milliseconds(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
+}
+
+fn in_milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// The core's `FetchLease`. It has the methods of a `Generator` that `node/wasm/lib/backend.js` calls.
+/// `now` is what `Date.now()` returned, `moment` what `performance.now()` did.
+#[wasm_bindgen]
+pub struct Lease {
+    core: FetchLease,
+    outcome: Outcome,
+}
+
+/// A request to send.
+#[wasm_bindgen]
+pub struct LeaseRequest(flakeid_lease::fetch::HttpRequest);
+
+#[wasm_bindgen]
+impl LeaseRequest {
+    /// `POST`, `PATCH` or `DELETE`.
+    #[must_use]
+    pub fn method(&self) -> String {
+        self.0.method.to_owned()
+    }
+
+    /// Where to.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.0.url.clone()
+    }
+
+    /// What goes into the header `Authorization`.
+    #[must_use]
+    pub fn authorization(&self) -> Option<String> {
+        self.0.authorization.clone()
+    }
+
+    /// The body: JSON.
+    #[must_use]
+    pub fn body(&self) -> String {
+        String::from_utf8_lossy(&self.0.body).into_owned()
+    }
+
+    /// How many milliseconds to wait for all of the answer.
+    #[must_use]
+    pub fn patience(&self) -> f64 {
+        in_milliseconds(self.0.patience)
+    }
+}
+
+/// What happened to a lease.
+#[wasm_bindgen]
+pub struct LeaseEvent(flakeid_lease::LeaseEvent);
+
+#[wasm_bindgen]
+impl LeaseEvent {
+    /// What happened, in a word.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        self.0.kind().to_owned()
+    }
+
+    /// In this order: node, start, fence; undefined where there is none.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<JsValue> {
+        let numbers = [self.0.node(), self.0.start(), self.0.fence()];
+        numbers.map(|number| number.map_or(JsValue::UNDEFINED, JsValue::from)).into()
+    }
+
+    /// What went wrong; undefined if nothing did.
+    #[must_use]
+    pub fn error(&self) -> JsValue {
+        self.0.error().cloned().map_or(JsValue::UNDEFINED, thrown)
+    }
+}
+
+#[wasm_bindgen]
+impl Lease {
+    /// A lease from the brokers at a URL. The texts are as those of `open`.
+    ///
+    /// # Errors
+    /// As the core's `FetchLease::open`.
+    pub fn open(url: &str, texts: Vec<JsValue>, now: f64, moment: f64) -> Result<Self, JsValue> {
+        meet(now, moment);
+        let open = || {
+            let texts = Texts::new(texts);
+            let options = options(&texts)?;
+            FetchLease::open(url, options)
+        };
+        open().map(|core| Self { core, outcome: Outcome::default() }).map_err(thrown)
+    }
+
+    /// Time has passed.
+    pub fn wake(&mut self, now: f64, moment: f64) {
+        meet(now, moment);
+        self.core.wake();
+    }
+
+    /// What to send now, if there is something.
+    pub fn request(&mut self, now: f64, moment: f64) -> Option<LeaseRequest> {
+        meet(now, moment);
+        self.core.request().map(LeaseRequest)
+    }
+
+    /// What was answered.
+    pub fn answered(&mut self, status: u16, body: String, now: f64, moment: f64) {
+        meet(now, moment);
+        self.core.answered(Ok(HttpAnswer { status, body: body.into_bytes() }));
+    }
+
+    /// Why there is no answer.
+    pub fn unanswered(&mut self, reason: String, now: f64, moment: f64) {
+        meet(now, moment);
+        self.core.answered(Err(reason));
+    }
+
+    /// Whether it was closed, and nothing is left to send.
+    #[wasm_bindgen(js_name = isEnded)]
+    pub fn is_ended(&mut self) -> bool {
+        self.core.is_ended()
+    }
+
+    /// How many milliseconds nothing is due, if nobody asks.
+    pub fn rest(&mut self, now: f64, moment: f64) -> f64 {
+        meet(now, moment);
+        in_milliseconds(self.core.rest())
+    }
+
+    /// How many milliseconds to wait after a failure, whoever asks.
+    #[must_use]
+    pub fn pause(&self, now: f64, moment: f64) -> f64 {
+        meet(now, moment);
+        in_milliseconds(self.core.pause())
+    }
+
+    /// Ends the lease.
+    pub fn close(&mut self) {
+        self.core.close();
+    }
+
+    /// Whether the last call failed for want of a window.
+    #[wasm_bindgen(js_name = lacksWindow)]
+    #[must_use]
+    pub fn lacks_window(&self) -> bool {
+        self.core.lacks_window()
+    }
+
+    /// Why there is no window.
+    #[must_use]
+    pub fn why(&self) -> JsValue {
+        thrown(self.core.why())
+    }
+
+    /// Whether it is in vain to wait on for so many milliseconds.
+    #[wasm_bindgen(js_name = isInVain)]
+    #[must_use]
+    pub fn is_in_vain(&self, left: f64) -> bool {
+        self.core.is_in_vain(milliseconds(left))
+    }
+
+    /// In this order: attempts that have ended, and those that took effect.
+    #[must_use]
+    pub fn progress(&self) -> Vec<f64> {
+        let (attempts, gains) = self.core.attempts_and_gains();
+        vec![attempts as f64, gains as f64]
+    }
+
+    /// In this order: how long a call may wait, and how long opening may take, in milliseconds.
+    #[must_use]
+    pub fn patience(&self) -> Vec<f64> {
+        vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_patience())]
+    }
+
+    /// What happened, one at a time.
+    #[wasm_bindgen(js_name = nextEvent)]
+    pub fn next_event(&mut self) -> Option<LeaseEvent> {
+        self.core.next_event().map(LeaseEvent)
+    }
+
+    /// In this order: start, fence, renewals, grants, failures.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<u64> {
+        let status = self.core.status();
+        vec![status.start, status.fence, status.renewals, status.grants, status.failures]
+    }
+
+    /// In this order: when the fence begins and when the row expires, in Unix milliseconds, and 1 if the
+    /// node was lost.
+    #[must_use]
+    pub fn times(&self) -> Vec<f64> {
+        let status = self.core.status();
+        let fenced_off = f64::from(u8::from(status.fenced_off));
+        vec![status.fence_unix_ms as f64, status.expires_unix_ms as f64, fenced_off]
+    }
+
+    /// Why the latest attempt failed; undefined if it succeeded.
+    #[wasm_bindgen(js_name = lastError)]
+    #[must_use]
+    pub fn last_error(&self) -> JsValue {
+        self.core.status().last_error.clone().map_or(JsValue::UNDEFINED, thrown)
+    }
+}
+
+/// What a `Generator` has.
+#[wasm_bindgen]
+impl Lease {
+    /// As a generator's.
+    #[wasm_bindgen(js_name = nextId)]
+    #[must_use]
+    pub fn next_id(&self, now: f64) -> bool {
+        clock::set_time(now);
+        self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
+    }
+
+    /// As a generator's.
+    #[wasm_bindgen(js_name = tryNextId)]
+    #[must_use]
+    pub fn try_next_id(&self, now: f64) -> bool {
+        clock::set_time(now);
+        self.outcome.register(self.core.run(flakeid_core::Generator::try_next_id))
+    }
+
+    /// As a generator's.
+    #[must_use]
+    pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
+        clock::set_time(now);
+        let ids = buffer.beginning(count);
+        let fill = |generator: &flakeid_core::Generator| {
+            if waits { generator.fill(ids) } else { generator.try_fill(ids) }
+        };
+        self.outcome.count_or_failed(self.core.run(fill))
+    }
+
+    /// As a generator's.
+    #[wasm_bindgen(js_name = takeFailure)]
+    #[must_use]
+    pub fn take_failure(&self) -> JsValue {
+        self.outcome.take_failure()
+    }
+
+    /// As a generator's.
+    #[wasm_bindgen(js_name = countWait)]
+    pub fn count_wait(&self) {
+        self.outcome.count_wait();
+    }
+
+    /// A lease renews its window itself.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn extend(&self, _fence: &str) -> Result<(), JsValue> {
+        Err(thrown(Error::invalid_option(
+            "fence",
+            "a leased generator renews its window by itself",
+        )))
+    }
+
+    /// A lease is closed.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn retire(&self) -> Result<Option<u64>, JsValue> {
+        Err(thrown(Error::invalid_option("node", "a leased generator is closed, not retired")))
+    }
+
+    /// As a generator's.
+    #[must_use]
+    pub fn stats(&self) -> Vec<u64> {
+        let stats = self.core.stats();
+        vec![stats.waits + self.outcome.waits(), stats.rollbacks, stats.largest_ahead]
+    }
+
+    /// As a generator's.
+    #[must_use]
+    pub fn layout(&self) -> String {
+        self.core.layout().to_string()
+    }
+
+    /// As a generator's.
+    #[wasm_bindgen(js_name = unitMs)]
+    #[must_use]
+    pub fn unit_ms(&self) -> f64 {
+        self.core.layout().unit_ms() as f64
+    }
+
+    /// As a generator's.
+    #[must_use]
+    pub fn node(&self) -> u64 {
+        self.core.node()
+    }
+}
+
+/// The first two texts are the layout and the epoch, the others a name, its value, the next name and so
+/// on.
+fn options(texts: &Texts) -> Result<FetchOptions, Error> {
+    let mut layout: Option<Layout> = texts.get(0).map(|text| text.parse()).transpose()?;
+    if let Some(epoch) = texts.get(1) {
+        layout = Some(layout.unwrap_or_default().with_epoch(instant(&epoch))?);
+    }
+    let mut options = FetchOptions::new(layout);
+    let mut index = 2;
+    while let (Some(name), Some(text)) = (texts.get(index), texts.get(index + 1)) {
+        options = options.with(&name, &text);
+        index += 2;
+    }
+    Ok(options)
+}

@@ -1,0 +1,101 @@
+//! How IDs and failures reach JavaScript: through memory, which costs less than returning them.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flakeid_core::{Error, Id};
+use wasm_bindgen::prelude::*;
+
+use crate::failure::thrown;
+
+/// Holds the last single ID. JavaScript reads it here, which costs less than returning it.
+static REGISTER: AtomicU64 = AtomicU64::new(0);
+
+/// What came of a generator's last call.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    failed: RefCell<Option<Error>>,
+    waits: Cell<u64>,
+}
+
+impl Outcome {
+    /// The error is kept, not thrown: a call that may throw costs more than making the ID.
+    #[cold]
+    fn keep(&self, error: Error) {
+        *self.failed.borrow_mut() = Some(error);
+    }
+
+    pub(crate) fn register(&self, id: Result<Id, Error>) -> bool {
+        match id {
+            Ok(id) => REGISTER.store(id.to_u64(), Ordering::Relaxed),
+            Err(error) => {
+                self.keep(error);
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(crate) fn count_or_failed(&self, count: Result<usize, Error>) -> i32 {
+        match count {
+            Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
+            Err(error) => {
+                self.keep(error);
+                -1
+            }
+        }
+    }
+
+    pub(crate) fn take_failure(&self) -> JsValue {
+        // Making the error runs JavaScript, which may call this again.
+        let failed = self.failed.take();
+        failed.map_or(JsValue::UNDEFINED, thrown)
+    }
+
+    pub(crate) fn count_wait(&self) {
+        self.waits.set(self.waits.get() + 1);
+    }
+
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits.get()
+    }
+}
+
+/// Memory for a run of IDs, from which JavaScript copies them.
+#[wasm_bindgen]
+pub struct Buffer(Box<[u64]>);
+
+#[wasm_bindgen]
+impl Buffer {
+    /// A buffer with room for this many IDs.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new(length: usize) -> Self {
+        Self(vec![0; length].into_boxed_slice())
+    }
+
+    /// Where the buffer begins in the module's memory, in bytes.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    pub(crate) fn beginning(&mut self, count: usize) -> &mut [Id] {
+        let end = count.min(self.0.len());
+        Id::from_u64_slice_mut(&mut self.0[..end])
+    }
+}
+
+/// Where the register of single IDs is, in bytes from the beginning of the memory.
+#[wasm_bindgen(js_name = registerAddress)]
+#[must_use]
+pub fn register_address() -> usize {
+    REGISTER.as_ptr().addr()
+}
+
+/// The module's memory. When it grows, arrays over it become empty and must be made again.
+#[wasm_bindgen(js_name = linearMemory)]
+#[must_use]
+pub fn linear_memory() -> JsValue {
+    wasm_bindgen::memory()
+}

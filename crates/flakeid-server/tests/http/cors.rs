@@ -1,0 +1,92 @@
+//! Which web pages may ask, and what browsers are told about it.
+
+use flakeid_server::{Origins, ServeOptions, Tokens};
+
+use crate::client::{Reply, TestServer, service};
+
+const TOKEN: &str = "0123456789abcdef";
+
+fn server(origins: &[&str]) -> TestServer {
+    let mut allowed = Origins::default();
+    for origin in origins {
+        allowed.allow(origin).unwrap();
+    }
+    let tokens = Tokens::parse(TOKEN).unwrap();
+    TestServer::new(service().origins(allowed).tokens(tokens), ServeOptions::default())
+}
+
+fn preflight(server: &TestServer, target: &str, origin: &str, more: &str) -> Reply {
+    let headers = format!("Origin: {origin}\r\nAccess-Control-Request-Method: POST\r\n{more}");
+    server.ask("OPTIONS", target, &headers)
+}
+
+#[test]
+fn a_named_origin_may_ask() {
+    let server = server(&["https://app.example", "http://localhost:3000"]);
+    for origin in ["https://app.example", "http://localhost:3000"] {
+        let allowed = preflight(&server, "/v1/default/ids", origin, "");
+        assert_eq!(allowed.status, 204, "{}", allowed.text());
+        assert_eq!(allowed.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(allowed.header("access-control-allow-methods"), Some("POST"));
+        assert_eq!(
+            allowed.header("access-control-allow-headers"),
+            Some("authorization, content-type, accept")
+        );
+        assert_eq!(allowed.header("access-control-max-age"), Some("7200"));
+        assert_eq!(allowed.header("vary"), Some("origin"));
+        assert_eq!(allowed.header("access-control-allow-credentials"), None);
+        assert_eq!(allowed.header("access-control-allow-private-network"), None);
+
+        let asked = format!("Origin: {origin}\r\nAuthorization: Bearer {TOKEN}\r\n");
+        let made = server.ask("POST", "/v1/default/ids", &asked);
+        assert_eq!(made.ids().len(), 1);
+        assert_eq!(made.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(made.header("vary"), Some("origin"));
+        // A page has to be able to read why it was refused.
+        let refused = server.ask("POST", "/v1/default/ids", &format!("Origin: {origin}\r\n"));
+        assert_eq!(refused.status, 401);
+        assert_eq!(refused.header("access-control-allow-origin"), Some(origin));
+    }
+    let leases = preflight(&server, "/v1/default/leases/7", "https://app.example", "");
+    assert_eq!(leases.header("access-control-allow-methods"), Some("PATCH, DELETE"));
+    let private = "Access-Control-Request-Private-Network: true\r\n";
+    let private = preflight(&server, "/v1/default/ids", "https://app.example", private);
+    assert_eq!(private.header("access-control-allow-private-network"), Some("true"));
+}
+
+#[test]
+fn other_origins_may_not() {
+    let named = server(&["https://app.example"]);
+    let without = server(&[]);
+    for (server, vary) in [(&named, Some("origin")), (&without, None)] {
+        for origin in ["https://app.example.evil", "http://app.example", "null"] {
+            let refused = preflight(server, "/v1/default/ids", origin, "");
+            assert_eq!(refused.status, 401, "as every request without a token");
+            assert_eq!(refused.header("access-control-allow-origin"), None);
+            assert_eq!(refused.header("access-control-allow-methods"), None);
+            assert_eq!(refused.header("vary"), vary);
+        }
+    }
+    // Who sends no origin is no page.
+    let asked = format!("Authorization: Bearer {TOKEN}\r\n");
+    let made = named.ask("POST", "/v1/default/ids", &asked);
+    assert_eq!(made.ids().len(), 1);
+    assert_eq!(made.header("access-control-allow-origin"), None);
+    // Nor is `OPTIONS` by itself a preflight.
+    let options = named.ask("OPTIONS", "/v1/default/ids", &asked);
+    assert_eq!(options.status, 405);
+}
+
+#[test]
+fn every_origin_may_ask_where_that_is_said() {
+    let server = server(&["*"]);
+    let private = "Access-Control-Request-Private-Network: true\r\n";
+    let allowed = preflight(&server, "/v1/default/ids", "https://anybody.example", private);
+    assert_eq!(allowed.status, 204);
+    assert_eq!(allowed.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(allowed.header("access-control-allow-private-network"), None);
+    let unknown = preflight(&server, "/v1/default/", "https://anybody.example", "");
+    assert_eq!(unknown.status, 404);
+    let asked = format!("Origin: https://a.example\r\nAuthorization: Bearer {TOKEN}\r\n");
+    assert_eq!(server.ask("POST", "/v1/default/ids", &asked).ids().len(), 1);
+}

@@ -1,0 +1,7 @@
+// In Node the module is loaded already, and must not be loaded twice.
+
+import flakeid from './lease.js';
+
+export async function init() {
+  return flakeid;
+}

@@ -1,0 +1,4 @@
+export * from './lease.js';
+
+import flakeid = require('./lease.js');
+export default flakeid;

@@ -1,0 +1,83 @@
+// A browser, and a server of the installed package and of the pages that test it.
+
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+
+import { chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.FLAKEID_CHROMIUM ?? '/usr/bin/chromium';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.wasm': 'application/wasm',
+};
+
+const root = process.env.FLAKEID_ROOT ?? new URL('../../../..', import.meta.url).pathname;
+const installed = createRequire(import.meta.url).resolve('flakeid-wasm/package.json');
+
+const FOLDERS = {
+  '/package/': installed.slice(0, -'package.json'.length),
+  '/vectors/': `${root}/tests/vectors/`,
+  '/test/': new URL('.', import.meta.url).pathname,
+  // The loops that Node runs too.
+  '/loops/': `${root}/node/test/`,
+};
+
+async function answer(request, response) {
+  const { pathname } = new URL(request.url, 'http://localhost');
+  const folder = Object.keys(FOLDERS).find((known) => pathname.startsWith(known));
+  try {
+    const content = await readFile(FOLDERS[folder] + pathname.slice(folder.length));
+    response.writeHead(200, { 'content-type': TYPES[extname(pathname)] }).end(content);
+  } catch {
+    response.writeHead(404).end();
+  }
+}
+
+// The address of a server that runs until the test ends.
+export async function servePages(t) {
+  const server = createServer(answer);
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => server.close());
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+// A browser that runs until the test ends.
+export async function openBrowser(t) {
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    headless: true,
+    args: FLAGS,
+  });
+  t.after(() => browser.close());
+  return browser;
+}
+
+// What a page says, once it has set `window.result`.
+export async function resultOf(page, complaints, timeout) {
+  await page
+    .waitForFunction('window.result !== undefined', undefined, { timeout })
+    .catch((error) => {
+      throw new Error(`no result: ${error.message} ${complaints.join('\n')}`);
+    });
+  const result = await page.evaluate('window.result');
+  if (result.error !== undefined) throw new Error(result.error);
+  return result;
+}

@@ -1,0 +1,22 @@
+// Runs in a page and in its worker: leases nodes from a broker, on the package as it was installed.
+
+import { Generator } from '/package/web/leased.js';
+
+function sleep(ms) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+export async function run(url, token) {
+  const generators = await Promise.all([1, 2].map(() => Generator.lease(url, { token })));
+  const ids = [];
+  for (let turn = 0; turn < 30; turn += 1) {
+    for (const generator of generators) ids.push(generator.nextId(), await generator.nextIdAsync());
+    await sleep(50);
+  }
+  const nodes = generators.map(({ node }) => node);
+  const renewals = generators.map(({ lease }) => lease.renewals);
+  await Promise.all(generators.map((generator) => generator.close()));
+  return { nodes, renewals, ids: ids.map((id) => `${id}`) };
+}

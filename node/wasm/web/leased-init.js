@@ -1,0 +1,27 @@
+// As init.js, with leases: a larger module of its own.
+
+import { defineApi } from './api.js';
+import start, * as glue from './flakeid_lease.js';
+import { defineLease } from './lease.js';
+import { defineLeasing } from './leasing.js';
+
+let ready;
+
+// As in init.js.
+export function init(source) {
+  ready ??= load(source).catch((error) => {
+    ready = undefined;
+    throw error;
+  });
+  return ready;
+}
+
+async function load(source) {
+  await start({
+    module_or_path: source ?? new URL('../lib/flakeid_lease_bg.wasm', import.meta.url),
+  });
+  return defineApi(defineLeasing(glue), (inside) => {
+    defineLease(inside);
+    return {};
+  });
+}
