@@ -53,7 +53,7 @@ fn a_storm_repeats_nothing_and_leaves_nobody_stuck() {
         {
             // Also when an assertion fails: the sessions would go on for ever.
             let _end = SetAtEnd(&over);
-            trouble(&server);
+            inject_faults(&server);
         }
         // Nobody may be left waiting for a lock that a dead or idle session has.
         let cancel = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -85,7 +85,7 @@ fn a_storm_repeats_nothing_and_leaves_nobody_stuck() {
 
 /// Cancels statements and throws sessions out, and twice kills a server process as the kernel would, after which
 /// the whole server recovers from its log.
-fn trouble(server: &PostgresServer) {
+fn inject_faults(server: &PostgresServer) {
     let begin = Instant::now();
     let pick = |what: &str| {
         server.sql(&format!(

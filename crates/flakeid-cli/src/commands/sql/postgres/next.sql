@@ -6,7 +6,7 @@ LANGUAGE sql STABLE AS $body$
   SELECT system_identifier || '.' || oid FROM pg_control_system(), pg_database WHERE datname = current_database()
 $body$;
 
--- The next free place of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
+-- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
 -- 2^{{slot_bits}} values, of which the first {{usable}} become IDs. Only flakeid_attempt opens a slot.
 IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
   CREATE SEQUENCE {{schema}}.flakeid_position AS bigint MINVALUE 0 START 0 NO CYCLE;
