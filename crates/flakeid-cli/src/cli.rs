@@ -13,6 +13,7 @@ use crate::commands::next::NextArgs;
 use crate::commands::plan::PlanArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
+use crate::commands::sql::SqlArgs;
 use crate::commands::whois::WhoisArgs;
 
 /// Generates, decodes and draws 64-bit Snowflake-family IDs
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Next(NextArgs),
     Inspect(InspectArgs),
     Bounds(BoundsArgs),
+    Sql(SqlArgs),
     Layout(LayoutArgs),
     Leases(LeasesArgs),
     Whois(WhoisArgs),

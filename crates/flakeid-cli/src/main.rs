@@ -19,7 +19,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command, LayoutCommand};
-use commands::{bounds, exec, inspect, keyed, layout, leases, next, plan, serve, shell, whois};
+use commands::{
+    bounds, exec, inspect, keyed, layout, leases, next, plan, serve, shell, sql, whois,
+};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Command::Next(args) => next::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Bounds(args) => bounds::run(args),
+        Command::Sql(args) => sql::run(args),
         Command::Layout(args) => match &args.command {
             None => layout::run(&args.show),
             Some(LayoutCommand::Plan(args)) => plan::run(args),

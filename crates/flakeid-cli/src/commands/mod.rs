@@ -12,4 +12,5 @@ mod next_source;
 pub(crate) mod plan;
 pub(crate) mod serve;
 pub(crate) mod shell;
+pub(crate) mod sql;
 pub(crate) mod whois;

@@ -5,11 +5,12 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 23] = [
     &[],
     &["next"],
     &["inspect"],
     &["bounds"],
+    &["sql"],
     &["layout"],
     &["layout", "plan"],
     &["serve"],

@@ -38,6 +38,8 @@ mod operator;
 mod serve;
 mod servers;
 #[cfg(target_os = "linux")]
+mod sql;
+#[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(unix)]
 mod watch;

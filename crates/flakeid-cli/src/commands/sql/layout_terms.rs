@@ -1,0 +1,158 @@
+//! What a script says about a layout: its numbers, and SQL that takes IDs apart and puts them together.
+
+use std::time::Duration;
+
+use flakeid_core::{Field, Id, Layout, Rfc3339, TextForm};
+use flakeid_server::layout_name;
+
+/// A place of a template and what is written there.
+pub(super) type Term = (&'static str, String);
+
+/// Fields of a layout that have a function each, as SQL expressions over `id`.
+pub(super) struct FieldTerm {
+    pub(super) name: &'static str,
+    pub(super) of_id: String,
+}
+
+/// The terms that every script uses.
+pub(super) fn common(layout: &Layout) -> Vec<Term> {
+    let (tick_shift, _) = span(layout, &[Field::Time]);
+    let below_tick = layout.upper_bound(i64::MIN).to_i64();
+    let timestamp = layout.timestamp(layout.epoch()).to_string();
+    vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("descriptor", layout.to_string()),
+        ("layout_name", layout_name(layout)),
+        ("epoch", Rfc3339::with_fewest_digits(layout.epoch()).to_string()),
+        ("epoch_ms", layout.epoch().to_string()),
+        ("unit_ms", layout.unit_ms().to_string()),
+        ("horizon", Rfc3339::with_fewest_digits(layout.horizon()).to_string()),
+        ("max_tick", layout.max_tick().to_string()),
+        ("max_node", layout.max_node().to_string()),
+        ("tick_shift", tick_shift.to_string()),
+        ("tick_of_id", extract(layout, &[Field::Time])),
+        ("below_tick", below_tick.to_string()),
+        ("stray", signed(stray(layout))),
+        // Without the Z: 2017-09-20T13:43:08.849 has 23 characters.
+        ("timestamp_length", (timestamp.len() - 1).to_string()),
+    ]
+}
+
+/// The fields below time, in the order in which the functions stand in the script.
+pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
+    let has = |field| layout.fields().any(|span| span.field == field);
+    let parts: [(&'static str, &[Field], bool); 5] = [
+        ("node", &[Field::Node, Field::Datacenter, Field::Worker], true),
+        ("datacenter", &[Field::Datacenter], layout.is_split()),
+        ("worker", &[Field::Worker], layout.is_split()),
+        ("clock_sequence", &[Field::ClockSequence], has(Field::ClockSequence)),
+        ("sequence", &[Field::Sequence], true),
+    ];
+    let wanted = parts.into_iter().filter(|(_, _, is_there)| *is_there);
+    wanted.map(|(name, fields, _)| FieldTerm { name, of_id: extract(layout, fields) }).collect()
+}
+
+/// How a generator counts: see `postgres/next.sql`.
+pub(super) struct Places {
+    /// Bits of a place below its tick.
+    pub(super) slot_bits: u32,
+    /// How many places of a slot become IDs.
+    pub(super) usable: u64,
+    /// The last tick for which there is a slot.
+    pub(super) last_tick: u64,
+}
+
+impl Places {
+    /// Values of a slot that no ID is made of: more than there can be sessions (262,143), each of which takes
+    /// at most one too many, and than a crash passes over (32).
+    pub(super) const SPARE: u64 = 300_000;
+
+    /// In milliseconds 2^44 ticks last for 557 years. Leaving the bits above to slots costs nothing.
+    const TICK_BITS: u32 = 44;
+
+    pub(super) fn of(layout: &Layout) -> Self {
+        let last_tick = layout.max_tick().min((1 << Self::TICK_BITS) - 1);
+        let slot_bits = last_tick.leading_zeros() - 1;
+        let usable = layout.ids_per_tick().min((1 << slot_bits) - Self::SPARE);
+        Self { slot_bits, usable, last_tick }
+    }
+}
+
+/// For how long a call waits until it may go on; the same as in the core.
+pub(super) fn max_wait(layout: &Layout) -> Duration {
+    Duration::from_secs(1).max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
+}
+
+/// The ID of a place: `place` is an SQL expression, `node` is one too.
+pub(super) fn id_of_place(layout: &Layout, places: &Places, place: &str, node: &str) -> String {
+    let (tick_shift, _) = span(layout, &[Field::Time]);
+    let (sequence_shift, _) = span(layout, &[Field::Sequence]);
+    let slot_mask = (1_u64 << places.slot_bits) - 1;
+    let mut terms = vec![format!("({place} >> {} << {tick_shift})", places.slot_bits)];
+    let (node_shift, node_width) = span(layout, &[Field::Node, Field::Datacenter, Field::Worker]);
+    if node_width > 0 {
+        terms.push(format!("({node} << {node_shift})"));
+    }
+    terms.push(format!("(({place} & {slot_mask}) << {sequence_shift})"));
+    format!("({})", terms.join(" | "))
+}
+
+pub(super) fn sequence_shift(layout: &Layout) -> u32 {
+    span(layout, &[Field::Sequence]).0
+}
+
+/// The forms of text, each as one branch of a `CASE`. What is a digit and what is taken for one is asked of
+/// the core, character by character.
+pub(super) fn forms() -> String {
+    let branch = |form: TextForm| {
+        let digits = |value| form.encode(Id::from_u64(value));
+        let last = |value| digits(value).chars().next_back();
+        let radix = (1..64).find(|value| last(*value) == last(0)).unwrap_or(64);
+        let alphabet: String = (0..radix).filter_map(last).collect();
+        let (most, padding) = (digits(u64::MAX).len(), digits(0));
+        let fewest = padding.len();
+        let others = (b'!'..=b'~').map(char::from).filter(|typed| !alphabet.contains(*typed));
+        let meant = others.filter_map(|typed| {
+            let value = form.decode(&format!("{}{typed}", &padding[..fewest - 1])).ok()?;
+            Some((typed, last(value.to_u64())?))
+        });
+        let (typed, meant): (String, String) = meant.unzip();
+        format!(
+            "  WHEN '{}' THEN\n    alphabet := '{alphabet}'; typed := '{typed}'; meant := '{meant}';\n    \
+             fewest := {fewest}; most := {most};",
+            form.name()
+        )
+    };
+    TextForm::ALL.map(branch).join("\n")
+}
+
+/// How the forms are listed in a sentence.
+pub(super) fn form_names() -> String {
+    let [first @ .., last] = TextForm::ALL.map(TextForm::name);
+    format!("{} or {last}", first.join(", "))
+}
+
+/// Shift and width of fields that stand side by side; both 0 if the layout has none of them.
+fn span(layout: &Layout, fields: &[Field]) -> (u32, u32) {
+    let spans = || layout.fields().filter(|span| fields.contains(&span.field));
+    let shift = spans().map(|span| span.shift.into()).min().unwrap_or(0);
+    (shift, spans().map(|span| u32::from(span.width)).sum())
+}
+
+fn extract(layout: &Layout, fields: &[Field]) -> String {
+    let (shift, width) = span(layout, fields);
+    if width == 0 {
+        return "0::bigint".to_owned();
+    }
+    format!("(id >> {shift}) & {}", u64::MAX >> (64 - width))
+}
+
+/// The bits that no ID of the layout has.
+fn stray(layout: &Layout) -> u64 {
+    let used = layout.fields().map(|span| span.max() << span.shift).fold(0, |all, bits| all | bits);
+    !used
+}
+
+fn signed(bits: u64) -> String {
+    format!("('{}')::bigint", bits.cast_signed())
+}

@@ -1,0 +1,123 @@
+//! `flakeid sql`: a script of functions that decode, and generate, IDs inside a database.
+
+mod layout_terms;
+mod postgres;
+mod template;
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use flakeid_core::{Clock, Error, Layout, SystemClock};
+use flakeid_server::layout_obstacle;
+
+use crate::args::layout_arg::LayoutArg;
+use crate::failure::{Failure, Outcome};
+use crate::format::number;
+use crate::terminal;
+
+/// Writes a script for a database that is to decode or generate IDs itself
+///
+/// Pipe it into the database's client. The functions are plain SQL and PL/pgSQL, so they run where no
+/// extension can be installed. The script may be run again, and should be after an update of flakeid.
+///
+/// Nothing else may use the node that the database is given. A copy of the database, restored from a dump,
+/// generates nothing until its owner calls `flakeid_rearm`.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct SqlArgs {
+    /// Which database the script is for
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Dialect,
+
+    #[command(flatten)]
+    layout: LayoutArg,
+
+    /// Node number of the IDs that the database generates; nothing else may use it
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "decode_only")]
+    node: Option<String>,
+
+    /// Schema that the functions belong to; it must exist [default: public]
+    #[arg(long, value_name = "NAME")]
+    schema: Option<String>,
+
+    /// Only functions that read IDs: parts, bounds and text forms
+    #[arg(long)]
+    decode_only: bool,
+}
+
+// Every line of this that begins with `flakeid` is run by the tests.
+const EXAMPLES: &str = "\
+Functions:
+  flakeid_next()                             the next ID, as the default of a column
+  flakeid_next_n(count)                      many at a time, which is faster than one by one
+  flakeid_time(id), _node, _sequence …       the parts of an ID; flakeid_inspect(id) has them all
+  flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, by which partitions are skipped
+  flakeid_text(id, form), flakeid_parse(…)   base62 and the other forms of text
+  flakeid_rearm(node)                        lets a copy of the database generate, on this node
+
+Examples:
+  flakeid sql --dialect postgres --node 7
+  flakeid sql --dialect postgres --layout sonyflake --node 7 --schema ids
+  flakeid sql --dialect postgres --layout js-safe --decode-only
+  flakeid sql --dialect postgres --node 7 > ids.sql
+
+Then:
+  psql --file ids.sql DATABASE
+  CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)";
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dialect {
+    #[value(help = "PostgreSQL 13 or later")]
+    Postgres,
+}
+
+pub(crate) fn run(args: &SqlArgs) -> Outcome {
+    let layout = args.layout.resolve()?;
+    fits_a_column(&layout)?;
+    let node = args.node_of(&layout)?;
+    let script = match args.dialect {
+        Dialect::Postgres => {
+            postgres::script(&layout, args.schema.as_deref().unwrap_or("public"), node)?
+        }
+    };
+    let mut out = terminal::stream();
+    out.write_all(script.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+impl SqlArgs {
+    /// The node, or `None` for a script that only decodes.
+    fn node_of(&self, layout: &Layout) -> Result<Option<u64>, Failure> {
+        let Some(node) = &self.node else {
+            if self.decode_only {
+                return Ok(None);
+            }
+            let reason = format!(
+                "missing: give --node N (0 to {}) for IDs that the database generates, or --decode-only",
+                layout.max_node()
+            );
+            return Err(Error::invalid_option("--node", &reason).into());
+        };
+        let node = number::parse("node", node, 0, layout.max_node())?;
+        match layout_obstacle(layout, SystemClock.unix_ms()) {
+            None => Ok(Some(node)),
+            Some(error) => {
+                Err(Failure::hinted(error, "a script that only decodes needs --decode-only"))
+            }
+        }
+    }
+}
+
+/// A signed column sorts IDs with the top bit before all others, and bounds would mislead.
+fn fits_a_column(layout: &Layout) -> Outcome {
+    if layout.width() < 64 {
+        return Ok(());
+    }
+    let reason = format!(
+        "{layout} has 64 bits, and a signed 64-bit column sorts an ID with the top bit set before all \
+         others; in a database use a layout of at most 63 bits"
+    );
+    let hint = "`flakeid layout` lists how many bits each preset has";
+    Err(Failure::hinted(Error::invalid_option("--layout", &reason), hint))
+}

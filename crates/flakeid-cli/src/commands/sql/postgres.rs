@@ -1,0 +1,152 @@
+//! The script for `PostgreSQL`.
+
+use flakeid_core::{Error, Layout};
+
+use super::layout_terms::{self, Places, Term};
+use super::template::fill;
+
+const BEGIN: &str = include_str!("postgres/begin.sql");
+const NODE_GUARD: &str = include_str!("postgres/node_guard.sql");
+const DECODE: &str = include_str!("postgres/decode.sql");
+const FIELD: &str = include_str!("postgres/field.sql");
+const BOUNDS: &str = include_str!("postgres/bounds.sql");
+const TEXT: &str = include_str!("postgres/text.sql");
+const INSPECT: &str = include_str!("postgres/inspect.sql");
+const NEXT: &str = include_str!("postgres/next.sql");
+const END: &str = include_str!("postgres/end.sql");
+
+/// Bytes that a name may have.
+const LONGEST_NAME: usize = 63;
+
+/// The class of the advisory lock under which slots are opened ("flak"); its number is that of the sequence.
+const LOCK_CLASS: u32 = 0x666c_616b;
+
+/// The clock in milliseconds. Half a microsecond more, because the seconds are a floating-point number, which may
+/// be a little below a whole millisecond.
+const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
+
+/// The whole script: with `node` it also generates IDs.
+///
+/// # Errors
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a schema that cannot be named.
+pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result<String, Error> {
+    let mut terms = layout_terms::common(layout);
+    terms.push(("schema", quoted(schema)?));
+    let fields = layout_terms::fields(layout);
+    for name in ["datacenter", "worker", "clock_sequence"] {
+        let is_there = fields.iter().any(|field| field.name == name);
+        let call = fill(&format!("{{{{schema}}}}.flakeid_{name}(id)"), &terms);
+        terms.push((name, if is_there { call } else { "NULL::bigint".to_owned() }));
+    }
+    terms.push(("forms", layout_terms::forms()));
+    terms.push(("form_names", layout_terms::form_names()));
+    if let Some(node) = node {
+        terms.extend(generating(layout, node, &terms));
+    }
+    terms.push(("header_node", node.map_or(String::new(), |node| format!(", node {node}"))));
+    let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
+    terms.push(("guard_node", guard));
+
+    let mut text = fill(BEGIN, &terms) + &fill(DECODE, &terms);
+    for field in fields {
+        let own = [("field", field.name.to_owned()), ("field_of_id", field.of_id)];
+        text += &fill(&fill(FIELD, &own), &terms);
+    }
+    for part in [BOUNDS, TEXT, INSPECT] {
+        text += &fill(part, &terms);
+    }
+    if node.is_some() {
+        text += &fill(NEXT, &terms);
+    }
+    Ok(text + END)
+}
+
+/// The terms of `postgres/next.sql`.
+fn generating(layout: &Layout, node: u64, terms: &[Term]) -> Vec<Term> {
+    let places = Places::of(layout);
+    let own_node = fill("{{schema}}.flakeid_own_node()", terms);
+    let (epoch, unit) = (layout.epoch(), layout.unit_ms());
+    let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
+    let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
+    vec![
+        ("node", node.to_string()),
+        ("slot_bits", places.slot_bits.to_string()),
+        ("slot_mask", ((1_u64 << places.slot_bits) - 1).to_string()),
+        ("usable", places.usable.to_string()),
+        ("last_usable", (places.usable - 1).to_string()),
+        ("spare", Places::SPARE.to_string()),
+        ("last_tick", places.last_tick.to_string()),
+        ("max_wait_ms", layout_terms::max_wait(layout).as_millis().to_string()),
+        ("lock_class", LOCK_CLASS.to_string()),
+        ("clock_ms", format!("floor({CLOCK_MS})::bigint")),
+        ("clock_tick", clock_tick),
+        ("sequence_shift", layout_terms::sequence_shift(layout).to_string()),
+        ("id_of_place", id_of("place")),
+        ("id_of_p", id_of("p")),
+    ]
+}
+
+/// A schema's name as it stands in SQL, in strings and in the bodies of functions. What would have to be escaped
+/// differently in each is refused.
+fn quoted(schema: &str) -> Result<String, Error> {
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if schema.is_empty() || schema.len() > LONGEST_NAME || !is_name(schema) {
+        let reason = format!(
+            "{schema:?} must be 1 to {LONGEST_NAME} letters of A to Z and a to z, digits and underscores"
+        );
+        return Err(Error::invalid_option("--schema", &reason));
+    }
+    Ok(format!("\"{schema}\""))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_filled() {
+        for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
+            for node in [None, Some(0), Some(layout.max_node())] {
+                let script = script(layout, "ids", node).unwrap();
+                assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
+                assert!(!script.contains("\"public\""), "{name}");
+                assert_eq!(script.contains("nextval"), node.is_some(), "{name}");
+            }
+        }
+    }
+
+    /// A slot holds its IDs and the spare values, and the places of the last one are still positive.
+    #[test]
+    fn slots_are_large_enough() {
+        for text in [
+            "twitter",
+            "sonyflake",
+            "js-safe",
+            "baidu-29",
+            "t41@0/1ms",
+            "t41.s22@0/1ms",
+            "t62.s1@0/1ms",
+        ] {
+            let layout: Layout = text.parse().unwrap();
+            let Places { slot_bits, usable, last_tick } = Places::of(&layout);
+            let values = 1_u64 << slot_bits;
+            assert!((1..=layout.ids_per_tick()).contains(&usable), "{text}");
+            assert!(usable + Places::SPARE <= values, "{text}");
+            assert!(last_tick <= layout.max_tick() && last_tick.leading_zeros() >= 20, "{text}");
+            assert!(
+                i64::try_from(u128::from(last_tick + 1) * u128::from(values) - 1).is_ok(),
+                "{text}"
+            );
+        }
+        assert_eq!(Places::of(&Layout::TWITTER).usable, 4096);
+    }
+
+    #[test]
+    fn schemas_need_no_escapes() {
+        assert_eq!(quoted("Ids_2").unwrap(), "\"Ids_2\"");
+        for name in ["", "a b", "a\"b", "a$b", "é", &"a".repeat(64)] {
+            assert!(quoted(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+
+-- Which database this is. A copy of it on the same server has another number, a copy elsewhere another
+-- system identifier; a physical copy of the whole cluster has the same and cannot be told apart.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_this_database() RETURNS text
+LANGUAGE sql STABLE AS $body$
+  SELECT system_identifier || '.' || oid FROM pg_control_system(), pg_database WHERE datname = current_database()
+$body$;
+
+-- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
+-- 2^{{slot_bits}} values, of which the first {{usable}} become IDs. Only flakeid_attempt opens a slot.
+IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
+  CREATE SEQUENCE {{schema}}.flakeid_position AS bigint MINVALUE 0 START 0 NO CYCLE;
+  COMMENT ON SEQUENCE {{schema}}.flakeid_position IS
+    'where flakeid_next() goes on; IDs repeat if this is set to a lower value by hand';
+  GRANT USAGE ON SEQUENCE {{schema}}.flakeid_position TO PUBLIC;
+  -- The first slot is that of the next tick, because an earlier user of the node may have used the present one.
+  PERFORM setval('{{schema}}.flakeid_position', (greatest({{clock_tick}}, 0) + 1 << {{slot_bits}}) - 1);
+END IF;
+
+-- The node and the database that generate IDs; flakeid_rearm replaces both functions. They are left as they
+-- are when the script is run again, so that running it in a copy of the database does not pass for consent.
+IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
+  CREATE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT {{node}}::bigint $body$;
+  EXECUTE format(
+    'CREATE FUNCTION {{schema}}.flakeid_own_database() RETURNS text
+     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT %L::text $body$',
+    {{schema}}.flakeid_this_database());
+END IF;
+
+-- Lets this database generate IDs, which is a copy of the one that did, or changes the node. No other database
+-- or program may use the node from then on.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_rearm(node bigint) RETURNS void
+LANGUAGE plpgsql AS $body$
+BEGIN
+  IF node IS NULL OR node NOT BETWEEN 0 AND {{max_node}} THEN
+    RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
+      'FLAKEID_FIELD_OUT_OF_RANGE: node %s is out of range: must be from 0 to {{max_node}}', node);
+  END IF;
+  EXECUTE format(
+    'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
+     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %s::bigint $own$', node);
+  EXECUTE format(
+    'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_database() RETURNS text
+     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %L::text $own$',
+    {{schema}}.flakeid_this_database());
+END $body$;
+REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint) FROM PUBLIC;
+
+-- Takes places with all rules: up to "wanted" of them where it opens a slot, which it then says by a place whose
+-- number within the tick is 0, and otherwise one.
+--
+-- Two sessions that read the sequence and then set it could set it back. So one session at a time opens a slot,
+-- under an advisory lock. Nobody else needs the lock: a slot holds more values than can be taken from it
+-- ({{spare}} more than IDs, and sessions stop when those are used up), so nextval never leaves the slot, and
+-- a slot that is opened lies above everything taken before.
+--
+-- The lock must neither last until the transaction ends, since inserting transactions would then run one after
+-- another, nor outlive a statement that is cancelled. It is taken in a block that is always left by an error:
+-- that releases it and leaves the sequence as it is.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_attempt(wanted int) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+  seq CONSTANT regclass := '{{schema}}.flakeid_position';
+  ms bigint;
+  tick bigint;
+  last bigint;
+  target bigint;
+  taken bigint;
+  wait_ms bigint;
+  waited_ms bigint := 0;
+BEGIN
+  IF current_setting('flakeid.database', true) IS DISTINCT FROM {{schema}}.flakeid_own_database() THEN
+    IF {{schema}}.flakeid_this_database() <> {{schema}}.flakeid_own_database() THEN
+      RAISE EXCEPTION USING ERRCODE = 'IDFRK',
+        MESSAGE = format('FLAKEID_FORKED: node %s belongs to another database, of which this one is a copy',
+          {{schema}}.flakeid_own_node()),
+        HINT = 'Call {{schema}}.flakeid_rearm(node) with a node of its own, or with the same one if the '
+          'other database generates no more IDs. pg_upgrade makes a copy in this sense.';
+    END IF;
+    -- A session that knows it does not ask again. If a rollback takes the setting back, it does.
+    PERFORM set_config('flakeid.database', {{schema}}.flakeid_own_database(), false);
+  END IF;
+  LOOP
+    taken := NULL;
+    BEGIN
+      PERFORM pg_advisory_xact_lock({{lock_class}}, seq::oid::int);
+      ms := {{clock_ms}};
+      tick := (ms - {{epoch_ms}}) / {{unit_ms}};
+      last := coalesce(pg_sequence_last_value(seq), -1);
+      target := greatest(tick, (last >> {{slot_bits}}) + 1);
+      IF ms < {{epoch_ms}} THEN
+        NULL;
+      ELSIF last >> {{slot_bits}} >= tick AND last & {{slot_mask}} < {{last_usable}} THEN
+        taken := nextval(seq);
+      ELSIF target <= least(tick, {{last_tick}}) THEN
+        taken := target << {{slot_bits}};
+        PERFORM setval(seq, taken + least(wanted, {{usable}}) - 1);
+      END IF;
+      RAISE SQLSTATE 'ID000';
+    EXCEPTION WHEN SQLSTATE 'ID000' THEN NULL;
+    END;
+    IF taken & {{slot_mask}} < {{usable}} THEN
+      RETURN taken;
+    ELSIF taken IS NOT NULL THEN
+      CONTINUE;
+    ELSIF ms < {{epoch_ms}} THEN
+      RAISE EXCEPTION USING ERRCODE = 'IDEPO', MESSAGE = format(
+        'FLAKEID_BEFORE_EPOCH: the clock reads %s, which is before the layout''s epoch, {{epoch}}; set the clock',
+        to_timestamp(ms / 1000.0));
+    ELSIF target > {{last_tick}} THEN
+      RAISE EXCEPTION USING ERRCODE = 'IDHOR', MESSAGE =
+        'FLAKEID_HORIZON_REACHED: the layout''s time field ran out at {{horizon}}; old IDs still decode, '
+        'new ones need another layout or a later epoch';
+    END IF;
+    wait_ms := {{epoch_ms}} + target * {{unit_ms}} - ms;
+    IF waited_ms + wait_ms > {{max_wait_ms}} THEN
+      IF last >> {{slot_bits}} > tick THEN
+        RAISE EXCEPTION USING ERRCODE = 'IDCLK', MESSAGE = format(
+          'FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is %s ms ahead of it; no ID is issued until '
+          'it has caught up (configure NTP to slew the clock, not to step it)',
+          {{epoch_ms}} + (last >> {{slot_bits}}) * {{unit_ms}} - ms);
+      END IF;
+      RAISE EXCEPTION USING ERRCODE = 'IDSEQ', MESSAGE = format(
+        'FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; the next is free in %s ms',
+        wait_ms);
+    END IF;
+    PERFORM pg_sleep(wait_ms / 1000.0);
+    waited_ms := waited_ms + wait_ms;
+  END LOOP;
+END $body$;
+
+-- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the clock is behind
+-- the latest ID.
+-- CREATE TABLE orders (id bigint DEFAULT {{schema}}.flakeid_next() PRIMARY KEY)
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next() RETURNS bigint
+LANGUAGE plpgsql VOLATILE AS $body$
+DECLARE
+  place bigint := pg_sequence_last_value('{{schema}}.flakeid_position'::regclass);
+BEGIN
+  -- Where the slot of the clock's tick, or of a later one, is open and not used up, nextval is enough.
+  IF place & {{slot_mask}} < {{last_usable}}
+     AND {{clock_tick}} BETWEEN 0 AND place >> {{slot_bits}}
+     AND current_setting('flakeid.database', true) = {{schema}}.flakeid_own_database() THEN
+    place := nextval('{{schema}}.flakeid_position'::regclass);
+    IF place & {{slot_mask}} < {{usable}} THEN
+      RETURN {{id_of_place}};
+    END IF;
+  END IF;
+  place := {{schema}}.flakeid_attempt(1);
+  RETURN {{id_of_place}};
+END $body$;
+
+-- The next "count" IDs, in order: INSERT INTO orders (id, …) SELECT id, … FROM flakeid_next_n(1000) id.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next_n(count int) RETURNS SETOF bigint
+LANGUAGE plpgsql VOLATILE AS $body$
+DECLARE
+  wanted int := count;
+  place bigint;
+  rows int;
+BEGIN
+  IF count < 0 THEN
+    RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
+      'FLAKEID_FIELD_OUT_OF_RANGE: count %s is out of range: must be from 0 to 2147483647', count);
+  END IF;
+  WHILE wanted > 0 LOOP
+    place := {{schema}}.flakeid_attempt(wanted);
+    IF place & {{slot_mask}} = 0 THEN
+      -- A slot was opened for us: what was wanted of it is ours.
+      rows := least(wanted, {{usable}});
+      RETURN QUERY SELECT g FROM generate_series(
+        {{id_of_place}}, {{id_of_place}} + ((rows - 1)::bigint << {{sequence_shift}}), 1::bigint << {{sequence_shift}}) g;
+      wanted := wanted - rows;
+    ELSE
+      -- The clock's tick is in use, and the rest of it is taken place by place. A place past the usable ones is
+      -- none; the rest of the rows is then wanted of the next slot.
+      RETURN NEXT {{id_of_place}};
+      RETURN QUERY SELECT {{id_of_p}} FROM (
+        SELECT CASE WHEN pg_sequence_last_value('{{schema}}.flakeid_position'::regclass) & {{slot_mask}} < {{last_usable}}
+          THEN nextval('{{schema}}.flakeid_position'::regclass) END AS p
+        FROM generate_series(2, least(wanted, {{usable}}))) places
+      WHERE p & {{slot_mask}} < {{usable}};
+      GET DIAGNOSTICS rows = ROW_COUNT;
+      wanted := wanted - 1 - rows;
+    END IF;
+  END LOOP;
+END $body$;

@@ -1,0 +1,69 @@
+
+-- The digits of a text form, what else stands for one of them, and how many of them an ID has.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_form(
+  form text, OUT alphabet text, OUT typed text, OUT meant text, OUT fewest int, OUT most int)
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
+BEGIN
+  CASE form
+{{forms}}
+  ELSE
+    RAISE EXCEPTION USING ERRCODE = 'IDOPT',
+      MESSAGE = 'FLAKEID_INVALID_OPTION: text form: must be {{form_names}}';
+  END CASE;
+END $body$;
+
+-- An ID as text. The 64 bits are taken without a sign.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_text(id bigint, form text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
+DECLARE
+  f record := {{schema}}.flakeid_form(form);
+  radix bigint := length(f.alphabet);
+  rest bigint := id;
+  digits text := '';
+BEGIN
+  IF id < 0 THEN
+    digits := substr(f.alphabet, mod(id + 18446744073709551616, radix)::int + 1, 1);
+    rest := div(id + 18446744073709551616, radix);
+  END IF;
+  WHILE rest > 0 OR length(digits) < f.fewest LOOP
+    digits := substr(f.alphabet, (rest % radix)::int + 1, 1) || digits;
+    rest := rest / radix;
+  END LOOP;
+  RETURN digits;
+END $body$;
+
+-- The ID that a text stands for; from 2^63 on it is negative as a bigint. Refuses what flakeid_text never
+-- writes, except digits in the other case, Crockford's I, L and O, and zeros before a decimal number.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_parse(digits text, form text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
+DECLARE
+  f record := {{schema}}.flakeid_form(form);
+  plain text := translate(digits, f.typed, f.meant);
+  number numeric := 0;
+  digit int;
+  fault text;
+BEGIN
+  IF length(plain) NOT BETWEEN f.fewest AND f.most THEN
+    fault := CASE WHEN f.fewest = f.most THEN format('it must have exactly %s digits', f.most)
+      ELSE format('it must have %s to %s digits', f.fewest, f.most) END;
+  ELSIF f.fewest = 1 AND form <> 'decimal' AND length(plain) > 1 AND left(plain, 1) = left(f.alphabet, 1) THEN
+    fault := 'it must not begin with a zero digit';
+  ELSE
+    FOR place IN 1 .. length(plain) LOOP
+      digit := strpos(f.alphabet, substr(plain, place, 1)) - 1;
+      IF digit < 0 THEN
+        fault := format('%s is not a digit of it', quote_literal(substr(digits, place, 1)));
+        EXIT;
+      END IF;
+      number := number * length(f.alphabet) + digit;
+    END LOOP;
+    IF number >= 18446744073709551616 THEN
+      fault := 'it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615';
+    END IF;
+  END IF;
+  IF fault IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = 'IDINV', MESSAGE =
+      format('FLAKEID_INVALID_ID: %s is not an ID in %s: %s', quote_literal(left(digits, 64)), form, fault);
+  END IF;
+  RETURN CASE WHEN number >= 9223372036854775808 THEN number - 18446744073709551616 ELSE number END;
+END $body$;

@@ -1,0 +1,36 @@
+//! Templates of scripts: text with `{{name}}` where a term is to be written.
+
+use super::layout_terms::Term;
+
+/// Writes the terms in their places. A place without a term stays as it is, which no database takes for
+/// SQL, and a test looks for such places.
+pub(super) fn fill(template: &str, terms: &[Term]) -> String {
+    let mut text = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        text += before;
+        let known = after.split_once("}}").and_then(|(name, after)| {
+            Some((terms.iter().find(|(known, _)| *known == name)?, after))
+        });
+        if let Some(((_, value), after)) = known {
+            text += value;
+            rest = after;
+        } else {
+            text += "{{";
+            rest = after;
+        }
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn terms_are_written_once_and_unknown_places_stay() {
+        let terms = [("node", "7".to_owned()), ("twice", "{{node}}".to_owned())];
+        assert_eq!(fill("a {{node}} b {{node}}", &terms), "a 7 b 7");
+        assert_eq!(fill("{{twice}} {{other}} {{", &terms), "{{node}} {{other}} {{");
+    }
+}

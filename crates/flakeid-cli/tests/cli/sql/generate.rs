@@ -1,0 +1,170 @@
+//! Generating: what an open transaction holds up (nothing), clocks that are wrong, and batches.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Id, Layout};
+use flakeid_test_servers::{PostgresServer, Server};
+
+use super::{OUTCOME, ids, psql, script};
+
+/// The script for a test that sets the clock: `test_clock` has what it shows, in milliseconds, and sleeping
+/// moves it.
+pub(super) fn with_manual_clock(layout: &str, node: u64, schema: &str) -> String {
+    let script = script(layout, &["--node", &node.to_string(), "--schema", schema]);
+    let replaced = script.replace("clock_timestamp()", "public.test_now()");
+    assert_ne!(replaced, script);
+    let waiting = replaced.replace("pg_sleep(", "public.test_sleep(");
+    assert_ne!(waiting, replaced);
+    format!("CREATE SCHEMA {schema};\n{waiting}")
+}
+
+pub(super) const MANUAL_CLOCK: &str = "
+    CREATE TABLE test_clock (ms bigint);
+    INSERT INTO test_clock VALUES (1505914988849);
+    CREATE FUNCTION test_now() RETURNS timestamptz LANGUAGE sql AS $$
+        SELECT timestamptz 'epoch' + ms * interval '1 ms' FROM public.test_clock $$;
+    CREATE FUNCTION test_sleep(seconds numeric) RETURNS void LANGUAGE sql AS $$
+        UPDATE public.test_clock SET ms = ms + (seconds * 1000)::bigint $$;";
+
+/// An insert that is not committed keeps nobody waiting, and neither does one that was rolled back to a
+/// savepoint.
+#[test]
+fn an_open_transaction_stops_nobody() {
+    let server = PostgresServer::new();
+    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
+    let open = "BEGIN; INSERT INTO t (x) VALUES (1); SAVEPOINT s; INSERT INTO t (x) SELECT flakeid_sequence(id) \
+                FROM flakeid_next_n(5000) id; ROLLBACK TO s; SELECT flakeid_next(); SELECT pg_sleep(60);";
+    let mut holder = session(&server, open);
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND state = 'active' \
+                 AND pid <> pg_backend_pid();";
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while psql(&server, waits).unwrap() != "1" {
+        assert!(Instant::now() < deadline, "the transaction does not get on");
+    }
+    let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';";
+    assert_eq!(psql(&server, locks).unwrap(), "0");
+    let sql = "SET lock_timeout = '1s'; SET statement_timeout = '10s';
+               INSERT INTO t (x) SELECT generate_series(1, 20000) RETURNING id;
+               SELECT flakeid_next_n(20000);";
+    let mut all = ids(&psql(&server, sql).unwrap());
+    assert!(all.is_sorted_by(|a, b| a < b), "IDs of one session strictly increase");
+    all.dedup();
+    assert_eq!(all.len(), 40_000);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
+
+fn session(server: &PostgresServer, sql: &str) -> Child {
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-q", "-A", "-t", "-c", sql, &server.url()]);
+    psql.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the package postgresql-client")
+}
+
+/// The core's rules and codes for clocks.
+#[test]
+fn a_wrong_clock_is_noticed() {
+    let server = PostgresServer::new();
+    psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
+    let layout = Layout::TWITTER;
+    psql(&server, &with_manual_clock("twitter", 7, "ids")).unwrap();
+    let at = |ms: i64, query: &str| {
+        let sql =
+            format!("UPDATE test_clock SET ms = {ms}; SELECT outcome({});", super::literal(query));
+        psql(&server, &sql).unwrap()
+    };
+    let next = |ms: i64| at(ms, "SELECT ids.flakeid_next()");
+    let parts = |answer: &str| {
+        let id = answer.parse().unwrap_or_else(|_| panic!("{answer}"));
+        let parts = layout.unpack(Id::from_i64(id)).unwrap();
+        (parts.unix_ms, parts.sequence)
+    };
+    let start = 1_505_914_988_849;
+    // The tick of the installation may have been used by an earlier user of the node; it is waited for.
+    assert_eq!(parts(&next(start)), (start + 1, 0));
+    assert_eq!(parts(&next(start + 1)), (start + 1, 1));
+    // Back by a little: the tick is used up, then the clock is waited for.
+    assert_eq!(parts(&next(start - 500)), (start + 1, 2));
+    assert_eq!(at(start + 1, "SELECT count(*) FROM ids.flakeid_next_n(4093)"), "4093");
+    assert_eq!(parts(&next(start - 500)), (start + 2, 0));
+    // Back by more than anybody waits.
+    assert_eq!(at(start + 2, "SELECT count(*) FROM ids.flakeid_next_n(4095)"), "4095");
+    let refusal = next(start - 3_600_000);
+    assert!(
+        refusal.starts_with(
+            "IDCLK FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead"
+        ),
+        "{refusal}"
+    );
+    // It changes nothing: the next ID is that of the clock.
+    assert_eq!(parts(&next(start + 10)), (start + 10, 0));
+    let refusal = next(layout.epoch() - 1);
+    assert!(refusal.starts_with("IDEPO FLAKEID_BEFORE_EPOCH: the clock reads"), "{refusal}");
+    assert!(refusal.contains("before the layout's epoch, 2010-11-04T01:42:54.657Z"), "{refusal}");
+    assert_eq!(parts(&next(layout.horizon() - 1)), (layout.horizon() - 1, 0));
+    let refusal = next(layout.horizon());
+    assert!(refusal.starts_with("IDHOR FLAKEID_HORIZON_REACHED"), "{refusal}");
+    let refusal = at(start, "SELECT ids.flakeid_next_n(-1)");
+    assert!(refusal.starts_with("IDRNG FLAKEID_FIELD_OUT_OF_RANGE: count -1"), "{refusal}");
+    full_ticks(&server);
+}
+
+/// A tick that nobody waits for: with a sleep that takes no time the clock never gets on.
+fn full_ticks(server: &PostgresServer) {
+    let stuck =
+        with_manual_clock("sonyflake", 65_535, "stuck").replace("public.test_sleep(", "abs(");
+    psql(server, &format!("UPDATE test_clock SET ms = 1505914988849; {stuck}")).unwrap();
+    let sql = "UPDATE test_clock SET ms = 1505914988860; SELECT outcome('SELECT count(*) FROM stuck.flakeid_next_n(256)');
+               SELECT outcome('SELECT stuck.flakeid_next()');";
+    let answer = psql(server, sql).unwrap();
+    let (all, refusal) = answer.split_once('\n').unwrap();
+    assert_eq!(all, "256");
+    assert!(refusal.starts_with("IDSEQ FLAKEID_SEQUENCE_EXHAUSTED"), "{refusal}");
+    assert!(refusal.ends_with("the next is free in 10 ms"), "{refusal}");
+}
+
+/// Every kind of layout generates IDs that the core decodes, in order, row by row and in batches.
+#[test]
+fn layouts_of_all_shapes() {
+    let server = PostgresServer::new();
+    for (index, (name, node)) in [
+        ("twitter", 1023),
+        ("sonyflake", 65_535),
+        ("js-safe", 63),
+        ("plain", 0),
+        ("baidu-29", 2_097_151),
+        ("t41@1577836800000/1ms", 0),
+        ("t41.s22@1577836800000/1ms", 0),
+        ("t39.c2.n8.s12@1577836800000/1ms", 255),
+        ("t41.r2.n10.s10@1577836800000/1ms", 1023),
+        ("t62.n1@0/1ms", 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let layout: Layout = name.parse().unwrap();
+        let schema = format!("g{index}");
+        let script = script(name, &["--node", &node.to_string(), "--schema", &schema]);
+        psql(&server, &format!("CREATE SCHEMA {schema};\n{script}")).unwrap();
+        let sql = format!(
+            "SELECT {schema}.flakeid_next() FROM generate_series(1, 20);
+             SELECT {schema}.flakeid_next_n(30);
+             SELECT {schema}.flakeid_next();
+             SELECT {schema}.flakeid_next_n(0);
+             SELECT {schema}.flakeid_time({schema}.flakeid_next()) BETWEEN
+               clock_timestamp() - make_interval(secs => {} / 1000.0) AND clock_timestamp();",
+            layout.unit_ms() + 2000
+        );
+        let answer = psql(&server, &sql).unwrap();
+        let (issued, is_now) = answer.rsplit_once('\n').unwrap();
+        assert_eq!(is_now, "t", "{name}");
+        let issued = ids(issued);
+        assert_eq!(issued.len(), 51, "{name}");
+        assert!(issued.is_sorted_by(|a, b| a < b), "{name}: {issued:?}");
+        for id in issued {
+            let parts = layout.unpack(Id::from_i64(id)).unwrap();
+            assert_eq!((parts.node, parts.clock_sequence), (node, 0), "{name}");
+        }
+    }
+}

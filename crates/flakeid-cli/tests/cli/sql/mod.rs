@@ -1,0 +1,98 @@
+//! `flakeid sql`: the scripts, run by the databases that they are for.
+
+mod decode;
+mod generate;
+mod install;
+mod schedule;
+mod storm;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use flakeid_test_servers::{PostgresServer, Server};
+use serde_json::Value;
+
+use crate::refusals::refused;
+use crate::run::run;
+
+/// The script for a layout, with further options.
+fn script(layout: &str, args: &[&str]) -> String {
+    let first = ["sql", "--dialect", "postgres", "--layout", layout];
+    run(&[&first, args].concat()).quiet().text().to_owned()
+}
+
+/// What psql writes when it runs this as the owner of the database, or what it says against it.
+fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
+    let mut psql = Command::new("psql")
+        .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &server.url()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the package postgresql-client");
+    let mut stdin = psql.stdin.take().expect("a standard input");
+    let sql = sql.to_owned();
+    let writer = std::thread::spawn(move || _ = stdin.write_all(sql.as_bytes()));
+    let output = psql.wait_with_output().expect("psql ends");
+    writer.join().expect("the writer ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+/// A function `outcome(sql)`: the result of a query as text, or its SQLSTATE and message.
+const OUTCOME: &str = "
+    CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+    DECLARE result text;
+    BEGIN
+        EXECUTE query INTO result;
+        RETURN result;
+    EXCEPTION WHEN OTHERS THEN
+        RETURN SQLSTATE || ' ' || SQLERRM;
+    END $$;";
+
+fn vectors(name: &str) -> Value {
+    let path = format!("{}/../../tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().expect("an array")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+/// A text as a literal of SQL.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The IDs that a query wrote, one a line.
+fn ids(output: &str) -> Vec<i64> {
+    output.lines().map(|line| line.parse().expect(line)).collect()
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let sql = |args: &[&str]| run(&[&["sql", "--dialect", "postgres"], args].concat());
+    for layout in ["discord", "instagram", "flakeid"] {
+        for rest in [["--node", "7"].as_slice(), &["--decode-only"]] {
+            let run = sql(&[&["--layout", layout], rest].concat());
+            refused(&run, "FLAKEID_INVALID_OPTION", &["has 64 bits", "at most 63 bits"]);
+        }
+    }
+    let parts = ["missing: give --node N (0 to 1023)", "--decode-only"];
+    refused(&sql(&[]), "FLAKEID_INVALID_OPTION", &parts);
+    let parts = ["node 1024 is out of range: must be from 0 to 1023"];
+    refused(&sql(&["--node", "1024"]), "FLAKEID_FIELD_OUT_OF_RANGE", &parts);
+    let run_out = sql(&["--layout", "baidu", "--node", "7"]);
+    refused(&run_out, "FLAKEID_HORIZON_REACHED", &["--decode-only"]);
+    sql(&["--layout", "baidu", "--decode-only"]).quiet();
+    let schema = sql(&["--node", "7", "--schema", "a\"b"]);
+    refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
+    // Only dialects that there are scripts for.
+    let unknown = run(&["sql", "--dialect", "sqlite", "--node", "7"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("possible values: postgres"), "{}", unknown.stderr);
+}
