@@ -48,6 +48,11 @@ impl Lease {
         self.tenures.push(Arc::new(generator));
     }
 
+    /// The tick that the clock has come to; 0 if it does not say.
+    pub(crate) fn tick_now(&self) -> u64 {
+        self.clock.unix_ms().and_then(|now| self.options.layout.tick_at(now)).unwrap_or(0)
+    }
+
     pub(crate) fn used_until(&self) -> u64 {
         self.used_until.load(Ordering::Acquire)
     }

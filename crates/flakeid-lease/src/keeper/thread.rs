@@ -113,11 +113,9 @@ impl Keeper {
             if closing {
                 break;
             }
-            let layout = &lease.options.layout;
-            let now = lease.clock.unix_ms().and_then(|now| layout.tick_at(now)).unwrap_or(0);
-            let reached = now.max(self.next_tick());
+            let reached = lease.tick_now().max(self.next_tick());
             let holders = self.members.iter().map(|member| &member.holder);
-            let patience = self.schedule.until_next(layout, holders, reached);
+            let patience = self.schedule.until_next(&lease.options.layout, holders, reached);
             drop(
                 session.wait(patience, |state| state.phase != Phase::Kept || state.asked != asked),
             );
