@@ -1,5 +1,7 @@
 //! Answers, and errors as answers.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use flakeid_core::{Error, ErrorKind};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
@@ -7,6 +9,9 @@ use hyper::{HeaderMap, Response, StatusCode};
 use serde::Serialize;
 
 use crate::body::Body;
+
+/// The code of an answer to a client that has had its share.
+pub(crate) const TOO_MANY: &str = "HTTP_TOO_MANY_REQUESTS";
 
 /// An answer, with what it is called in metrics.
 pub(crate) struct Answer {
@@ -77,6 +82,21 @@ impl Answer {
         Self::of_detail(StatusCode::MISDIRECTED_REQUEST, code, detail)
     }
 
+    /// The client has had its share.
+    pub(crate) fn too_many(message: &str, wait: Duration) -> Self {
+        let retry_after_ms = Some(milliseconds(wait));
+        let detail =
+            ErrorDetail { code: TOO_MANY, message, retry_after_ms, ..ErrorDetail::default() };
+        Self::of_detail(StatusCode::TOO_MANY_REQUESTS, TOO_MANY, detail).retry_after(wait)
+    }
+
+    /// Whole seconds, and never too few.
+    fn retry_after(mut self, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        self.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        self
+    }
+
     fn of_detail(status: StatusCode, code: &'static str, error: ErrorDetail<'_>) -> Self {
         let mut answer = Self::json(status, &ErrorBody { error });
         answer.code = code;
@@ -115,19 +135,20 @@ impl Answer {
             code: error.code(),
             message: &error.to_string(),
             field: error.field(),
-            retry_after_ms: retry_after
-                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: retry_after.map(milliseconds),
             refusal,
             broker: None,
         };
-        let mut answer = Self::of_detail(status, error.code(), detail);
-        if let Some(wait) = retry_after {
-            // Whole seconds, and never too few.
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        let answer = Self::of_detail(status, error.code(), detail);
+        match retry_after {
+            Some(wait) => answer.retry_after(wait),
+            None => answer,
         }
-        answer
     }
+}
+
+fn milliseconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What the client got wrong is 400; everything else is for now this server's to mend.

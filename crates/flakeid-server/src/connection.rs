@@ -1,6 +1,7 @@
 //! One connection, from its first byte to its last.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use hyper_util::server::graceful::Watcher;
 use tokio::time::timeout;
 
 use crate::listener::Stream;
+use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
@@ -21,14 +23,18 @@ const LONGEST_HEAD: usize = 16 * 1_024;
 /// Serves a connection. How it ends is the client's business: it may leave at any time.
 pub(crate) async fn serve(
     stream: Box<dyn Stream>,
+    peer: Option<IpAddr>,
     tls: Option<TlsSettings>,
     service: Arc<Service>,
     watcher: Watcher,
     idle_timeout: Duration,
 ) {
     let Some(stream) = encrypted(stream, tls, idle_timeout).await else { return };
-    let respond = service_fn(move |request: hyper::Request<Incoming>| {
+    let respond = service_fn(move |mut request: hyper::Request<Incoming>| {
         let service = Arc::clone(&service);
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(Peer(peer));
+        }
         async move { Ok::<_, Infallible>(service.respond(request).await) }
     });
     let connection = Builder::new()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -135,16 +135,17 @@ impl BoundListener {
         }
     }
 
-    pub(crate) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    /// A connection, and from where it comes if that has an address.
+    pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, peer) = listener.accept().await?;
                 // An answer is one small packet, which nothing is to hold back.
                 stream.set_nodelay(true)?;
-                Ok(Box::new(stream))
+                Ok((Box::new(stream), Some(peer.ip())))
             }
             #[cfg(unix)]
-            Self::Unix { listener, .. } => Ok(Box::new(listener.accept().await?.0)),
+            Self::Unix { listener, .. } => Ok((Box::new(listener.accept().await?.0), None)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,15 +103,15 @@ impl Server {
             let (ending, is_ending) = watch::channel(false);
             let permits = Arc::new(Semaphore::new(options.max_connections));
             let (tls, idle_timeout) = (&options.tls, options.idle_timeout);
-            let http = accept(&bound, &service, &permits, |stream| {
+            let http = accept(&bound, &service, &permits, |stream, peer| {
                 let (service, watcher) = (Arc::clone(&service), graceful.watcher());
-                connection::serve(stream, tls.clone(), service, watcher, idle_timeout)
+                connection::serve(stream, peer, tls.clone(), service, watcher, idle_timeout)
             });
             let redis = async {
                 let Some(bound) = &resp else { return std::future::pending().await };
-                let serve = |stream| {
+                let serve = |stream, peer| {
                     let (service, is_ending) = (Arc::clone(&service), is_ending.clone());
-                    resp::serve(stream, tls.clone(), service, is_ending, idle_timeout)
+                    resp::serve(stream, peer, tls.clone(), service, is_ending, idle_timeout)
                 };
                 accept(bound, &service, &permits, serve).await;
             };
@@ -146,20 +147,20 @@ async fn accept<F>(
     bound: &BoundListener,
     service: &Service,
     permits: &Arc<Semaphore>,
-    serve: impl Fn(Box<dyn Stream>) -> F,
+    serve: impl Fn(Box<dyn Stream>, Option<IpAddr>) -> F,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
     loop {
         // The semaphore is never closed.
         let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
-        let Ok(stream) = bound.accept().await else {
+        let Ok((stream, peer)) = bound.accept().await else {
             // Out of file descriptors, say: other connections end some time.
             service.count_accept_failure();
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let served = serve(stream);
+        let served = serve(stream, peer);
         tokio::spawn(async move {
             served.await;
             drop(permit);

@@ -1,6 +1,7 @@
 //! What is answered to a request.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ use crate::leases::Leases;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
+use crate::rate::{Peer, Rates};
 use crate::reads;
 use crate::route::{Resource, Route};
 use crate::tokens::Tokens;
@@ -59,7 +61,16 @@ struct Limits {
 pub(crate) enum NoIds {
     /// The namespace is not served.
     Unknown(String),
+    /// The client has had its share.
+    TooMany(TooMany),
     Refused(Error),
+}
+
+/// The client has had its share.
+#[derive(Debug)]
+pub(crate) struct TooMany {
+    pub(crate) message: String,
+    wait: Duration,
 }
 
 /// What a namespace's requests need.
@@ -70,6 +81,8 @@ struct Served {
     ids: Counter,
     waits: Counter,
     turns: Arc<Turns>,
+    /// No limit without.
+    rates: Option<Arc<Rates>>,
 }
 
 impl Service {
@@ -81,7 +94,8 @@ impl Service {
         let serve = |(name, generator): (String, AnyGenerator)| {
             let layout_name = layout_name(generator.layout());
             let (ids, waits) = (metrics.ids_of(&name), metrics.waits_of(&name));
-            (name, Served { generator, layout_name, ids, waits, turns: Arc::clone(&turns) })
+            let turns = Arc::clone(&turns);
+            (name, Served { generator, layout_name, ids, waits, turns, rates: None })
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
@@ -117,6 +131,18 @@ impl Service {
     #[must_use]
     pub const fn max_count(mut self, max_count: u64) -> Self {
         self.limits.max_count = max_count;
+        self
+    }
+
+    /// The most IDs that one client gets in a second, all namespaces together: one address or, of IPv6, one
+    /// network of 64 bits. What it gets in a second it may have at once; who asks for more at a time has it,
+    /// and waits for as long afterwards. There is no limit unless it is set.
+    #[must_use]
+    pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
+        let rates = Arc::new(Rates::new(ids_per_second, Instant::now()));
+        for served in self.namespaces.values_mut() {
+            served.rates = Some(Arc::clone(&rates));
+        }
         self
     }
 
@@ -168,7 +194,12 @@ impl Service {
     }
 
     /// IDs for a client that speaks another protocol than HTTP; at most as many as a request gets.
-    pub(crate) fn pieces(&self, namespace: &str, count: u64) -> Result<IdPieces, NoIds> {
+    pub(crate) fn pieces(
+        &self,
+        namespace: &str,
+        count: u64,
+        peer: Option<IpAddr>,
+    ) -> Result<IdPieces, NoIds> {
         let max_count = self.limits.max_count;
         if !(1..=max_count).contains(&count) {
             return Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, max_count)));
@@ -179,6 +210,7 @@ impl Service {
                 Err(error) => NoIds::Refused(error),
             });
         };
+        served.take_share(count, peer).map_err(NoIds::TooMany)?;
         Ok(served.pieces(count, self.limits))
     }
 
@@ -364,6 +396,10 @@ impl Served {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
+        let peer = request.extensions().get().map(|Peer(peer)| *peer);
+        if let Err(TooMany { message, wait }) = self.take_share(count, peer) {
+            return Ok(Answer::too_many(&message, wait));
+        }
         let pieces = self.pieces(count, limits);
         let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
         let body = match stream.begin().await? {
@@ -372,6 +408,18 @@ impl Served {
         };
         self.ids.inc_by(count);
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))
+    }
+
+    /// Fails if the client has had its share.
+    fn take_share(&self, count: u64, peer: Option<IpAddr>) -> Result<(), TooMany> {
+        let Some(rates) = &self.rates else { return Ok(()) };
+        rates.take(peer, count, Instant::now()).map_err(|wait| {
+            let message = format!(
+                "this client has had its share of IDs for now: wait for {} ms, or ask for fewer",
+                wait.as_millis()
+            );
+            TooMany { message, wait }
+        })
     }
 
     fn pieces(&self, count: u64, limits: Limits) -> IdPieces {

@@ -201,6 +201,7 @@ fn what_cannot_be_served_is_refused() {
             ["tls-cert", "/nonexistent"],
         ),
         (&["--max-count", "0"], ["max-count", "from 1"]),
+        (&["--rate-limit", "0"], ["rate-limit", "from 1"]),
         (&["--max-wait", "soon"], ["max-wait", "500ms"]),
         (&["--namespace", "a/b"], ["namespace", "1 to 64"]),
     ] {

@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::time::Instant;
 
 use flakeid_core::Error;
 
 use super::reply::Replies;
+use crate::answer::TOO_MANY;
 use crate::pieces::{IdPieces, PIECE};
 use crate::query::number;
-use crate::service::{NoIds, Service};
+use crate::service::{NoIds, Service, TooMany};
 
 /// What `COMMAND COUNT` counts.
 const COMMANDS: [&str; 12] = [
@@ -30,6 +32,7 @@ const COMMANDS: [&str; 12] = [
 /// What a connection knows of its client.
 pub(crate) struct Session<'a> {
     service: &'a Service,
+    peer: Option<IpAddr>,
     pub(crate) replies: Replies,
     is_admitted: bool,
     name: Vec<u8>,
@@ -43,9 +46,10 @@ pub(crate) struct Session<'a> {
 type Refusal = (&'static str, String);
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(service: &'a Service) -> Self {
+    pub(crate) fn new(service: &'a Service, peer: Option<IpAddr>) -> Self {
         Self {
             service,
+            peer,
             replies: Replies::default(),
             is_admitted: !service.requires_tokens(),
             name: Vec::new(),
@@ -161,10 +165,15 @@ impl<'a> Session<'a> {
         namespace: &str,
         count: u64,
     ) -> Result<Vec<flakeid_core::Id>, &'static str> {
-        let mut pieces = match self.service.pieces(namespace, count) {
+        let mut pieces = match self.service.pieces(namespace, count, self.peer) {
             Ok(pieces) => pieces,
             Err(NoIds::Refused(error)) => return Err(self.refused(&error)),
             Err(NoIds::Unknown(message)) => return Err(self.wrong(&message)),
+            Err(NoIds::TooMany(TooMany { message, .. })) => {
+                self.replies.error("TRYAGAIN", &message);
+                // In metrics it is what it is over HTTP.
+                return Err(TOO_MANY);
+            }
         };
         let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
         let ids = match first.transpose() {

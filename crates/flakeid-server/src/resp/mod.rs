@@ -9,6 +9,7 @@ mod reply;
 mod request;
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,13 +38,14 @@ const SILENT: u32 = 10;
 /// Serves a connection until its client, the server or a timeout ends it.
 pub(crate) async fn serve(
     stream: Box<dyn Stream>,
+    peer: Option<IpAddr>,
     tls: Option<TlsSettings>,
     service: Arc<Service>,
     is_ending: watch::Receiver<bool>,
     idle_timeout: Duration,
 ) {
     let Some(stream) = encrypted(stream, tls, idle_timeout).await else { return };
-    let session = Session::new(&service);
+    let session = Session::new(&service, peer);
     let mut connection = Connection { stream, session, input: Vec::new(), idle_timeout, is_ending };
     // How it ends is the client's business: it may leave at any time.
     drop(connection.run().await);

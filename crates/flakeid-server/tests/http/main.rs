@@ -11,6 +11,7 @@ mod holders;
 mod ids;
 mod leased;
 mod leases;
+mod rate;
 mod reads;
 mod resp;
 mod secured;

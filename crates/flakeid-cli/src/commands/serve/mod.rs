@@ -62,8 +62,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     unix: Option<PathBuf>,
 
-    /// Serve clients of Redis at this address as well: INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE
-    /// COUNT N; port 0 is any free one
+    /// Serve clients of Redis at this address as well
+    ///
+    /// INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 is any free one.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids")]
     resp: Option<String>,
 
@@ -83,7 +84,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Let web pages of an origin, as browsers write it, ask; may be given several times; * is any
+    /// Let web pages of this origin ask; may be given several times
+    ///
+    /// As browsers write it, scheme and port included; * is any.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
 
@@ -114,6 +117,13 @@ pub(crate) struct ServeArgs {
     /// The most IDs that one request gets; more are refused
     #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
     max_count: String,
+
+    /// The most IDs that one client address gets in a second [default: no limit]
+    ///
+    /// What it gets in a second it may have at once. Whoever asks for more at a time has it, and waits for
+    /// as long afterwards. A client of IPv6 is a network of 64 bits; those of a Unix socket are one client.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
+    rate_limit: Option<String>,
 
     /// How long a request waits for each 4,096 of its IDs
     #[arg(
@@ -176,6 +186,9 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         }
     }
     let max_count = number::parse("max-count", &args.max_count, 1, MOST_COUNT)?;
+    let rate_limit = args.rate_limit.as_deref();
+    let rate_limit =
+        rate_limit.map(|text| number::parse("rate-limit", text, 1, MOST_COUNT)).transpose()?;
     let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
     let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
@@ -238,12 +251,15 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         shown.push(format!("{name} ({what})"));
         brokers.extend(broker);
     }
-    let service = Service::new(generators)
+    let mut service = Service::new(generators)
         .brokers(brokers)
         .max_count(max_count)
         .max_wait(Duration::from_millis(max_wait))
         .tokens(tokens.unwrap_or_default())
         .origins(origins);
+    if let Some(ids_per_second) = rate_limit {
+        service = service.rate_limit(ids_per_second);
+    }
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
     announce(&server, scheme, &names, &shown)?;
