@@ -23,9 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Turns of those who read histories.
 #[derive(Clone, Debug)]
-pub(crate) struct Reads(Arc<Semaphore>);
+pub(crate) struct HistoryReaders(Arc<Semaphore>);
 
-impl Default for Reads {
+impl Default for HistoryReaders {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(MOST_READERS)))
     }
@@ -37,7 +37,7 @@ impl Leases<'_> {
         &self,
         id: &str,
         query: Option<&str>,
-        Reads(turns): &Reads,
+        HistoryReaders(turns): &HistoryReaders,
     ) -> Result<Answer, Error> {
         let [] = parameters(query, [])?;
         let id: Id = id.parse()?;

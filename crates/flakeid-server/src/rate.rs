@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 /// What a client may take at once, without having waited: what it gets in this time.
 const BURST: Duration = Duration::from_secs(1);
-/// How many clients are told apart; an entry has some 64 bytes. Those that come when there are as many share one
-/// limit until others have been silent for a second.
+/// How many clients are told apart; an entry takes some 64 bytes. When there are this many, new clients share one
+/// limit, until others have been silent for long enough.
 const MOST_CLIENTS: usize = 10_000;
 /// How often entries of silent clients are looked for at most, because that looks at all of them.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ pub struct Peer(pub IpAddr);
 
 /// A limit for each client.
 #[derive(Debug)]
-pub(crate) struct Rates {
+pub(crate) struct RateLimiter {
     per_second: u64,
     clients: Mutex<Clients>,
 }
@@ -35,17 +35,17 @@ struct Clients {
     swept: Instant,
 }
 
-impl Rates {
+impl RateLimiter {
     pub(crate) fn new(per_second: u64, now: Instant) -> Self {
         let clients = Clients { paid_at: HashMap::new(), others: now, swept: now };
         Self { per_second: per_second.max(1), clients: Mutex::new(clients) }
     }
 
-    /// Takes so many IDs of a client's share. Who asks for more than a second's worth has to have waited
-    /// for all before, and waits for the whole number afterwards.
+    /// Takes this many IDs of a client's share. A client that asks for more than it gets in a second must
+    /// have waited for all that it took before, and waits for the whole number afterwards.
     ///
     /// # Errors
-    /// How long to wait before this number can be had; nothing is taken then.
+    /// How long the client has to wait before it can have this number; nothing is taken then.
     pub(crate) fn take(
         &self,
         peer: Option<IpAddr>,
@@ -82,7 +82,8 @@ impl Clients {
     }
 }
 
-/// What one client has: an address, or of IPv6 the network of 64 bits, in which it may choose any.
+/// What identifies a client: its address or, with IPv6, its network of 64 bits, in which it can choose any
+/// address.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -98,7 +99,7 @@ fn network_of(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn take(rates: &Rates, client: u32, count: u64, now: Instant) -> Result<(), Duration> {
+    fn take(rates: &RateLimiter, client: u32, count: u64, now: Instant) -> Result<(), Duration> {
         rates.take(Some(IpAddr::from(client.to_be_bytes())), count, now)
     }
 
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn a_client_gets_so_many_a_second() {
         let start = Instant::now();
-        let rates = Rates::new(1_000, start);
+        let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 600, start), Ok(()));
         let wait = take(&rates, 1, 600, start).unwrap_err();
         assert_eq!(wait, ms(201));
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn much_at_once_is_paid_for_afterwards() {
         let start = Instant::now();
-        let rates = Rates::new(1_000, start);
+        let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 5_000, start), Ok(()));
         assert_eq!(take(&rates, 1, 1, start).unwrap_err(), ms(4_002));
         assert_eq!(take(&rates, 1, 1, start + ms(4_001)), Ok(()));
@@ -150,7 +151,7 @@ mod tests {
         assert_ne!(parse("192.0.2.7"), parse("192.0.2.8"));
 
         let start = Instant::now();
-        let rates = Rates::new(1, start);
+        let rates = RateLimiter::new(1, start);
         let later = start + ms(200);
         for number in 0..MOST_CLIENTS as u32 {
             assert_eq!(take(&rates, number, 1, later), Ok(()));

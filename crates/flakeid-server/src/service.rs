@@ -19,14 +19,14 @@ use crate::answer::Answer;
 use crate::body::{Body, IdStream};
 use crate::cors::Origins;
 use crate::forms::Form;
-use crate::holders::Reads;
+use crate::holders::HistoryReaders;
 use crate::id_json::{IdJson, layout_name};
 use crate::layout_json::LayoutJson;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
-use crate::rate::{Peer, Rates};
+use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::{Resource, Route};
 use crate::tokens::Tokens;
@@ -45,7 +45,7 @@ pub struct Service {
     limits: Limits,
     metrics: Metrics,
     turns: Arc<Turns>,
-    reads: Reads,
+    reads: HistoryReaders,
 }
 
 /// What one request gets at most.
@@ -82,7 +82,7 @@ struct Served {
     waits: Counter,
     turns: Arc<Turns>,
     /// No limit without.
-    rates: Option<Arc<Rates>>,
+    rates: Option<Arc<RateLimiter>>,
 }
 
 impl Service {
@@ -100,7 +100,7 @@ impl Service {
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
         let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
-        let (reads, origins) = (Reads::default(), Origins::default());
+        let (reads, origins) = (HistoryReaders::default(), Origins::default());
         Self { namespaces, brokers, tokens, origins, limits, metrics, turns, reads }
     }
 
@@ -139,7 +139,7 @@ impl Service {
     /// and waits for as long afterwards. There is no limit unless it is set.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
-        let rates = Arc::new(Rates::new(ids_per_second, Instant::now()));
+        let rates = Arc::new(RateLimiter::new(ids_per_second, Instant::now()));
         for served in self.namespaces.values_mut() {
             served.rates = Some(Arc::clone(&rates));
         }

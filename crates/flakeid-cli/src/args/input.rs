@@ -7,10 +7,10 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Bytes. Nothing that is read is longer; a longer line is cut here instead of filling the memory.
+/// In bytes. No valid input is longer; a longer line is cut here, so that it does not fill the memory.
 const LONGEST_LINE: u64 = 4096;
 
-/// Reads standard input, and does something with each line as it comes. `what` is in the lines.
+/// Reads standard input, and does something with each line as it comes. Errors call what is in the lines `what`.
 pub(crate) fn each_line(
     what: &'static str,
     mut each: impl FnMut(&mut terminal::Stream, &str) -> Outcome,

@@ -30,6 +30,8 @@ fn keys_are_random_and_get_the_next_letter() {
         assert!(digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
     }
     let (path, file) = key_file("keygen");
+    fs::write(&path, "").unwrap();
+    assert_eq!(run(&["keygen", "--key-file", &file]).quiet().text(), "a\n", "an empty file");
     // An editor may have left the last line without its end.
     fs::write(&path, format!("# by hand\n{}", made[0].text().trim_end())).unwrap();
     let added = run(&["keygen", "--key-file", &file]).quiet();

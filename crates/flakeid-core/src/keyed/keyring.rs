@@ -27,7 +27,11 @@ use crate::{Error, Layout};
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Keyring(Vec<(char, Key)>);
+pub struct Keyring {
+    current: (char, Key),
+    /// The oldest first.
+    older: Vec<(char, Key)>,
+}
 
 impl Keyring {
     /// A keyring of one key.
@@ -35,7 +39,10 @@ impl Keyring {
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`.
     pub fn new(letter: char, key: Key) -> Result<Self, Error> {
-        Self(Vec::new()).with(letter, key)
+        if !letter.is_ascii_lowercase() {
+            return Err(Error::invalid_option("key", "its letter must be one from a to z"));
+        }
+        Ok(Self { current: (letter, key), older: Vec::new() })
     }
 
     /// With one more key, which is current from now on.
@@ -44,21 +51,19 @@ impl Keyring {
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`, or if
     /// another key has it.
     pub fn with(mut self, letter: char, key: Key) -> Result<Self, Error> {
-        if !letter.is_ascii_lowercase() {
-            return Err(Error::invalid_option("key", "its letter must be one from a to z"));
-        }
-        if self.0.iter().any(|(other, _)| *other == letter) {
+        if self.letters().any(|other| other == letter) {
             let reason =
                 alloc::format!("the letter {letter} belongs to two keys; each needs its own");
             return Err(Error::invalid_option("key", &reason));
         }
-        self.0.push((letter, key));
+        let Self { current, .. } = Self::new(letter, key)?;
+        self.older.push(core::mem::replace(&mut self.current, current));
         Ok(self)
     }
 
     /// The letters, the current key's last.
     pub fn letters(&self) -> impl Iterator<Item = char> {
-        self.0.iter().map(|(letter, _)| *letter)
+        self.older.iter().chain([&self.current]).map(|(letter, _)| *letter)
     }
 
     /// The public form of the IDs of one domain, such as `user`, which are of that layout.
@@ -73,8 +78,9 @@ impl Keyring {
             let reason = alloc::format!("has {} bytes; it must have from 1 to 64", name.len());
             return Err(Error::invalid_option("domain", &reason));
         }
-        let ciphers = self.0.iter().map(|(letter, key)| (*letter, key.of_domain(name).cipher()));
-        Ok(PublicIds::new(ciphers.collect(), layout))
+        let cipher = |(letter, key): &(char, Key)| (*letter, key.of_domain(name).cipher());
+        let older = self.older.iter().map(cipher).collect();
+        Ok(PublicIds::new(cipher(&self.current), older, layout))
     }
 }
 
@@ -106,7 +112,7 @@ impl FromStr for Keyring {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut keyring = Self(Vec::new());
+        let mut keyring: Option<Self> = None;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -125,12 +131,15 @@ impl FromStr for Keyring {
                 return Err(at_line(&"must begin with one letter from a to z and a space"));
             };
             let key = digits.parse().map_err(|error: Error| at_line(&error))?;
-            keyring = keyring.with(letter, key).map_err(|error| at_line(&error))?;
+            let with_it = match keyring {
+                None => Self::new(letter, key),
+                Some(keyring) => keyring.with(letter, key),
+            };
+            keyring = Some(with_it.map_err(|error| at_line(&error))?);
         }
-        if keyring.0.is_empty() {
-            return Err(Error::invalid_option("keyring", "has no key; `flakeid keygen` makes one"));
-        }
-        Ok(keyring)
+        keyring.ok_or_else(|| {
+            Error::invalid_option("keyring", "has no key; `flakeid keygen` makes one")
+        })
     }
 }
 

@@ -26,16 +26,17 @@ const MOST_OF_PREFIX: usize = 16;
 /// IDs of a year, that is one try in 140. Look the ID up, and check who asks, as with any other.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicIds {
-    /// The current one last.
-    ciphers: Vec<(char, Cipher)>,
+    /// By its letter, as the others.
+    current: (char, Cipher),
+    older: Vec<(char, Cipher)>,
     layout: Layout,
     since_ms: i64,
     prefix: String,
 }
 
 impl PublicIds {
-    pub(super) fn new(ciphers: Vec<(char, Cipher)>, layout: Layout) -> Self {
-        Self { ciphers, layout, since_ms: layout.epoch(), prefix: String::new() }
+    pub(super) fn new(current: (char, Cipher), older: Vec<(char, Cipher)>, layout: Layout) -> Self {
+        Self { current, older, layout, since_ms: layout.epoch(), prefix: String::new() }
     }
 
     /// With a prefix, which says to people what the ID is of; it stands before an underscore.
@@ -80,7 +81,7 @@ impl PublicIds {
         let sealed = TextForm::Base58.encode(Id::from_u64(self.seal_bits(id)?));
         let mut text = String::with_capacity(self.prefix.len() + 1 + DIGITS);
         text.push_str(&self.prefix);
-        text.extend(self.ciphers.last().map(|(letter, _)| *letter));
+        text.push(self.current.0);
         text.extend(core::iter::repeat_n('1', DIGITS - sealed.as_str().len()));
         text.push_str(&sealed);
         Ok(text)
@@ -92,8 +93,7 @@ impl PublicIds {
     /// As [`seal`](Self::seal).
     pub fn seal_bits(&self, id: Id) -> Result<u64, Error> {
         self.layout.unpack(id)?;
-        let current = self.ciphers.last();
-        Ok(current.map_or(id.to_u64(), |(_, cipher)| cipher.encrypt(id.to_u64())))
+        Ok(self.current.1.encrypt(id.to_u64()))
     }
 
     /// The ID of a public ID, by the system's clock.
@@ -126,7 +126,8 @@ impl PublicIds {
         if digits.len() != DIGITS {
             return None;
         }
-        let (_, cipher) = self.ciphers.iter().find(|(of, _)| *of == letter)?;
+        let mut ciphers = core::iter::once(&self.current).chain(&self.older);
+        let (_, cipher) = ciphers.find(|(of, _)| *of == letter)?;
         let significant = match digits.trim_start_matches('1') {
             "" => "1",
             rest => rest,

@@ -17,7 +17,7 @@ pub struct FetchOptions {
 }
 
 /// Options that were read for a layout.
-pub(super) struct Read {
+pub(super) struct ParsedOptions {
     pub(super) options: LeaseOptions,
     /// What to show to the broker.
     pub(super) token: Option<String>,
@@ -40,7 +40,7 @@ impl FetchOptions {
     /// What options there are, as [`SetByName::described`].
     #[must_use]
     pub fn described() -> String {
-        Read::described()
+        ParsedOptions::described()
     }
 
     pub(super) const fn layout(&self) -> Option<Layout> {
@@ -52,8 +52,8 @@ impl FetchOptions {
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange).
-    pub(super) fn read(&self, layout: Layout) -> Result<Read, Error> {
-        let mut read = Read { options: LeaseOptions::new(layout), token: None };
+    pub(super) fn read(&self, layout: Layout) -> Result<ParsedOptions, Error> {
+        let mut read = ParsedOptions { options: LeaseOptions::new(layout), token: None };
         for (name, text) in &self.given {
             read.set_text(name, text)?;
         }
@@ -62,7 +62,7 @@ impl FetchOptions {
     }
 }
 
-impl SetByName for Read {
+impl SetByName for ParsedOptions {
     const OPTIONS: &'static [NamedOption<Self>] = &[
         NamedOption::text("namespace", |read, name| {
             read.options.namespace = name.into();

@@ -58,6 +58,10 @@ pub(crate) fn run(args: &KeygenArgs) -> Outcome {
 }
 
 fn next_letter(path: &Path) -> Result<char, Failure> {
+    // Somebody has made the file, but nothing is in it yet.
+    if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+        return Ok('a');
+    }
     let Some(keyring) = keyring::read(path)? else { return Ok('a') };
     let free = ('a'..='z').find(|letter| keyring.letters().all(|taken| taken < *letter));
     free.ok_or_else(|| {

@@ -10,11 +10,11 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Encrypts IDs for outsiders, to whom they then tell neither a time nor a node nor a number
+/// Encrypts IDs for outsiders, so that they reveal neither when nor where they were made
 ///
 /// The public form of an ID is the prefix, the letter of the key, and 11 digits of base58; `open` turns
-/// it back. It hides what an ID tells, and nobody can make it up for an ID of their choice. It is no
-/// permission to see anything: check that as ever.
+/// it back. It hides what an ID reveals, and nobody without the key can make one up for an ID of their
+/// choice. It does not grant access: check who may see what, as with any other ID.
 ///
 /// Without arguments it reads one ID per line from standard input.
 #[derive(Args)]
