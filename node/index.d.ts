@@ -255,39 +255,3 @@ declare module './api' {
     function auto(options?: LeaseOptions): Promise<Generator>;
   }
 }
-
-export interface PublicIdsOptions {
-  /** The layout of the IDs. Default: twitter. */
-  layout?: LayoutInput | undefined;
-  /** What public IDs begin with, before an underscore: up to 16 lower-case letters and digits. */
-  prefix?: string | undefined;
-  /** IDs from before do not open. Default: the layout's epoch. */
-  since?: Instant | undefined;
-}
-
-/**
- * IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node nor a
- * number. It hides; it does not authorise: a text that was made up may open as some ID, if seldom.
- */
-export class PublicIds {
-  /**
-   * @param keyring The text of the file that `flakeid keygen` makes.
-   * @param domain What the IDs are of, such as `user`; fixed for as long as their public form is in use.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_OPTION`, for `keyring`, `domain` or `prefix`.
-   */
-  constructor(keyring: string, domain: string, options?: PublicIdsOptions);
-  /**
-   * The prefix, the letter of the current key, and 11 digits of base58.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the ID has bits that the layout never sets.
-   */
-  seal(id: import('./api').IdInput): string;
-  /** The same as 64 bits, without the prefix and the letter of the key. */
-  sealBits(id: import('./api').IdInput): bigint;
-  /**
-   * The ID of a public ID; `now` stands for the system's clock.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID`, which does not say why: another key, domain or prefix,
-   * a text that was made up, or an ID from before `since` or from more than a minute after now.
-   */
-  open(text: string, options?: { now?: Instant | undefined }): bigint;
-  readonly layout: import('./api').Layout;
-}

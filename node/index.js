@@ -3,7 +3,6 @@
 const { defineApi } = require('./lib/api.js');
 const { defineBuffered } = require('./lib/buffered.js');
 const { defineCached } = require('./lib/cached.js');
-const { defineKeyed } = require('./lib/keyed.js');
 const { defineLease } = require('./lib/lease.js');
 const { defineLocal } = require('./lib/local.js');
 const { backend, defineBuffers } = require('./lib/native.js');
@@ -14,7 +13,6 @@ const api = defineApi(backend, (inside) => {
     ...defineLocal(inside),
     ...defineBuffered(inside),
     ...defineCached(inside),
-    ...defineKeyed(inside),
   };
 });
 

@@ -37,6 +37,10 @@
 //   generatorOptions(): string                the options in the core, as 'name: kind, name: kind';
 //                                             kinds are number, numbers, text and flag
 //   open(options: OptionTexts, clock?: Clock): Handle
+//   createPublicIds(keyring: string, domain: string, d: Descriptor, prefix?: string, since?: bigint):
+//     PublicIds                               opaque
+//   sealId(ids: PublicIds, id: bigint): string, sealIdBits(ids, id): bigint
+//   openPublicId(ids, text: string, now?: bigint): bigint
 //
 //   Figures: { descriptor: string, presetName?: string, width: number, isSplit: boolean,
 //     fitsF64: boolean, canGenerate: boolean, idsPerSecond: number, numbers: BigUint64Array of
@@ -78,11 +82,6 @@
 //   Ring: { nextId(): bigint, take(): bigint, capacity: number, close(): void, stats():
 //     BigUint64Array of size, taken, droppedStale, rejectedPut, rejectedTake, refills }
 //
-//   createPublicIds(keyring: string, domain: string, d: Descriptor, prefix?: string, since?: bigint):
-//     PublicIds                               opaque (see keyed.js)
-//   sealId(ids: PublicIds, id: bigint): string, sealIdBits(ids, id): bigint
-//   openPublicId(ids, text: string, now?: bigint): bigint
-//
 // nextId, fill and nextIds wait for at most a tick or 10 ms without progress, whichever is less
 // (and at most maxWaitMs); the others never block.
 
@@ -95,6 +94,7 @@ const { defineGenerator } = require('./generator.js');
 const { defineDecode } = require('./decode.js');
 const { defineText } = require('./text.js');
 const { defineJson } = require('./json.js');
+const { defineKeyed } = require('./keyed.js');
 
 // `extend` adds to the classes what only this backend has, and returns what else is exported.
 function defineApi(backend, extend = () => ({})) {
@@ -112,6 +112,7 @@ function defineApi(backend, extend = () => ({})) {
     ...defineDecode(checks, layoutOf),
     ...defineText(backend, checks),
     ...defineJson(checks),
+    ...defineKeyed(backend, checks, layoutOf),
     ...extend({ backend, checks, layoutOf, ...options, Generator, ...inside }),
     version: backend.version(),
   };

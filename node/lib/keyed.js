@@ -1,7 +1,7 @@
 'use strict';
 
-// Here the keys are in the add-on's memory, not in JavaScript's.
-function defineKeyed({ backend, checks, layoutOf }) {
+// The keys are in the backend's memory, not in JavaScript objects.
+function defineKeyed(backend, checks, layoutOf) {
   class PublicIds {
     #ids;
     #layout;

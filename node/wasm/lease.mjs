@@ -24,6 +24,7 @@ export const {
   fromBytes,
   jsonReplacer,
   jsonReviver,
+  PublicIds,
   version,
 } = flakeid;
 

@@ -1,6 +1,7 @@
 //! The core's errors as JavaScript's.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
@@ -44,10 +45,15 @@ pub(crate) fn thrown(error: Error) -> JsValue {
             &JsValue::UNDEFINED,
             error.code(),
             &message,
-            error.retry_after().map(|duration| duration.as_millis() as f64),
-            error.rollback().map(|duration| duration.as_millis() as f64),
+            error.retry_after().map(milliseconds),
+            error.rollback().map(milliseconds),
             error.horizon(),
             error.field().map(str::to_owned),
         ),
     })
+}
+
+/// Whole ones, as `Duration::as_millis`, which needs arithmetic of 128 bits.
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs() as f64 * 1000.0 + f64::from(duration.subsec_millis())
 }

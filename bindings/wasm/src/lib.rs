@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod failure;
 pub mod generator;
+pub mod keyed;
 pub mod layout;
 #[cfg(feature = "lease")]
 pub mod lease;

@@ -1,9 +1,17 @@
 use core::fmt;
+use core::time::Duration;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// The last instant with a four-digit year, 9999-12-31T23:59:59.999Z, in Unix milliseconds.
 pub(crate) const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
+
+/// Milliseconds, rounded up, without the arithmetic of 128 bits of `Duration::as_millis`, which would make
+/// modules for WebAssembly larger.
+pub(crate) fn whole_ms(duration: Duration) -> u64 {
+    let whole = duration.as_secs().saturating_mul(1000);
+    whole.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into())
+}
 
 /// Unix milliseconds, printed as an RFC 3339 timestamp in UTC with 0 to 3 digits of a second.
 ///

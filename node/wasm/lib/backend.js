@@ -202,6 +202,10 @@ function defineBackend(module) {
     setClock: (clock, unixMs) => clock.set(unixMs),
     advanceClock: (clock, ms) => clock.advance(ms),
     open: raising(open),
+    createPublicIds: raising((...values) => new module.PublicIds(...values)),
+    sealId: raising((ids, id) => ids.seal(id)),
+    sealIdBits: raising((ids, id) => ids.sealBits(id)),
+    openPublicId: raising((ids, text, now = BigInt(Date.now())) => ids.open(text, now)),
     Handle,
     raising,
   };

@@ -28,6 +28,7 @@ export const {
   fromBytes,
   jsonReplacer,
   jsonReviver,
+  PublicIds,
   version,
 } = flakeid;
 

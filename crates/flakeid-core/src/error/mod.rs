@@ -7,7 +7,7 @@ use alloc::string::ToString;
 use core::fmt;
 use core::time::Duration;
 
-use crate::calendar::Rfc3339;
+use crate::calendar::{Rfc3339, whole_ms};
 pub(crate) use reasons::{LayoutFault, TextFault};
 
 use crate::quoted::Quoted;
@@ -322,7 +322,7 @@ impl Error {
 }
 
 /// Input is quoted in messages, but a megabyte of it helps nobody.
-fn excerpt(text: &str) -> Box<str> {
+pub(crate) fn excerpt(text: &str) -> Box<str> {
     const MOST: usize = 64;
     let cut = text.char_indices().nth(MOST).and_then(|(end, _)| text.get(..end));
     cut.map_or_else(|| text.into(), |cut| alloc::format!("{cut}…").into())
@@ -349,14 +349,14 @@ impl fmt::Display for Error {
             Repr::Option { option, reason } => write!(f, "{option}: {reason}"),
             Repr::ClockRollback { by, .. } => write!(
                 f,
-                "the clock went back by {by:?}; no ID is issued until it has caught up \
-                 (configure NTP to slew the clock, not to step it, or choose another rollback \
-                 policy)"
+                "the clock went back by {} ms; no ID is issued until it has caught up (configure NTP to slew \
+                 the clock, not to step it, or choose another rollback policy)",
+                whole_ms(*by)
             ),
             Repr::SequenceExhausted { retry_after } => write!(
                 f,
-                "every sequence number of the current tick is used up; the next is free in \
-                 {retry_after:?}"
+                "every sequence number of the current tick is used up; the next is free in {} ms",
+                whole_ms(*retry_after)
             ),
             Repr::Horizon { horizon } => write!(
                 f,
@@ -365,7 +365,7 @@ impl fmt::Display for Error {
                 Rfc3339::with_fewest_digits(*horizon)
             ),
             Repr::BeforeEpoch { by, epoch } => {
-                let now = epoch.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+                let now = epoch.saturating_sub_unsigned(whole_ms(*by));
                 write!(
                     f,
                     "the clock reads {}, which is before the layout's epoch, {}; set the clock",

@@ -9,6 +9,7 @@ use super::node_choice::NodeChoice;
 use super::shape::Shape;
 use super::start::SequenceStart;
 use super::{Generator, Overflow, Policy, Rollback, Window, limit_of};
+use crate::calendar::whole_ms;
 use crate::clock::{Clock, ClockSource};
 use crate::fork::Limit;
 use crate::layout::LayoutFault;
@@ -324,8 +325,7 @@ fn shared_cell(
 
 /// A duration in whole ticks, rounded up.
 fn ticks_in(duration: Duration, layout: &Layout) -> u64 {
-    let ticks = duration.as_nanos().div_ceil(u128::from(layout.unit_ms()) * 1_000_000);
-    u64::try_from(ticks).unwrap_or(u64::MAX).min(layout.max_tick())
+    whole_ms(duration).div_ceil(layout.unit_ms()).min(layout.max_tick())
 }
 
 impl Generator {

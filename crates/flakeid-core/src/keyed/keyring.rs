@@ -99,7 +99,7 @@ impl PublicIds {
     ) -> Result<Self, Error> {
         let mut ids = keyring.parse::<Keyring>()?.domain(domain, layout)?;
         if let Some(prefix) = prefix {
-            ids = ids.with_prefix(prefix)?;
+            ids.set_prefix(prefix)?;
         }
         Ok(match since_ms {
             Some(unix_ms) => ids.since(unix_ms),
@@ -113,29 +113,18 @@ impl FromStr for Keyring {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut keyring: Option<Self> = None;
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.trim();
+        for (number, line) in (1..).zip(text.split('\n')) {
+            let line = line.trim_ascii();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let at_line = |reason: &dyn fmt::Display| {
-                Error::invalid_option("keyring", &alloc::format!("line {number}: {reason}"))
-            };
-            let mut words = line.split_ascii_whitespace();
-            let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next())
-            else {
-                return Err(at_line(&"must have a letter and 32 hexadecimal digits"));
-            };
-            let mut letters = letter.chars();
-            let (Some(letter), None) = (letters.next(), letters.next()) else {
-                return Err(at_line(&"must begin with one letter from a to z and a space"));
-            };
-            let key = digits.parse().map_err(|error: Error| at_line(&error))?;
-            let with_it = match keyring {
+            let with_it = key_of_line(line).and_then(|(letter, key)| match keyring.take() {
                 None => Self::new(letter, key),
                 Some(keyring) => keyring.with(letter, key),
-            };
-            keyring = Some(with_it.map_err(|error| at_line(&error))?);
+            });
+            keyring = Some(with_it.map_err(|error| {
+                Error::invalid_option("keyring", &alloc::format!("line {number}: {error}"))
+            })?);
         }
         keyring.ok_or_else(|| {
             Error::invalid_option("keyring", "has no key; `flakeid keygen` makes one")
@@ -144,6 +133,19 @@ impl FromStr for Keyring {
 }
 
 /// The letters alone.
+/// A letter and a key, between them a space.
+fn key_of_line(line: &str) -> Result<(char, Key), Error> {
+    let mut words = line.split_ascii_whitespace();
+    let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next()) else {
+        return Err(Error::invalid_option("key", "must have a letter and 32 hexadecimal digits"));
+    };
+    let &[letter] = letter.as_bytes() else {
+        let reason = "must begin with one letter from a to z and a space";
+        return Err(Error::invalid_option("key", reason));
+    };
+    Ok((letter.into(), digits.parse()?))
+}
+
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Keyring").field(&self.letters().collect::<String>()).finish()

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::speck::Cipher;
+use crate::error::excerpt;
 use crate::quoted::Quoted;
 use crate::{Error, ErrorKind, Id, Layout, TextForm};
 
@@ -45,6 +46,11 @@ impl PublicIds {
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless it has from 1 to 16 lower-case letters and
     /// digits, a letter first.
     pub fn with_prefix(mut self, prefix: &str) -> Result<Self, Error> {
+        self.set_prefix(prefix)?;
+        Ok(self)
+    }
+
+    pub(super) fn set_prefix(&mut self, prefix: &str) -> Result<(), Error> {
         let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let begins = prefix.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
         if !begins || prefix.len() > MOST_OF_PREFIX || !prefix.bytes().all(known) {
@@ -56,7 +62,7 @@ impl PublicIds {
             return Err(Error::invalid_option("prefix", &reason));
         }
         self.prefix = alloc::format!("{prefix}_");
-        Ok(self)
+        Ok(())
     }
 
     /// Opens no ID from before that instant, in Unix milliseconds; the layout's epoch unless given. The later
@@ -113,8 +119,8 @@ impl PublicIds {
     /// As `open`.
     pub fn open_at(&self, text: &str, unix_ms: i64) -> Result<Id, Error> {
         self.opened(text, unix_ms).ok_or_else(|| {
-            let cut: String = text.chars().take(64).collect();
-            let message = alloc::format!("{} is not a public ID of this domain", Quoted(&cut));
+            let text = excerpt(text);
+            let message = alloc::format!("{} is not a public ID of this domain", Quoted(&text));
             Error::new(ErrorKind::InvalidId, &message, None)
         })
     }
@@ -128,11 +134,8 @@ impl PublicIds {
         }
         let mut ciphers = core::iter::once(&self.current).chain(&self.older);
         let (_, cipher) = ciphers.find(|(of, _)| *of == letter)?;
-        let significant = match digits.trim_start_matches('1') {
-            "" => "1",
-            rest => rest,
-        };
-        let sealed = TextForm::Base58.decode(significant).ok()?;
+        let zeros = digits.bytes().take_while(|digit| *digit == b'1').count();
+        let sealed = TextForm::Base58.decode(digits.get(zeros.min(DIGITS - 1)..)?).ok()?;
         let id = Id::from_u64(cipher.decrypt(sealed.to_u64()));
         let parts = self.layout.unpack(id).ok()?;
         let first = self.layout.lower_bound(self.since_ms);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import flakeid from '../subject.mjs';
-import { failure, load, number, rows } from '../vectors.mjs';
+import flakeid from './subject.mjs';
+import { failure, load, number, rows } from './vectors.mjs';
 
 const { Generator, PublicIds } = flakeid;
 const file = load('keyed');
