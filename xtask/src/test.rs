@@ -62,6 +62,11 @@ pub(crate) fn run(choice: Choice) -> Outcome {
 /// What is most likely to fail, and soonest done, comes first.
 fn steps(times: &mut Times) -> Outcome {
     times.step("servers", || packages::ensure(&SERVERS))?;
+    let core =
+        [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
+    let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
+    // Each uses one core most of the time, and so does lint; they have target directories of their own.
+    times.begin(&[("fork handler", &core), ("loom models", &loom)])?;
     times.step("vectors", || {
         Step::new("python3", &["tests/vectors/reference.py", "--check"])
             .or_install("apt-get install python3 (3.11 or later)")
@@ -71,11 +76,16 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("lint", lint::run)?;
     times.step("workspace: build", || workspace::build().map(drop))?;
     times.step("workspace: run", workspace::run)?;
-    let core =
-        [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
+    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
+    let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
+    let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];
+    // Not the command, which is the broker that it leases from.
+    let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
+    let module = [DOCUMENTS, &others, &tests];
+    // Each uses one core most of the time.
+    times.begin(&[("C, C++, Go, Java", &c), ("WebAssembly", &module)])?;
     times.step_without("core without std", &core, workspace::core_without_std)?;
     times.step_without("fork handler", &core, workspace::fork_handler)?;
-    let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
     times.step_without("loom models", &loom, workspace::loom_models)?;
     // Not the command, whose processes are brokers.
     let others = ["examples", "tests/guide", "tests/model", "tests/sources"];
@@ -84,22 +94,15 @@ fn steps(times: &mut Times) -> Outcome {
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
     times.step("deploy", deploy::check)?;
-    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
-    let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
-    times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
     let others = ["bindings/c", "bindings/python", "bindings/wasm", "include", "python"];
     let node = [DOCUMENTS, COMMAND, &others, &["node/wasm", "tests/campaign"]];
     times.step_without("Node", &node, || node::test(&here))?;
-    // After the others, because it removes libraries that they share.
     let others = ["bindings/c", "bindings/node", "bindings/wasm", "include", "node"];
     let python = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
     times.step_without("Python", &python, || {
         python::test(&Wheel { target: here, free_threaded: None })
     })?;
-    let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];
-    // Not the command, which is the broker that it leases from.
-    let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
-    let module = [DOCUMENTS, &others, &tests];
+    times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
     times.step_without("WebAssembly", &module, wasm::test)
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::missing_errors_doc, reason = "an error always is a step or a file that failed")]
 #![expect(clippy::must_use_candidate, reason = "paths and names, which nobody asks for in vain")]
 
+mod beside;
 pub mod files;
 mod inputs;
 pub mod packages;

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::step::{Failed, Outcome, Step};
+use crate::step::{Failed, Outcome, Step, target_folder};
 
 /// Where Debian puts servers, which the `PATH` of people often leaves out.
 const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
@@ -21,8 +21,11 @@ pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
         let packages = packages.join(" ");
         return Err(Failed(format!("missing programs; install them: apt-get install {packages}")));
     }
-    Step::new("apt-get", &["update", "-q"]).run()?;
-    Step::new("apt-get", &["install", "-q", "-y", "--no-install-recommends"])
+    // Steps that run beside each other would find each other's locks, and fail.
+    let lock = target_folder().join("packages.lock").display().to_string();
+    let apt_get = |arguments| Step::new("apt-get", arguments).through("flock", &[&lock]);
+    apt_get(&["update", "-q"]).run()?;
+    apt_get(&["install", "-q", "-y", "--no-install-recommends"])
         .args(&packages)
         .env("DEBIAN_FRONTEND", "noninteractive")
         // Servers are for tests, which start their own.

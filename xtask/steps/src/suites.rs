@@ -66,6 +66,7 @@ impl Suite {
     #[must_use]
     pub fn only(mut self, part: &str) -> Self {
         self.step = self.step.args(&[part]);
+        self.name = format!("{}: {part}", self.name);
         self
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
+use crate::beside::Beside;
 use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome};
 use clap::Args;
@@ -56,12 +57,14 @@ pub struct Times {
     start: Instant,
     /// Those that were passed over took no time.
     steps: Vec<(&'static str, Option<Duration>)>,
+    beside: Vec<Beside>,
 }
 
 impl Times {
     /// Before the first step.
     pub fn new(choice: Choice) -> Self {
-        Self { choice, names: Vec::new(), start: Instant::now(), steps: Vec::new() }
+        let (names, steps, beside) = (Vec::new(), Vec::new(), Vec::new());
+        Self { choice, names, start: Instant::now(), steps, beside }
     }
 
     /// Runs a step if it was chosen, and records how long it took, even if it failed.
@@ -70,10 +73,34 @@ impl Times {
         if !self.choice.has(name) {
             return Ok(());
         }
+        for beside in &mut self.beside {
+            if let Some(ended) = beside.wait_for(name)? {
+                self.steps.push((name, Some(ended.took)));
+                return ended.outcome;
+            }
+        }
         let start = Instant::now();
         let outcome = run();
         self.steps.push((name, Some(start.elapsed())));
         outcome
+    }
+
+    /// If all steps are run: begins some of [`Self::step_without`] before their turn, one after the other, in the
+    /// order in which they are to end.
+    pub fn begin(&mut self, steps: &[(&'static str, &[&[&str]])]) -> Outcome {
+        if !self.is_complete() {
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        for (name, unrelated) in steps {
+            if !(self.choice.spares() && Inputs::of(name, unrelated)?.passed()) {
+                names.push(*name);
+            }
+        }
+        if !names.is_empty() {
+            self.beside.push(Beside::start(names)?);
+        }
+        Ok(())
     }
 
     /// A step that depends on nothing in these files and folders. If it passed before with everything
@@ -183,6 +210,24 @@ mod tests {
         let only = Choice { only: vec![name.to_owned()], ..Choice::default() };
         assert_eq!(run(only, &[], failed()), (false, false));
         Inputs::of(name, &[])?.forget()
+    }
+
+    /// The program that runs a step begun before its turn is this one, which knows no steps and fails.
+    #[test]
+    fn a_step_begun_before_its_turn_ends_in_its_turn() -> Outcome {
+        let run = || {
+            let all = Choice { all: true, ..Choice::default() };
+            let mut times = Times::new(all);
+            times.begin(&[("begun, a test", &[]), ("never asked for", &[])])?;
+            times.step("another one", || Ok(()))?;
+            times.step("begun, a test", || Ok(()))
+        };
+        let why = run().err().map_or_else(String::new, |Failed(why)| why);
+        assert!(why.contains("test --only begun, a test"), "{why}");
+        let only = Choice { only: vec!["begun, a test".to_owned()], ..Choice::default() };
+        let mut times = Times::new(only);
+        times.begin(&[("begun, a test", &[])])?;
+        times.step("begun, a test", || Ok(()))
     }
 
     #[test]
