@@ -15,6 +15,7 @@ impl PublicIds {
     ///
     /// # Errors
     /// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_LAYOUT`.
+    #[expect(clippy::needless_pass_by_value, reason = "the glue hands it over")]
     #[wasm_bindgen(constructor)]
     pub fn new(
         keyring: &str,

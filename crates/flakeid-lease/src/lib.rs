@@ -43,7 +43,6 @@ mod host;
 mod keeper;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod machine;
-mod moment;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
 pub mod protocol;

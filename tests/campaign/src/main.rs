@@ -13,7 +13,6 @@ mod ids;
 mod lease_options;
 mod renewals;
 mod report;
-mod rng;
 mod rounds;
 mod schedule;
 mod shared_memory;

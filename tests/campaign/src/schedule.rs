@@ -1,8 +1,9 @@
 //! The faults of a campaign, all of which are drawn from the seed before it begins.
 
+use std::ops::Range;
+
 use crate::fault::{BrokerFault, ClockSetting, ProcessFault, StoreFault};
 use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
-use crate::rng::Rng;
 use crate::shared_memory::GROUPS;
 
 /// The furthest step of a clock, in milliseconds.
@@ -181,6 +182,34 @@ fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSet
     let ms = rng.in_range(if is_allowed { 1..allowed } else { allowed..reach + 1 }).cast_signed();
     let ms = if back { -ms } else { ms };
     if is_allowed { ClockSetting::WithinSkew(ms) } else { ClockSetting::Offset(ms) }
+}
+
+/// The pseudo-random number generator `SplitMix64`: a seed always gives the same numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    /// An independent sequence for each `part` of a campaign.
+    pub(crate) fn for_part(seed: u64, part: u64) -> Self {
+        Self(Self(seed ^ part.wrapping_mul(0xD134_2543_DE82_EF95)).next())
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number in a range, which must not be empty.
+    pub(crate) fn in_range(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.next() % (range.end - range.start)
+    }
+
+    /// `true` in `percent` of 100 cases.
+    pub(crate) fn percent(&mut self, percent: u64) -> bool {
+        self.in_range(0..100) < percent
+    }
 }
 
 #[cfg(test)]

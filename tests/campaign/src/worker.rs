@@ -19,7 +19,7 @@ use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
 use crate::ids::{IdLog, LAYOUT};
 use crate::lease_options::WorkerLease;
-use crate::rng::Rng;
+use crate::schedule::Rng;
 use crate::shared_memory::{GroupClock, NODES, SharedMemory, Tally};
 use crate::{controls, lease_options};
 

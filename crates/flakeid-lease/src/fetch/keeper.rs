@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 
 use flakeid_core::{Clock, Error, Generator, Layout, SystemClock, Window};
 
-use crate::keeper::{LeaseEvent, LeaseOptions, LeaseStatus, RenewalSchedule};
-use crate::moment::Instant;
+use crate::keeper::{Instant, LeaseEvent, LeaseOptions, LeaseStatus, RenewalSchedule};
 use crate::protocol::{
     Acquire, Effect, Event, Grant, Holder, HolderOptions, Owner, Refusal, Token,
 };

@@ -1,7 +1,6 @@
 //! Keeping a lease: a plain thread that acquires, renews and releases, and tells how it goes:
 //! what happens to the lease, for observers, and how it stands.
 
-mod lacking;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod lease;
 mod options;
@@ -13,20 +12,19 @@ mod source;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod thread;
 
-#[cfg(feature = "fetch")]
-pub(crate) use lacking::unanswered;
-pub(crate) use lacking::used_up;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use lease::{Lease, Observer};
 pub(crate) use options::LeaseOptions;
 #[cfg(feature = "fetch")]
-pub(crate) use schedule::RenewalSchedule;
+pub(crate) use schedule::{Instant, RenewalSchedule};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use session::LeaseSession;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use source::{LeaseClock, StoreSource};
 
-use flakeid_core::Error;
+use flakeid_core::{Error, ErrorKind};
+
+use crate::store::RETRY;
 
 /// What happens to a lease, for logs and metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,4 +156,17 @@ pub struct LeaseStatus {
     pub fenced_off: bool,
     /// Why the latest attempt had no success; `None` once one has.
     pub last_error: Option<Error>,
+}
+
+/// Nobody has answered, as far as is known.
+pub(crate) fn unanswered(source: &dyn std::fmt::Display) -> Error {
+    let text = format!("{source} has not answered in time; the lease keeps trying");
+    Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
+}
+
+/// The window has ended, and was not renewed because of `cause`.
+pub(crate) fn used_up(cause: &Error) -> Error {
+    let text = format!("the window of ticks is used up and was not renewed: {cause}");
+    // Whatever it was, the keeper goes on asking.
+    Error::new(ErrorKind::LeaseExpired, &text, cause.retry_after().or(Some(RETRY)))
 }

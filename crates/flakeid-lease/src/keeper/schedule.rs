@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use flakeid_core::Layout;
 
-use crate::moment::Instant;
 use crate::protocol::Holder;
 use crate::random;
+
+/// Time that only goes forward: the system's, or what the host of WebAssembly says.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub(crate) type Instant = std::time::Instant;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub(crate) type Instant = crate::host::Instant;
 
 /// When the keeper asks the store again.
 pub(crate) struct RenewalSchedule {

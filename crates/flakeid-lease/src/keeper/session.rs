@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Error, ErrorKind, ProcessMark};
 
 use super::LeaseStatus;
-use super::lacking::unanswered;
 use super::source::StoreSource;
+use super::unanswered;
 
 /// A lease in one process: the state that its keeper and its users share. A forked child begins a
 /// session of its own and never touches its parent's, because a lock in that may be held for ever.

@@ -11,7 +11,7 @@ use flakeid_lease::store::{Fault, operations};
 
 use crate::actors::{Broker, Confirmed, Message, Outcome};
 use crate::ledger::{LAYOUT, ModelStore, NAMESPACE};
-use crate::mutant::Mutant;
+use crate::scenario::Mutant;
 use crate::scenario::{BLOCK_WINDOW, Event, Scenario};
 use crate::world::{Action, World};
 

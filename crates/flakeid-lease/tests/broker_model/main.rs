@@ -11,7 +11,6 @@ mod actors;
 mod choices;
 mod exchange;
 mod ledger;
-mod mutant;
 mod refutations;
 mod scenario;
 mod service;

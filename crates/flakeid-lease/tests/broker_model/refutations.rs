@@ -1,7 +1,7 @@
 //! Each mutant breaks something, in the least scenario that its kind of mistake needs.
 
-use crate::mutant::Mutant;
 use crate::scenario::Invariant::{self, I1, I11, I12, I13, I15};
+use crate::scenario::Mutant;
 use crate::scenario::Scenario;
 use crate::threads;
 

@@ -7,7 +7,7 @@ use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Release, Renew,
 
 use crate::actors::{Arrival, Broker, Cell, Request};
 use crate::ledger::LAYOUT;
-use crate::mutant::Mutant;
+use crate::scenario::Mutant;
 use crate::scenario::{Event, Invariant, Scenario, TTL, WINDOW};
 use crate::world::{Action, World};
 

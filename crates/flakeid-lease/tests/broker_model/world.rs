@@ -10,7 +10,7 @@ use flakeid_lease::protocol::{Holder, Namespace, Token};
 
 use crate::actors::{Arrival, Broker, Cell, Member, Message, Outcome, Request};
 use crate::ledger::{Contents, LAYOUT, NAMESPACE};
-use crate::mutant::Mutant;
+use crate::scenario::Mutant;
 use crate::scenario::{Event, Invariant, Scenario, TTL, WINDOW};
 
 #[derive(Clone)]

@@ -4,10 +4,10 @@ mod broker;
 mod cluster;
 mod interface;
 mod server;
-mod signal;
 mod sqlite;
 
 use std::io;
+use std::mem::MaybeUninit;
 
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ impl EmptyStore {
 
 /// Keeps a server of every kind running until a signal ends this program.
 pub(crate) fn keep_all() -> io::Result<()> {
-    let signals = signal::TerminationSignals::new()?;
+    let signals = TerminationSignals::new()?;
     let servers: [(&str, Box<dyn Server>); 4] = [
         ("postgres", Box::new(PostgresServer::new())),
         ("mysql", Box::new(MariadbServer::new())),
@@ -83,4 +83,35 @@ pub(crate) fn keep_all() -> io::Result<()> {
     }
     println!("Ctrl-C stops them and deletes their data.");
     signals.wait()
+}
+
+/// The signals that end a program, blocked so that it can clean up first.
+struct TerminationSignals(libc::sigset_t);
+
+#[allow(unsafe_code, reason = "the standard library blocks no signals")]
+impl TerminationSignals {
+    /// Blocks the signals in this thread and in the threads that it starts later.
+    fn new() -> io::Result<Self> {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the first call initialises the set, and the others read it.
+        let (set, done) = unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
+            let set = set.assume_init();
+            let done = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            (set, done)
+        };
+        if done == 0 { Ok(Self(set)) } else { Err(io::Error::from_raw_os_error(done)) }
+    }
+
+    /// Waits for one of the signals.
+    fn wait(&self) -> io::Result<()> {
+        let mut signal = 0;
+        // SAFETY: both pointers are valid.
+        match unsafe { libc::sigwait(&raw const self.0, &raw mut signal) } {
+            0 => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
 }
