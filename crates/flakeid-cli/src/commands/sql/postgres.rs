@@ -2,6 +2,7 @@
 
 use flakeid_core::{Error, Layout};
 
+use super::claim::DatabaseNode;
 use super::layout_terms::{self, Places, Term};
 use super::template::fill;
 
@@ -29,7 +30,11 @@ const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a schema that cannot be named.
-pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result<String, Error> {
+pub(super) fn script(
+    layout: &Layout,
+    schema: &str,
+    node: Option<&DatabaseNode>,
+) -> Result<String, Error> {
     let mut terms = layout_terms::common(layout);
     terms.push(("schema", quoted(schema)?));
     let fields = layout_terms::fields(layout);
@@ -43,7 +48,10 @@ pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result
     if let Some(node) = node {
         terms.extend(generating(layout, node, &terms));
     }
-    terms.push(("header_node", node.map_or(String::new(), |node| format!(", node {node}"))));
+    let header = node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of));
+    terms.push(("header_node", header));
+    let declarations = node.map_or("", |_| "DECLARE\n  is_new boolean := false;\n");
+    terms.push(("declarations", declarations.to_owned()));
     let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
     terms.push(("guard_node", guard));
 
@@ -62,14 +70,23 @@ pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result
 }
 
 /// The terms of `postgres/next.sql`.
-fn generating(layout: &Layout, node: u64, terms: &[Term]) -> Vec<Term> {
+fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
     let places = Places::of(layout);
     let own_node = fill("{{schema}}.flakeid_own_node()", terms);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
+    // One past the last leaves no slot, which is what the layout's end is.
+    let first = |tick: u64| tick.min(places.last_tick + 1);
+    let rearm_arguments = match node.first_tick_of_new {
+        0 => node.node.to_string(),
+        tick => format!("{}, {}", node.node, tick.min(places.last_tick)),
+    };
     vec![
-        ("node", node.to_string()),
+        ("node", node.node.to_string()),
+        ("rearm_arguments", rearm_arguments),
+        ("first_tick", first(node.first_tick).to_string()),
+        ("first_tick_of_new", first(node.first_tick_of_new).to_string()),
         ("slot_bits", places.slot_bits.to_string()),
         ("slot_mask", ((1_u64 << places.slot_bits) - 1).to_string()),
         ("usable", places.usable.to_string()),
@@ -88,7 +105,7 @@ fn generating(layout: &Layout, node: u64, terms: &[Term]) -> Vec<Term> {
 
 /// A schema's name as it stands in SQL, in strings and in the bodies of functions. What would have to be escaped
 /// differently in each is refused.
-fn quoted(schema: &str) -> Result<String, Error> {
+pub(super) fn quoted(schema: &str) -> Result<String, Error> {
     let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if schema.is_empty() || schema.len() > LONGEST_NAME || !is_name(schema) {
         let reason = format!(
@@ -108,7 +125,13 @@ mod tests {
     fn every_place_is_filled() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
-                let script = script(layout, "ids", node).unwrap();
+                let node = node.map(|node| DatabaseNode {
+                    node,
+                    first_tick: 9,
+                    first_tick_of_new: u64::MAX,
+                    of: String::new(),
+                });
+                let script = script(layout, "ids", node.as_ref()).unwrap();
                 assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
                 assert!(!script.contains("\"public\""), "{name}");
                 assert_eq!(script.contains("nextval"), node.is_some(), "{name}");

@@ -1,8 +1,10 @@
 //! `flakeid sql`: the scripts, run by the databases that they are for.
 
+mod claim;
 mod decode;
 mod generate;
 mod install;
+mod one_table;
 mod schedule;
 mod storm;
 
