@@ -2,6 +2,7 @@
 
 mod claim;
 mod layout_terms;
+mod mariadb;
 mod postgres;
 mod template;
 
@@ -49,7 +50,7 @@ pub(crate) struct SqlArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Schema that the functions belong to; it must exist [default: public]
+    /// Schema, or database with mariadb and mysql, of the functions; it must exist [default: public]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
 
@@ -73,6 +74,8 @@ Examples:
   flakeid sql --dialect postgres --layout sonyflake --node 7 --schema ids
   flakeid sql --dialect postgres --layout js-safe --decode-only
   flakeid sql --dialect postgres --node 7 > ids.sql
+  flakeid sql --dialect mariadb --node 7 --schema orders
+  flakeid sql --dialect mysql --decode-only
 
 With a node of a namespace, beside programs that lease the others:
   flakeid leases init --store sqlite://flakeid.db --namespace orders
@@ -80,15 +83,25 @@ With a node of a namespace, beside programs that lease the others:
 
 Then:
   psql --file ids.sql DATABASE
-  CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)";
+  CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
+
+MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     #[value(help = "PostgreSQL 13 or later")]
     Postgres,
+    #[value(help = "MariaDB 10.3 or later")]
+    Mariadb,
+    #[value(help = "MySQL 8.0 or later, only with --decode-only")]
+    Mysql,
 }
 
 pub(crate) fn run(args: &SqlArgs) -> Outcome {
+    if args.dialect == Dialect::Mysql && !args.decode_only {
+        let reason = "missing: MySQL has no sequences, so no script generates IDs in it; generate them in the program";
+        return Err(Error::invalid_option("--decode-only", reason).into());
+    }
     let (layout, node) = match &args.name {
         Some(name) => args.claim(name)?,
         None => args.without_a_store()?,
@@ -98,6 +111,8 @@ pub(crate) fn run(args: &SqlArgs) -> Outcome {
             let schema = args.schema.as_deref().unwrap_or("public");
             postgres::script(&layout, schema, node.as_ref())?
         }
+        Dialect::Mariadb => mariadb::script(&layout, args.schema.as_deref(), node.as_ref())?,
+        Dialect::Mysql => mariadb::mysql_script(&layout, args.schema.as_deref())?,
     };
     let mut out = terminal::stream();
     out.write_all(script.as_bytes())?;
@@ -148,8 +163,10 @@ impl SqlArgs {
         // Everything that can be refused is, before a node is taken for good.
         fits_a_column(&layout)?;
         can_generate(&layout)?;
-        if let Some(schema) = &self.schema {
-            postgres::quoted(schema)?;
+        match (self.dialect, &self.schema) {
+            (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
+            (Dialect::Postgres, None) => {}
+            (Dialect::Mariadb | Dialect::Mysql, schema) => mariadb::check(schema.as_deref(), true)?,
         }
         Ok((layout, Some(claim.node()?)))
     }

@@ -3,7 +3,7 @@
 use flakeid_core::{Error, Layout};
 
 use super::claim::DatabaseNode;
-use super::layout_terms::{self, Places, Term};
+use super::layout_terms::{self, FormTerm, Places, Term};
 use super::template::fill;
 
 const BEGIN: &str = include_str!("postgres/begin.sql");
@@ -38,12 +38,11 @@ pub(super) fn script(
     let mut terms = layout_terms::common(layout);
     terms.push(("schema", quoted(schema)?));
     let fields = layout_terms::fields(layout);
-    for name in ["datacenter", "worker", "clock_sequence"] {
-        let is_there = fields.iter().any(|field| field.name == name);
-        let call = fill(&format!("{{{{schema}}}}.flakeid_{name}(id)"), &terms);
-        terms.push((name, if is_there { call } else { "NULL::bigint".to_owned() }));
-    }
-    terms.push(("forms", layout_terms::forms()));
+    let call = |name: &str| fill(&format!("{{{{schema}}}}.flakeid_{name}(id)"), &terms);
+    let optional = layout_terms::optional_fields(&fields, call, "NULL::bigint");
+    terms.extend(optional);
+    terms.push(("stray", format!("('{}')::bigint", layout_terms::stray(layout).cast_signed())));
+    terms.push(("forms", layout_terms::forms().map(branch).join("\n")));
     terms.push(("form_names", layout_terms::form_names()));
     if let Some(node) = node {
         terms.extend(generating(layout, node, &terms));
@@ -82,25 +81,30 @@ fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term>
         0 => node.node.to_string(),
         tick => format!("{}, {}", node.node, tick.min(places.last_tick)),
     };
-    vec![
+    let mut own = layout_terms::counting(layout, &places);
+    own.extend([
         ("node", node.node.to_string()),
         ("rearm_arguments", rearm_arguments),
         ("first_tick", first(node.first_tick).to_string()),
         ("first_tick_of_new", first(node.first_tick_of_new).to_string()),
-        ("slot_bits", places.slot_bits.to_string()),
-        ("slot_mask", ((1_u64 << places.slot_bits) - 1).to_string()),
-        ("usable", places.usable.to_string()),
-        ("last_usable", (places.usable - 1).to_string()),
         ("spare", Places::SPARE.to_string()),
-        ("last_tick", places.last_tick.to_string()),
-        ("max_wait_ms", layout_terms::max_wait(layout).as_millis().to_string()),
         ("lock_class", LOCK_CLASS.to_string()),
         ("clock_ms", format!("floor({CLOCK_MS})::bigint")),
         ("clock_tick", clock_tick),
         ("sequence_shift", layout_terms::sequence_shift(layout).to_string()),
         ("id_of_place", id_of("place")),
         ("id_of_p", id_of("p")),
-    ]
+    ]);
+    own
+}
+
+/// A form of text as a branch of a `CASE`.
+fn branch(form: FormTerm) -> String {
+    let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
+    format!(
+        "  WHEN '{name}' THEN\n    alphabet := '{alphabet}'; typed := '{typed}'; meant := '{meant}';\n    \
+         fewest := {fewest}; most := {most};"
+    )
 }
 
 /// A schema's name as it stands in SQL, in strings and in the bodies of functions. What would have to be escaped
