@@ -57,6 +57,10 @@ pub(crate) struct SqlArgs {
     /// Only functions that read IDs: parts, bounds and text forms
     #[arg(long)]
     decode_only: bool,
+
+    /// Also functions that seal and open public IDs (only postgres); no key is in the script
+    #[arg(long)]
+    keyed: bool,
 }
 
 // Every line of this that begins with `flakeid` is run by the tests.
@@ -67,12 +71,14 @@ Functions:
   flakeid_time(id), _node, _sequence …       the parts of an ID; flakeid_inspect(id) has them all
   flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, by which partitions are skipped
   flakeid_text(id, form), flakeid_parse(…)   base62 and the other forms of text
+  flakeid_seal(id, domain), flakeid_open(…)  with --keyed: public IDs, see `flakeid seal`
   flakeid_rearm(node, from_tick)             lets a copy of the database generate, on this node
 
 Examples:
   flakeid sql --dialect postgres --node 7
   flakeid sql --dialect postgres --layout sonyflake --node 7 --schema ids
   flakeid sql --dialect postgres --layout js-safe --decode-only
+  flakeid sql --dialect postgres --node 7 --keyed
   flakeid sql --dialect postgres --node 7 > ids.sql
   flakeid sql --dialect mariadb --node 7 --schema orders
   flakeid sql --dialect mysql --decode-only
@@ -102,6 +108,10 @@ pub(crate) fn run(args: &SqlArgs) -> Outcome {
         let reason = "missing: MySQL has no sequences, so no script generates IDs in it; generate them in the program";
         return Err(Error::invalid_option("--decode-only", reason).into());
     }
+    if args.keyed && args.dialect != Dialect::Postgres {
+        let reason = "only PostgreSQL has functions for public IDs; make them in the program";
+        return Err(Error::invalid_option("--keyed", reason).into());
+    }
     let (layout, node) = match &args.name {
         Some(name) => args.claim(name)?,
         None => args.without_a_store()?,
@@ -109,7 +119,7 @@ pub(crate) fn run(args: &SqlArgs) -> Outcome {
     let script = match args.dialect {
         Dialect::Postgres => {
             let schema = args.schema.as_deref().unwrap_or("public");
-            postgres::script(&layout, schema, node.as_ref())?
+            postgres::script(&layout, schema, node.as_ref(), args.keyed)?
         }
         Dialect::Mariadb => mariadb::script(&layout, args.schema.as_deref(), node.as_ref())?,
         Dialect::Mysql => mariadb::mysql_script(&layout, args.schema.as_deref())?,

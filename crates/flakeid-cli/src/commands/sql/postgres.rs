@@ -13,6 +13,7 @@ const FIELD: &str = include_str!("postgres/field.sql");
 const BOUNDS: &str = include_str!("postgres/bounds.sql");
 const TEXT: &str = include_str!("postgres/text.sql");
 const INSPECT: &str = include_str!("postgres/inspect.sql");
+const KEYED: &str = include_str!("postgres/keyed.sql");
 const NEXT: &str = include_str!("postgres/next.sql");
 const END: &str = include_str!("postgres/end.sql");
 
@@ -26,7 +27,7 @@ const LOCK_CLASS: u32 = 0x666c_616b;
 /// be a little below a whole millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// The whole script: with `node` it also generates IDs.
+/// The whole script: with `node` it also generates IDs, and with `keyed` it seals and opens public ones.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a schema that cannot be named.
@@ -34,6 +35,7 @@ pub(super) fn script(
     layout: &Layout,
     schema: &str,
     node: Option<&DatabaseNode>,
+    keyed: bool,
 ) -> Result<String, Error> {
     let mut terms = layout_terms::common(layout);
     terms.push(("schema", quoted(schema)?));
@@ -61,6 +63,9 @@ pub(super) fn script(
     }
     for part in [BOUNDS, TEXT, INSPECT] {
         text += &fill(part, &terms);
+    }
+    if keyed {
+        text += &fill(KEYED, &terms);
     }
     if node.is_some() {
         text += &fill(NEXT, &terms);
@@ -135,7 +140,7 @@ mod tests {
                     first_tick_of_new: u64::MAX,
                     of: String::new(),
                 });
-                let script = script(layout, "ids", node.as_ref()).unwrap();
+                let script = script(layout, "ids", node.as_ref(), true).unwrap();
                 assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
                 assert!(!script.contains("\"public\""), "{name}");
                 assert_eq!(script.contains("nextval"), node.is_some(), "{name}");

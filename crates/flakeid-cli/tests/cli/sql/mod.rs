@@ -4,6 +4,7 @@ mod claim;
 mod decode;
 mod generate;
 mod install;
+mod keyed;
 mod mariadb;
 mod mariadb_storm;
 mod one_table;
