@@ -8,6 +8,7 @@ mod keyed;
 mod mariadb;
 mod mariadb_storm;
 mod one_table;
+mod recipes;
 mod schedule;
 mod storm;
 
