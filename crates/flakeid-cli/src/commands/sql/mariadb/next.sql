@@ -9,7 +9,8 @@ CREATE TABLE IF NOT EXISTS flakeid_position (
   value BIGINT NOT NULL AUTO_INCREMENT,
   session BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (value, session)
-) ENGINE = InnoDB COMMENT = 'where flakeid_next() goes on: its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
+) ENGINE = InnoDB
+COMMENT = 'where flakeid_next() goes on: its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
 
 BEGIN NOT ATOMIC
   DECLARE clock DATETIME(6);
@@ -23,8 +24,8 @@ BEGIN NOT ATOMIC
   DELETE FROM flakeid_position WHERE value = used_up AND session = 0;
 END $$
 
--- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the clock is behind
--- the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
+-- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the
+-- clock is behind the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
 -- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
 CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA
 BEGIN
@@ -42,7 +43,8 @@ BEGIN
     SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
     SET ms = {{clock_ms}};
     IF ms < {{epoch_ms}} THEN
-      SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', clock, ', which is before the layout''s epoch, {{epoch}}; set the clock');
+      SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', clock,
+        ', which is before the layout''s epoch, {{epoch}}; set the clock');
       SIGNAL SQLSTATE 'IDEPO' SET MESSAGE_TEXT = fault;
     END IF;
     SET tick = (ms - {{epoch_ms}}) DIV {{unit_ms}};
@@ -65,22 +67,23 @@ BEGIN
       SET tick = (place >> {{slot_bits}}) + 1;
     END IF;
     IF tick > {{last_tick}} THEN
-      SIGNAL SQLSTATE 'IDHOR' SET MESSAGE_TEXT =
-        'FLAKEID_HORIZON_REACHED: the layout''s time field ran out at {{horizon}}; old IDs still decode, new ones need another layout or a later epoch';
+      SET fault = CONCAT('FLAKEID_HORIZON_REACHED: the layout''s time field ran out at {{horizon}}; ',
+        'old IDs still decode, new ones need another layout or a later epoch');
+      SIGNAL SQLSTATE 'IDHOR' SET MESSAGE_TEXT = fault;
     END IF;
     SET wait_ms = {{epoch_ms}} + tick * {{unit_ms}} - ms;
     IF waited_ms + wait_ms > {{max_wait_ms}} THEN
       IF {{first_tick_of_new}} >= tick THEN
-        SET fault = CONCAT('FLAKEID_FENCE_IN_FUTURE: earlier users of node {{node}} may have used ticks that are still ahead of the clock; the first ID comes in ',
-          wait_ms, ' ms');
+        SET fault = CONCAT('FLAKEID_FENCE_IN_FUTURE: earlier users of node {{node}} may have used ticks ',
+          'that are still ahead of the clock; the first ID comes in ', wait_ms, ' ms');
         SIGNAL SQLSTATE 'IDFNC' SET MESSAGE_TEXT = fault;
       ELSEIF wait_ms > {{unit_ms}} THEN
         SET fault = CONCAT('FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is ', wait_ms - {{unit_ms}},
           ' ms ahead of it; no ID is issued until it has caught up (configure NTP to slew the clock, not to step it)');
         SIGNAL SQLSTATE 'IDCLK' SET MESSAGE_TEXT = fault;
       END IF;
-      SET fault = CONCAT('FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; the next is free in ',
-        wait_ms, ' ms');
+      SET fault = CONCAT('FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; ',
+        'the next is free in ', wait_ms, ' ms');
       SIGNAL SQLSTATE 'IDSEQ' SET MESSAGE_TEXT = fault;
     END IF;
     -- Without an effect if the statement is killed, but then the function ends, too.
