@@ -12,7 +12,7 @@ use flakeid_lease::LeasedGenerator;
 use flakeid_lease::protocol::Identity;
 use flakeid_test_servers::{PostgresServer, Server};
 
-use super::{ids, psql};
+use super::{ids, mariadb, psql};
 use crate::run::run;
 
 /// Eight nodes, so that processes that come and go have had them all soon.
@@ -26,31 +26,29 @@ fn length() -> Duration {
 
 /// One statement after the other in a session of its own, which a primary key that comes twice would end.
 struct Session {
-    psql: Child,
+    client: Child,
     answers: BufReader<ChildStdout>,
 }
 
 impl Session {
-    fn new(server: &PostgresServer) -> Self {
-        let mut psql = Command::new("psql");
-        psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", &server.url()]);
-        psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut psql = psql.spawn().expect("the package postgresql-client");
-        let answers = BufReader::new(psql.stdout.take().expect("a standard output"));
-        Self { psql, answers }
+    fn new(mut client: Command) -> Self {
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut client = client.spawn().expect("the database's client");
+        let answers = BufReader::new(client.stdout.take().expect("a standard output"));
+        Self { client, answers }
     }
 
     /// Whether the session has done it, and goes on.
     fn send(&mut self, sql: &str) -> bool {
-        let mut input = self.psql.stdin.as_ref().expect("a standard input");
-        let sent = input.write_all(format!("{sql}\n\\echo done\n").as_bytes());
+        let mut input = self.client.stdin.as_ref().expect("a standard input");
+        let sent = input.write_all(format!("{sql}\nSELECT 'done';\n").as_bytes());
         let mut answer = String::new();
         sent.is_ok() && self.answers.read_line(&mut answer).unwrap() > 0
     }
 
     fn end(mut self) {
-        drop(self.psql.stdin.take());
-        let output = self.psql.wait_with_output().unwrap();
+        drop(self.client.stdin.take());
+        let output = self.client.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
@@ -64,47 +62,92 @@ fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
     sql + ";\n"
 }
 
-/// What a session of the database does again and again.
-const ROUND: &str = "
-    INSERT INTO t DEFAULT VALUES;
-    INSERT INTO t (who) SELECT 'database' FROM generate_series(1, 100);
-    INSERT INTO t (id) SELECT flakeid_next_n(200);
-    BEGIN; INSERT INTO t DEFAULT VALUES; SAVEPOINT s; INSERT INTO t DEFAULT VALUES; ROLLBACK TO s;
-    INSERT INTO t DEFAULT VALUES; COMMIT;
-";
+/// A database that generates and keeps leases.
+struct Database<'a> {
+    dialect: &'static str,
+    /// Of the functions, where it has to be named.
+    schema: &'static str,
+    url: String,
+    client: &'a (dyn Fn() -> Command + Sync),
+    query: &'a dyn Fn(&str) -> String,
+    /// What a session does again and again.
+    round: &'static str,
+}
 
 #[test]
 fn an_application_and_the_database_fill_one_table() {
     let server = PostgresServer::new();
     let url = server.url();
-    let store = ["--store", &url, "--namespace", "orders"];
+    fill_one_table(&Database {
+        dialect: "postgres",
+        schema: "public",
+        url: url.clone(),
+        client: &move || {
+            let mut psql = Command::new("psql");
+            psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &url]);
+            psql
+        },
+        query: &|sql| psql(&server, sql).unwrap(),
+        round: "
+            INSERT INTO t (id) VALUES (DEFAULT);
+            INSERT INTO t (who) SELECT 'database' FROM generate_series(1, 100);
+            INSERT INTO t (id) SELECT flakeid_next_n(200);
+            BEGIN; INSERT INTO t DEFAULT VALUES; SAVEPOINT s; INSERT INTO t DEFAULT VALUES; ROLLBACK TO s;
+            INSERT INTO t DEFAULT VALUES; COMMIT;
+        ",
+    });
+}
+
+#[test]
+fn an_application_and_a_mariadb_fill_one_table() {
+    let server = mariadb::server();
+    fill_one_table(&Database {
+        dialect: "mariadb",
+        schema: "ids",
+        url: server.url(),
+        client: &|| {
+            let mut client = mariadb::client(&server);
+            client.arg("--unbuffered");
+            client
+        },
+        query: &|sql| mariadb::query(&server, sql).unwrap(),
+        round: "
+            INSERT INTO t (id) VALUES (flakeid_next());
+            INSERT INTO t (id) SELECT flakeid_next() FROM seq_1_to_100;
+            START TRANSACTION; INSERT INTO t (id) VALUES (flakeid_next()); SAVEPOINT s;
+            INSERT INTO t (id) VALUES (flakeid_next()); ROLLBACK TO s;
+            INSERT INTO t (id) VALUES (flakeid_next()); COMMIT;
+        ",
+    });
+}
+
+fn fill_one_table(database: &Database<'_>) {
+    let Database { dialect, schema, url, client, query, round } = database;
+    let store = ["--store", url, "--namespace", "orders"];
     run(&[&["leases", "init", "--layout", LAYOUT, "--fresh"], store.as_slice()].concat()).quiet();
-    let args = [&["sql", "--dialect", "postgres", "--name", "db1"], store.as_slice()].concat();
-    psql(&server, run(&args).quiet().text()).unwrap();
-    psql(
-        &server,
-        "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, who text DEFAULT 'database');",
-    )
-    .unwrap();
+    let args = ["sql", "--dialect", dialect, "--schema", schema, "--name", "db1"];
+    query(run(&[args.as_slice(), &store].concat()).quiet().text());
+    let default = if *dialect == "postgres" { "DEFAULT flakeid_next()" } else { "" };
+    query(&format!(
+        "CREATE TABLE t (id bigint {default} PRIMARY KEY, who varchar(20) DEFAULT 'database');"
+    ));
     let begin = Instant::now();
     let is_over = || begin.elapsed() > length();
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut session = Session::new(&server);
-                while !is_over() && session.send(ROUND) {}
+                let mut session = Session::new(client());
+                while !is_over() && session.send(round) {}
                 session.end();
             });
         }
         for number in 0..2 {
-            let url = &url;
-            let (server, is_over) = (&server, &is_over);
+            let is_over = &is_over;
             scope.spawn(move || {
-                let layout = LAYOUT.parse().unwrap();
                 let name = Identity::Name(format!("web-{number}"));
-                let lease = LeasedGenerator::builder(url, layout).unwrap().namespace("orders");
-                let generator = lease.identity(name).open().unwrap();
-                let mut session = Session::new(server);
+                let lease = LeasedGenerator::builder(url, LAYOUT.parse().unwrap()).unwrap();
+                let generator = lease.namespace("orders").identity(name).open().unwrap();
+                let mut session = Session::new(client());
                 while !is_over() {
                     let ids = (0..200).map(|_| generator.next_id().unwrap());
                     if !session.send(&insert(ids)) {
@@ -117,7 +160,7 @@ fn an_application_and_the_database_fill_one_table() {
         for _ in 0..2 {
             // Processes that lease a node, use it for a moment and give it back.
             scope.spawn(|| {
-                let mut session = Session::new(&server);
+                let mut session = Session::new(client());
                 while !is_over() {
                     let args = [&["next", "-n", "1000", "--layout", LAYOUT], store.as_slice()];
                     let made = run(&args.concat()).quiet();
@@ -129,27 +172,22 @@ fn an_application_and_the_database_fill_one_table() {
             });
         }
     });
-    check(&server);
+    check(query);
 }
 
-fn check(server: &PostgresServer) {
+fn check(query: &dyn Fn(&str) -> String) {
     let layout: Layout = LAYOUT.parse().unwrap();
-    let nodes = psql(
-        server,
-        "SELECT DISTINCT ON (who, node) id FROM (SELECT id, who, flakeid_node(id) AS node FROM t) rows;",
-    )
-    .unwrap();
-    let mut of = BTreeMap::new();
-    for id in ids(&nodes) {
-        let who = psql(server, &format!("SELECT who FROM t WHERE id = {id};")).unwrap();
-        let node = layout.unpack(Id::from_i64(id)).unwrap().node;
-        of.entry(who).or_insert_with(Vec::new).push(node);
+    let (mut nodes, mut counts) = (BTreeMap::new(), Vec::new());
+    for who in ["application", "database"] {
+        let of = format!("FROM t WHERE who = '{who}'");
+        let some = ids(&query(&format!("SELECT MIN(id) {of} GROUP BY flakeid_node(id);")));
+        let node = |id: &i64| layout.unpack(Id::from_i64(*id)).unwrap().node;
+        nodes.insert(who, some.iter().map(node).collect::<Vec<u64>>());
+        counts.extend(ids(&query(&format!("SELECT COUNT(*) {of};"))));
     }
-    let [database] = of["database"].as_slice() else { panic!("one node: {of:?}") };
-    assert!(of["application"].len() >= 3 && !of["application"].contains(database), "{of:?}");
-    let counts = psql(server, "SELECT count(*) FROM t GROUP BY who ORDER BY who;").unwrap();
-    eprintln!("rows of the application and of the database: {}", counts.replace('\n', ", "));
-    for count in ids(&counts) {
-        assert!(count > 2000, "{counts}");
-    }
+    let [database] = nodes["database"].as_slice() else { panic!("one node: {nodes:?}") };
+    assert!(nodes["application"].len() >= 3, "{nodes:?}");
+    assert!(!nodes["application"].contains(database), "{nodes:?}");
+    eprintln!("rows of the application and of the database: {counts:?}");
+    assert!(counts.iter().all(|count| *count > 2000), "{counts:?}");
 }
