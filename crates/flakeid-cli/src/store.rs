@@ -1,10 +1,11 @@
 //! Which store leases come from, and which namespace in it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 use flakeid_core::{Clock, Error, ErrorKind, Id, Layout, SystemClock};
-use flakeid_lease::protocol::{Bounds, Namespace, Refusal, Row};
+use flakeid_lease::protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Release, Row};
 use flakeid_lease::store::http::BrokerReader;
 use flakeid_lease::store::operations::{self, Listing, PastHolder, Repair};
 use flakeid_lease::store::{Fault, Location, Store};
@@ -71,6 +72,11 @@ impl StoreArgs {
     /// As [`StoreUrl::named`].
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         self.url.named()
+    }
+
+    /// Whether a flag says where leases come from; the environment does not count.
+    pub(crate) fn is_given(&self) -> bool {
+        self.url.store.is_some() || self.has_namespace()
     }
 
     pub(crate) fn has_namespace(&self) -> bool {
@@ -182,6 +188,15 @@ impl Connection {
 
     pub(crate) fn repair(&mut self, node: u64, repair: Repair) -> Result<Option<Row>, Failure> {
         self.run(|store, namespace| operations::repair(store, namespace, node, repair))
+    }
+
+    pub(crate) fn acquire(&mut self, request: &Acquire) -> Result<Grant, Failure> {
+        let read = Instant::now();
+        self.run(|store, namespace| operations::acquire_read_at(store, namespace, request, read))
+    }
+
+    pub(crate) fn release(&mut self, request: &Release) -> Result<(), Failure> {
+        self.run(|store, namespace| operations::release(store, namespace, request))
     }
 
     pub(crate) fn fast_forward(&mut self, tick: u64) -> Result<Namespace, Failure> {

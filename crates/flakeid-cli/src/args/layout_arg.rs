@@ -25,6 +25,11 @@ pub(crate) struct LayoutArg {
 }
 
 impl LayoutArg {
+    /// The layout that the flag names. Where something else has a layout, the environment does not matter.
+    pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
+        self.layout.as_deref().map(parse).transpose()
+    }
+
     /// From the flag, else from the environment, else the default.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {

@@ -32,7 +32,6 @@ pub(super) fn common(layout: &Layout) -> Vec<Term> {
         ("tick_shift", tick_shift.to_string()),
         ("tick_of_id", extract(layout, &[Field::Time])),
         ("below_tick", below_tick.to_string()),
-        ("stray", signed(stray(layout))),
         // Without the Z: 2017-09-20T13:43:08.849 has 23 characters.
         ("timestamp_length", (timestamp.len() - 1).to_string()),
     ]
@@ -52,7 +51,7 @@ pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     wanted.map(|(name, fields, _)| FieldTerm { name, of_id: extract(layout, fields) }).collect()
 }
 
-/// How a generator counts: see `postgres/next.sql`.
+/// How a generator counts: see `postgres/next.sql` and `mariadb/next.sql`.
 pub(super) struct Places {
     /// Bits of a place below its tick.
     pub(super) slot_bits: u32,
@@ -79,7 +78,7 @@ impl Places {
 }
 
 /// For how long a call waits until it may go on; the same as in the core.
-pub(super) fn max_wait(layout: &Layout) -> Duration {
+fn max_wait(layout: &Layout) -> Duration {
     Duration::from_secs(1).max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
 }
 
@@ -101,10 +100,19 @@ pub(super) fn sequence_shift(layout: &Layout) -> u32 {
     span(layout, &[Field::Sequence]).0
 }
 
-/// The forms of text, each as one branch of a `CASE`. What is a digit and what is taken for one is asked of
-/// the core, character by character.
-pub(super) fn forms() -> String {
-    let branch = |form: TextForm| {
+/// A form of text: its digits, what is typed for one of them and which one is meant, and how many there are.
+pub(super) struct FormTerm {
+    pub(super) name: &'static str,
+    pub(super) alphabet: String,
+    pub(super) typed: String,
+    pub(super) meant: String,
+    pub(super) fewest: usize,
+    pub(super) most: usize,
+}
+
+/// The forms of text. What is a digit and what is taken for one is asked of the core, character by character.
+pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
+    TextForm::ALL.map(|form| {
         let digits = |value| form.encode(Id::from_u64(value));
         let last = |value| digits(value).chars().next_back();
         let radix = (1..64).find(|value| last(*value) == last(0)).unwrap_or(64);
@@ -117,13 +125,33 @@ pub(super) fn forms() -> String {
             Some((typed, last(value.to_u64())?))
         });
         let (typed, meant): (String, String) = meant.unzip();
-        format!(
-            "  WHEN '{}' THEN\n    alphabet := '{alphabet}'; typed := '{typed}'; meant := '{meant}';\n    \
-             fewest := {fewest}; most := {most};",
-            form.name()
-        )
+        FormTerm { name: form.name(), alphabet, typed, meant, fewest, most }
+    })
+}
+
+/// The call of the function of a field that not every layout has, or what stands for it.
+pub(super) fn optional_fields(
+    fields: &[FieldTerm],
+    call: impl Fn(&str) -> String,
+    missing: &str,
+) -> Vec<Term> {
+    let term = |name: &'static str| {
+        let is_there = fields.iter().any(|field| field.name == name);
+        (name, if is_there { call(name) } else { missing.to_owned() })
     };
-    TextForm::ALL.map(branch).join("\n")
+    ["datacenter", "worker", "clock_sequence"].map(term).into()
+}
+
+/// The terms of how a generator counts.
+pub(super) fn counting(layout: &Layout, places: &Places) -> Vec<Term> {
+    vec![
+        ("slot_bits", places.slot_bits.to_string()),
+        ("slot_mask", ((1_u64 << places.slot_bits) - 1).to_string()),
+        ("usable", places.usable.to_string()),
+        ("last_usable", (places.usable - 1).to_string()),
+        ("last_tick", places.last_tick.to_string()),
+        ("max_wait_ms", max_wait(layout).as_millis().to_string()),
+    ]
 }
 
 /// How the forms are listed in a sentence.
@@ -142,17 +170,13 @@ fn span(layout: &Layout, fields: &[Field]) -> (u32, u32) {
 fn extract(layout: &Layout, fields: &[Field]) -> String {
     let (shift, width) = span(layout, fields);
     if width == 0 {
-        return "0::bigint".to_owned();
+        return "0".to_owned();
     }
     format!("(id >> {shift}) & {}", u64::MAX >> (64 - width))
 }
 
 /// The bits that no ID of the layout has.
-fn stray(layout: &Layout) -> u64 {
+pub(super) fn stray(layout: &Layout) -> u64 {
     let used = layout.fields().map(|span| span.max() << span.shift).fold(0, |all, bits| all | bits);
     !used
-}
-
-fn signed(bits: u64) -> String {
-    format!("('{}')::bigint", bits.cast_signed())
 }

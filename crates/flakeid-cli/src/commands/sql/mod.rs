@@ -1,6 +1,8 @@
 //! `flakeid sql`: a script of functions that decode, and generate, IDs inside a database.
 
+mod claim;
 mod layout_terms;
+mod mariadb;
 mod postgres;
 mod template;
 
@@ -13,15 +15,20 @@ use flakeid_server::layout_obstacle;
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::number;
+use crate::store::StoreArgs;
 use crate::terminal;
+
+use self::claim::{Claim, DatabaseNode};
 
 /// Writes a script for a database that is to decode or generate IDs itself
 ///
 /// Pipe it into the database's client. The functions are plain SQL and PL/pgSQL, so they run where no
 /// extension can be installed. The script may be run again, and should be after an update of flakeid.
 ///
-/// Nothing else may use the node that the database is given. A copy of the database, restored from a dump,
-/// generates nothing until its owner calls `flakeid_rearm`.
+/// Nothing else may use the node that the database is given with --node. With --name it gets one of a namespace,
+/// which is quarantined there, so that no process leases it; run again, the same name gives the same node.
+///
+/// A copy of the database, restored from a dump, generates nothing until its owner calls `flakeid_rearm`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
@@ -36,13 +43,24 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "decode_only")]
     node: Option<String>,
 
-    /// Schema that the functions belong to; it must exist [default: public]
+    /// Take a node of a namespace for the database of this name, for good
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["node", "decode_only"])]
+    name: Option<String>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Schema, or database with mariadb and mysql, of the functions; it must exist [default: public]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
 
     /// Only functions that read IDs: parts, bounds and text forms
     #[arg(long)]
     decode_only: bool,
+
+    /// Also functions that seal and open public IDs (only postgres); no key is in the script
+    #[arg(long)]
+    keyed: bool,
 }
 
 // Every line of this that begins with `flakeid` is run by the tests.
@@ -53,32 +71,58 @@ Functions:
   flakeid_time(id), _node, _sequence …       the parts of an ID; flakeid_inspect(id) has them all
   flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, by which partitions are skipped
   flakeid_text(id, form), flakeid_parse(…)   base62 and the other forms of text
-  flakeid_rearm(node)                        lets a copy of the database generate, on this node
+  flakeid_seal(id, domain), flakeid_open(…)  with --keyed: public IDs, see `flakeid seal`
+  flakeid_rearm(node, from_tick)             lets a copy of the database generate, on this node
 
 Examples:
   flakeid sql --dialect postgres --node 7
   flakeid sql --dialect postgres --layout sonyflake --node 7 --schema ids
   flakeid sql --dialect postgres --layout js-safe --decode-only
+  flakeid sql --dialect postgres --node 7 --keyed
   flakeid sql --dialect postgres --node 7 > ids.sql
+  flakeid sql --dialect mariadb --node 7 --schema orders
+  flakeid sql --dialect mysql --decode-only
+
+With a node of a namespace, beside programs that lease the others:
+  flakeid leases init --store sqlite://flakeid.db --namespace orders
+  flakeid sql --dialect postgres --name db1 --store sqlite://flakeid.db --namespace orders
 
 Then:
   psql --file ids.sql DATABASE
-  CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)";
+  CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
+
+MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     #[value(help = "PostgreSQL 13 or later")]
     Postgres,
+    #[value(help = "MariaDB 10.3 or later")]
+    Mariadb,
+    #[value(help = "MySQL 8.0 or later, only with --decode-only")]
+    Mysql,
 }
 
 pub(crate) fn run(args: &SqlArgs) -> Outcome {
-    let layout = args.layout.resolve()?;
-    fits_a_column(&layout)?;
-    let node = args.node_of(&layout)?;
+    if args.dialect == Dialect::Mysql && !args.decode_only {
+        let reason = "missing: MySQL has no sequences, so no script generates IDs in it; generate them in the program";
+        return Err(Error::invalid_option("--decode-only", reason).into());
+    }
+    if args.keyed && args.dialect != Dialect::Postgres {
+        let reason = "only PostgreSQL has functions for public IDs; make them in the program";
+        return Err(Error::invalid_option("--keyed", reason).into());
+    }
+    let (layout, node) = match &args.name {
+        Some(name) => args.claim(name)?,
+        None => args.without_a_store()?,
+    };
     let script = match args.dialect {
         Dialect::Postgres => {
-            postgres::script(&layout, args.schema.as_deref().unwrap_or("public"), node)?
+            let schema = args.schema.as_deref().unwrap_or("public");
+            postgres::script(&layout, schema, node.as_ref(), args.keyed)?
         }
+        Dialect::Mariadb => mariadb::script(&layout, args.schema.as_deref(), node.as_ref())?,
+        Dialect::Mysql => mariadb::mysql_script(&layout, args.schema.as_deref())?,
     };
     let mut out = terminal::stream();
     out.write_all(script.as_bytes())?;
@@ -87,24 +131,62 @@ pub(crate) fn run(args: &SqlArgs) -> Outcome {
 }
 
 impl SqlArgs {
-    /// The node, or `None` for a script that only decodes.
-    fn node_of(&self, layout: &Layout) -> Result<Option<u64>, Failure> {
+    /// The layout, and the node or `None` for a script that only decodes.
+    fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
+        if self.store.is_given() {
+            let reason =
+                "missing: with --store or --namespace, name the database for which a node is taken";
+            return Err(Error::invalid_option("--name", reason).into());
+        }
+        let layout = self.layout.resolve()?;
+        fits_a_column(&layout)?;
         let Some(node) = &self.node else {
             if self.decode_only {
-                return Ok(None);
+                return Ok((layout, None));
             }
             let reason = format!(
-                "missing: give --node N (0 to {}) for IDs that the database generates, or --decode-only",
+                "missing: give --node N (0 to {}) or --name NAME for IDs that the database generates, or \
+                 --decode-only",
                 layout.max_node()
             );
             return Err(Error::invalid_option("--node", &reason).into());
         };
         let node = number::parse("node", node, 0, layout.max_node())?;
-        match layout_obstacle(layout, SystemClock.unix_ms()) {
-            None => Ok(Some(node)),
-            Some(error) => {
-                Err(Failure::hinted(error, "a script that only decodes needs --decode-only"))
-            }
+        can_generate(&layout)?;
+        let of = String::new();
+        Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, of })))
+    }
+
+    /// The layout of the namespace, and the node that the database has there from now on.
+    fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
+        let mut connection = self.store.connect()?;
+        let mut claim = Claim::new(&mut connection, name)?;
+        let layout = claim.layout()?;
+        if let Some(given) = self.layout.given()?
+            && !given.is_same_space(&layout)
+        {
+            let reason = format!(
+                "the namespace is for the layout {layout}, not {given}: leave --layout out"
+            );
+            return Err(Error::invalid_option("--layout", &reason).into());
+        }
+        // Everything that can be refused is, before a node is taken for good.
+        fits_a_column(&layout)?;
+        can_generate(&layout)?;
+        match (self.dialect, &self.schema) {
+            (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
+            (Dialect::Postgres, None) => {}
+            (Dialect::Mariadb | Dialect::Mysql, schema) => mariadb::check(schema.as_deref(), true)?,
+        }
+        Ok((layout, Some(claim.node()?)))
+    }
+}
+
+fn can_generate(layout: &Layout) -> Outcome {
+    match layout_obstacle(layout, SystemClock.unix_ms()) {
+        None => Ok(()),
+        Some(error) => {
+            Err(Failure::hinted(error, "a script that only decodes needs --decode-only"))
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use flakeid_core::{Error, Layout};
 
-use super::layout_terms::{self, Places, Term};
+use super::claim::DatabaseNode;
+use super::layout_terms::{self, FormTerm, Places, Term};
 use super::template::fill;
 
 const BEGIN: &str = include_str!("postgres/begin.sql");
@@ -12,6 +13,7 @@ const FIELD: &str = include_str!("postgres/field.sql");
 const BOUNDS: &str = include_str!("postgres/bounds.sql");
 const TEXT: &str = include_str!("postgres/text.sql");
 const INSPECT: &str = include_str!("postgres/inspect.sql");
+const KEYED: &str = include_str!("postgres/keyed.sql");
 const NEXT: &str = include_str!("postgres/next.sql");
 const END: &str = include_str!("postgres/end.sql");
 
@@ -25,25 +27,32 @@ const LOCK_CLASS: u32 = 0x666c_616b;
 /// be a little below a whole millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// The whole script: with `node` it also generates IDs.
+/// The whole script: with `node` it also generates IDs, and with `keyed` it seals and opens public ones.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a schema that cannot be named.
-pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result<String, Error> {
+pub(super) fn script(
+    layout: &Layout,
+    schema: &str,
+    node: Option<&DatabaseNode>,
+    keyed: bool,
+) -> Result<String, Error> {
     let mut terms = layout_terms::common(layout);
     terms.push(("schema", quoted(schema)?));
     let fields = layout_terms::fields(layout);
-    for name in ["datacenter", "worker", "clock_sequence"] {
-        let is_there = fields.iter().any(|field| field.name == name);
-        let call = fill(&format!("{{{{schema}}}}.flakeid_{name}(id)"), &terms);
-        terms.push((name, if is_there { call } else { "NULL::bigint".to_owned() }));
-    }
-    terms.push(("forms", layout_terms::forms()));
+    let call = |name: &str| fill(&format!("{{{{schema}}}}.flakeid_{name}(id)"), &terms);
+    let optional = layout_terms::optional_fields(&fields, call, "NULL::bigint");
+    terms.extend(optional);
+    terms.push(("stray", format!("('{}')::bigint", layout_terms::stray(layout).cast_signed())));
+    terms.push(("forms", layout_terms::forms().map(branch).join("\n")));
     terms.push(("form_names", layout_terms::form_names()));
     if let Some(node) = node {
         terms.extend(generating(layout, node, &terms));
     }
-    terms.push(("header_node", node.map_or(String::new(), |node| format!(", node {node}"))));
+    let header = node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of));
+    terms.push(("header_node", header));
+    let declarations = node.map_or("", |_| "DECLARE\n  is_new boolean := false;\n");
+    terms.push(("declarations", declarations.to_owned()));
     let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
     terms.push(("guard_node", guard));
 
@@ -55,6 +64,9 @@ pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result
     for part in [BOUNDS, TEXT, INSPECT] {
         text += &fill(part, &terms);
     }
+    if keyed {
+        text += &fill(KEYED, &terms);
+    }
     if node.is_some() {
         text += &fill(NEXT, &terms);
     }
@@ -62,33 +74,47 @@ pub(super) fn script(layout: &Layout, schema: &str, node: Option<u64>) -> Result
 }
 
 /// The terms of `postgres/next.sql`.
-fn generating(layout: &Layout, node: u64, terms: &[Term]) -> Vec<Term> {
+fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
     let places = Places::of(layout);
     let own_node = fill("{{schema}}.flakeid_own_node()", terms);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    vec![
-        ("node", node.to_string()),
-        ("slot_bits", places.slot_bits.to_string()),
-        ("slot_mask", ((1_u64 << places.slot_bits) - 1).to_string()),
-        ("usable", places.usable.to_string()),
-        ("last_usable", (places.usable - 1).to_string()),
+    // One past the last leaves no slot, which is what the layout's end is.
+    let first = |tick: u64| tick.min(places.last_tick + 1);
+    let rearm_arguments = match node.first_tick_of_new {
+        0 => node.node.to_string(),
+        tick => format!("{}, {}", node.node, tick.min(places.last_tick)),
+    };
+    let mut own = layout_terms::counting(layout, &places);
+    own.extend([
+        ("node", node.node.to_string()),
+        ("rearm_arguments", rearm_arguments),
+        ("first_tick", first(node.first_tick).to_string()),
+        ("first_tick_of_new", first(node.first_tick_of_new).to_string()),
         ("spare", Places::SPARE.to_string()),
-        ("last_tick", places.last_tick.to_string()),
-        ("max_wait_ms", layout_terms::max_wait(layout).as_millis().to_string()),
         ("lock_class", LOCK_CLASS.to_string()),
         ("clock_ms", format!("floor({CLOCK_MS})::bigint")),
         ("clock_tick", clock_tick),
         ("sequence_shift", layout_terms::sequence_shift(layout).to_string()),
         ("id_of_place", id_of("place")),
         ("id_of_p", id_of("p")),
-    ]
+    ]);
+    own
+}
+
+/// A form of text as a branch of a `CASE`.
+fn branch(form: FormTerm) -> String {
+    let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
+    format!(
+        "  WHEN '{name}' THEN\n    alphabet := '{alphabet}'; typed := '{typed}'; meant := '{meant}';\n    \
+         fewest := {fewest}; most := {most};"
+    )
 }
 
 /// A schema's name as it stands in SQL, in strings and in the bodies of functions. What would have to be escaped
 /// differently in each is refused.
-fn quoted(schema: &str) -> Result<String, Error> {
+pub(super) fn quoted(schema: &str) -> Result<String, Error> {
     let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if schema.is_empty() || schema.len() > LONGEST_NAME || !is_name(schema) {
         let reason = format!(
@@ -108,7 +134,13 @@ mod tests {
     fn every_place_is_filled() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
-                let script = script(layout, "ids", node).unwrap();
+                let node = node.map(|node| DatabaseNode {
+                    node,
+                    first_tick: 9,
+                    first_tick_of_new: u64::MAX,
+                    of: String::new(),
+                });
+                let script = script(layout, "ids", node.as_ref(), true).unwrap();
                 assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
                 assert!(!script.contains("\"public\""), "{name}");
                 assert_eq!(script.contains("nextval"), node.is_some(), "{name}");

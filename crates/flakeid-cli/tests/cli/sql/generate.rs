@@ -124,25 +124,25 @@ fn full_ticks(server: &PostgresServer) {
     assert!(refusal.ends_with("the next is free in 10 ms"), "{refusal}");
 }
 
+/// Layouts of every kind, with a node.
+pub(super) const SHAPES: [(&str, u64); 10] = [
+    ("twitter", 1023),
+    ("sonyflake", 65_535),
+    ("js-safe", 63),
+    ("plain", 0),
+    ("baidu-29", 2_097_151),
+    ("t41@1577836800000/1ms", 0),
+    ("t41.s22@1577836800000/1ms", 0),
+    ("t39.c2.n8.s12@1577836800000/1ms", 255),
+    ("t41.r2.n10.s10@1577836800000/1ms", 1023),
+    ("t62.n1@0/1ms", 1),
+];
+
 /// Every kind of layout generates IDs that the core decodes, in order, row by row and in batches.
 #[test]
 fn layouts_of_all_shapes() {
     let server = PostgresServer::new();
-    for (index, (name, node)) in [
-        ("twitter", 1023),
-        ("sonyflake", 65_535),
-        ("js-safe", 63),
-        ("plain", 0),
-        ("baidu-29", 2_097_151),
-        ("t41@1577836800000/1ms", 0),
-        ("t41.s22@1577836800000/1ms", 0),
-        ("t39.c2.n8.s12@1577836800000/1ms", 255),
-        ("t41.r2.n10.s10@1577836800000/1ms", 1023),
-        ("t62.n1@0/1ms", 1),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (index, (name, node)) in SHAPES.into_iter().enumerate() {
         let layout: Layout = name.parse().unwrap();
         let schema = format!("g{index}");
         let script = script(name, &["--node", &node.to_string(), "--schema", &schema]);

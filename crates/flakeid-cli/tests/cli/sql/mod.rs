@@ -1,13 +1,20 @@
 //! `flakeid sql`: the scripts, run by the databases that they are for.
 
+mod claim;
 mod decode;
 mod generate;
 mod install;
+mod keyed;
+mod mariadb;
+mod mariadb_storm;
+mod one_table;
+mod recipes;
 mod schedule;
 mod storm;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flakeid_test_servers::{PostgresServer, Server};
 use serde_json::Value;
@@ -73,6 +80,15 @@ fn ids(output: &str) -> Vec<i64> {
     output.lines().map(|line| line.parse().expect(line)).collect()
 }
 
+/// Ends what others do for as long as this exists.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let sql = |args: &[&str]| run(&[&["sql", "--dialect", "postgres"], args].concat());
@@ -94,5 +110,9 @@ fn what_cannot_be_is_refused() {
     // Only dialects that there are scripts for.
     let unknown = run(&["sql", "--dialect", "sqlite", "--node", "7"]);
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.stderr.contains("possible values: postgres"), "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("possible values: postgres, mariadb, mysql"),
+        "{}",
+        unknown.stderr
+    );
 }

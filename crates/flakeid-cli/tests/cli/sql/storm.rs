@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_test_servers::{PostgresServer, Server};
 
-use super::{ids, psql, script};
+use super::{SetAtEnd, ids, psql, script};
 
 const SESSIONS: usize = 16;
 const LENGTH: Duration = Duration::from_secs(7);
@@ -119,14 +119,6 @@ fn inject_faults(server: &PostgresServer) {
     while server.sql("SELECT 1").is_err() {
         assert!(Instant::now() < deadline, "the server does not come back");
         thread::sleep(Duration::from_millis(50));
-    }
-}
-
-struct SetAtEnd<'a>(&'a AtomicBool);
-
-impl Drop for SetAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

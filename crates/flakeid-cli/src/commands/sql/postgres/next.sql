@@ -13,8 +13,43 @@ IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
   COMMENT ON SEQUENCE {{schema}}.flakeid_position IS
     'where flakeid_next() goes on; IDs repeat if this is set to a lower value by hand';
   GRANT USAGE ON SEQUENCE {{schema}}.flakeid_position TO PUBLIC;
-  -- The first slot is that of the next tick, because an earlier user of the node may have used the present one.
-  PERFORM setval('{{schema}}.flakeid_position', (greatest({{clock_tick}}, 0) + 1 << {{slot_bits}}) - 1);
+  is_new := true;
+END IF;
+
+-- The first tick whose slot is this database's: other users of the node may have used those before it.
+IF to_regprocedure('{{schema}}.flakeid_first_tick()') IS NULL THEN
+  CREATE FUNCTION {{schema}}.flakeid_first_tick() RETURNS bigint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT 0::bigint $body$;
+END IF;
+
+-- From now on no ID is of an earlier tick than this. The slot before it counts as used up, in the same way as one
+-- that was: whoever takes a value of it meanwhile finds that it is no ID.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_begin_at(tick bigint) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+  seq CONSTANT regclass := '{{schema}}.flakeid_position';
+  used_up CONSTANT bigint := (tick - 1 << {{slot_bits}}) + {{last_usable}};
+BEGIN
+  -- For the lock see flakeid_attempt.
+  BEGIN
+    PERFORM pg_advisory_xact_lock({{lock_class}}, seq::oid::int);
+    IF used_up > coalesce(pg_sequence_last_value(seq), -1) THEN
+      PERFORM setval(seq, used_up);
+    END IF;
+    RAISE SQLSTATE 'ID000';
+  EXCEPTION WHEN SQLSTATE 'ID000' THEN NULL;
+  END;
+  IF tick > {{schema}}.flakeid_first_tick() THEN
+    EXECUTE format(
+      'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_first_tick() RETURNS bigint
+       LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %s::bigint $own$', tick);
+  END IF;
+END $body$;
+REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_begin_at(bigint) FROM PUBLIC;
+PERFORM {{schema}}.flakeid_begin_at({{first_tick}});
+IF is_new THEN
+  -- An earlier user of the node may have used the present tick.
+  PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, {{first_tick_of_new}}, 1));
 END IF;
 
 -- The node and the database that generate IDs; flakeid_rearm replaces both functions. They are left as they
@@ -29,14 +64,19 @@ IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
 END IF;
 
 -- Lets this database generate IDs, which is a copy of the one that did, or changes the node. No other database
--- or program may use the node from then on.
-CREATE OR REPLACE FUNCTION {{schema}}.flakeid_rearm(node bigint) RETURNS void
+-- or program may use the node from then on; from_tick is the first tick that others have not used.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_rearm(node bigint, from_tick bigint DEFAULT 0) RETURNS void
 LANGUAGE plpgsql AS $body$
 BEGIN
   IF node IS NULL OR node NOT BETWEEN 0 AND {{max_node}} THEN
     RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
       'FLAKEID_FIELD_OUT_OF_RANGE: node %s is out of range: must be from 0 to {{max_node}}', node);
   END IF;
+  IF from_tick IS NULL OR from_tick NOT BETWEEN 0 AND {{last_tick}} THEN
+    RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
+      'FLAKEID_FIELD_OUT_OF_RANGE: from_tick %s is out of range: must be from 0 to {{last_tick}}', from_tick);
+  END IF;
+  PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, from_tick, 1));
   EXECUTE format(
     'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
      LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %s::bigint $own$', node);
@@ -45,7 +85,7 @@ BEGIN
      LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %L::text $own$',
     {{schema}}.flakeid_this_database());
 END $body$;
-REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint, bigint) FROM PUBLIC;
 
 -- Takes places with all rules: up to "wanted" of them where it opens a slot, which it then says by a place whose
 -- number within the tick is 0, and otherwise one.
@@ -115,6 +155,11 @@ BEGIN
     END IF;
     wait_ms := {{epoch_ms}} + target * {{unit_ms}} - ms;
     IF waited_ms + wait_ms > {{max_wait_ms}} THEN
+      IF {{schema}}.flakeid_first_tick() > last >> {{slot_bits}} THEN
+        RAISE EXCEPTION USING ERRCODE = 'IDFNC', MESSAGE = format(
+          'FLAKEID_FENCE_IN_FUTURE: earlier users of node %s may have used ticks that are still ahead of the clock; '
+          'the first ID comes in %s ms', {{schema}}.flakeid_own_node(), wait_ms);
+      END IF;
       IF last >> {{slot_bits}} > tick THEN
         RAISE EXCEPTION USING ERRCODE = 'IDCLK', MESSAGE = format(
           'FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is %s ms ahead of it; no ID is issued until '

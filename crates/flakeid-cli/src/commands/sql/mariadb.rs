@@ -1,0 +1,211 @@
+//! The scripts for `MariaDB` and `MySQL`.
+
+use flakeid_core::{Error, Layout};
+
+use super::claim::DatabaseNode;
+use super::layout_terms::{self, FormTerm, Places, Term};
+use super::template::fill;
+
+const BEGIN: &str = include_str!("mariadb/begin.sql");
+const NODE_GUARD: &str = include_str!("mariadb/node_guard.sql");
+const DECODE: &str = include_str!("mariadb/decode.sql");
+const FIELD: &str = include_str!("mariadb/field.sql");
+const BOUNDS: &str = include_str!("mariadb/bounds.sql");
+const TEXT: &str = include_str!("mariadb/text.sql");
+const INSPECT: &str = include_str!("mariadb/inspect.sql");
+const NEXT: &str = include_str!("mariadb/next.sql");
+const END: &str = include_str!("mariadb/end.sql");
+
+/// Letters that a name may have.
+const LONGEST_NAME: usize = 64;
+
+/// The clock in milliseconds, of a variable that has it.
+const CLOCK_MS: &str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00.000000', clock) DIV 1000)";
+
+/// What differs between the two.
+struct Server {
+    dialect: &'static str,
+    name: &'static str,
+    /// Of what a `SIGNAL` says.
+    longest_message: usize,
+    /// What begins statements outside functions, and what ends them.
+    block: [&'static str; 2],
+}
+
+const MARIADB: Server = Server {
+    dialect: "mariadb",
+    name: "MariaDB 10.3 or later",
+    longest_message: 500,
+    block: ["BEGIN NOT ATOMIC", ""],
+};
+
+const MYSQL: Server = Server {
+    dialect: "mysql",
+    name: "MySQL 8.0 or later",
+    longest_message: 128,
+    block: [
+        "CREATE OR REPLACE PROCEDURE flakeid_guard() READS SQL DATA\nBEGIN",
+        "CALL flakeid_guard() $$\nDROP PROCEDURE flakeid_guard $$\n",
+    ],
+};
+
+/// The script for `MariaDB`: with `node` it also generates IDs.
+///
+/// # Errors
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a database that cannot be named, or that is not
+/// named where IDs are generated.
+pub(super) fn script(
+    layout: &Layout,
+    database: Option<&str>,
+    node: Option<&DatabaseNode>,
+) -> Result<String, Error> {
+    check(database, node.is_some())?;
+    Ok(written(&MARIADB, layout, database, node))
+}
+
+/// The script for `MySQL`, which has no sequences: it decodes only.
+///
+/// # Errors
+/// As [`script`].
+pub(super) fn mysql_script(layout: &Layout, database: Option<&str>) -> Result<String, Error> {
+    check(database, false)?;
+    let script = written(&MYSQL, layout, database, None);
+    let replaced = |line: &str| {
+        let Some(created) = line.strip_prefix("CREATE OR REPLACE ") else { return line.to_owned() };
+        let name = created.split('(').next().unwrap_or_default();
+        format!("DROP {} $$\nCREATE {created}", name.replacen(' ', " IF EXISTS ", 1))
+    };
+    let lines: Vec<String> = script.lines().map(replaced).collect();
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Whether this can be the name of a database, and whether there is one where it has to stand in the script.
+pub(super) fn check(database: Option<&str>, generates: bool) -> Result<(), Error> {
+    let Some(name) = database else {
+        if generates {
+            let reason =
+                "missing: name the database that generates the IDs, by which a copy is noticed";
+            return Err(Error::invalid_option("--schema", reason));
+        }
+        return Ok(());
+    };
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if name.is_empty() || name.len() > LONGEST_NAME || !is_name(name) {
+        let reason = format!(
+            "{name:?} must be 1 to {LONGEST_NAME} letters of A to Z and a to z, digits and underscores"
+        );
+        return Err(Error::invalid_option("--schema", &reason));
+    }
+    Ok(())
+}
+
+fn written(
+    server: &Server,
+    layout: &Layout,
+    database: Option<&str>,
+    node: Option<&DatabaseNode>,
+) -> String {
+    let mut terms = layout_terms::common(layout);
+    let fields = layout_terms::fields(layout);
+    let call = |name: &str| format!("flakeid_{name}(id)");
+    terms.extend(layout_terms::optional_fields(&fields, call, "NULL"));
+    let home =
+        database.map_or("the database in use".to_owned(), |name| format!("the database {name}"));
+    let times_1000 = |ms: i128| (ms * 1000).to_string();
+    terms.extend([
+        ("dialect", server.dialect.to_owned()),
+        ("server", server.name.to_owned()),
+        ("longest_message", server.longest_message.to_string()),
+        ("guard_begin", server.block[0].to_owned()),
+        ("guard_end", server.block[1].to_owned()),
+        ("home", home),
+        ("use", database.map_or(String::new(), |name| format!("USE `{name}`;\n"))),
+        ("database_name", database.unwrap_or_default().to_owned()),
+        ("stray", layout_terms::stray(layout).to_string()),
+        ("epoch_us", times_1000(layout.epoch().into())),
+        ("unit_us", times_1000(layout.unit_ms().into())),
+        ("forms", layout_terms::forms().map(branch).join("\n")),
+        ("form_names", layout_terms::form_names()),
+        (
+            "header_node",
+            node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of)),
+        ),
+    ]);
+    if let Some(node) = node {
+        terms.extend(generating(layout, node));
+    }
+    let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
+    terms.push(("guard_node", guard));
+
+    let mut text = fill(BEGIN, &terms) + &fill(DECODE, &terms);
+    for field in fields {
+        let own = [("field", field.name.to_owned()), ("field_of_id", field.of_id)];
+        text += &fill(&fill(FIELD, &own), &terms);
+    }
+    for part in [BOUNDS, TEXT, INSPECT] {
+        text += &fill(part, &terms);
+    }
+    if node.is_some() {
+        text += &fill(NEXT, &terms);
+    }
+    text + END
+}
+
+/// The terms of `mariadb/next.sql`.
+fn generating(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
+    let places = Places::of(layout);
+    let (epoch, unit) = (layout.epoch(), layout.unit_ms());
+    // One past the last leaves no slot, which is what the layout's end is.
+    let first = |tick: u64| tick.min(places.last_tick + 1);
+    let used_up = |tick: u64| match first(tick).checked_sub(1) {
+        Some(before) => (before << places.slot_bits) + places.usable - 1,
+        None => 1,
+    };
+    let number = node.node.to_string();
+    let mut own = layout_terms::counting(layout, &places);
+    own.extend([
+        ("used_up", used_up(node.first_tick).to_string()),
+        ("used_up_of_new", used_up(node.first_tick_of_new).to_string()),
+        ("first_tick_of_new", first(node.first_tick_of_new).to_string()),
+        ("clock_ms", CLOCK_MS.to_owned()),
+        ("clock_tick", format!("({CLOCK_MS} - {epoch}) DIV {unit}")),
+        ("id_of_place", layout_terms::id_of_place(layout, &places, "place", &number)),
+        ("node", number),
+    ]);
+    own
+}
+
+/// A form of text as a branch of a `CASE`.
+fn branch(form: FormTerm) -> String {
+    let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
+    format!(
+        "  WHEN '{name}' THEN\n    SET alphabet = '{alphabet}', typed = '{typed}', meant = '{meant}',\n      \
+         fewest = {fewest}, most = {most};"
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_filled() {
+        for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
+            for node in [None, Some(0), Some(layout.max_node())] {
+                let node = node.map(|node| DatabaseNode {
+                    node,
+                    first_tick: 0,
+                    first_tick_of_new: u64::MAX,
+                    of: String::new(),
+                });
+                let script = script(layout, Some("ids"), node.as_ref()).unwrap();
+                assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
+                assert_eq!(script.contains("AUTO_INCREMENT"), node.is_some(), "{name}");
+            }
+            let mysql = mysql_script(layout, None).unwrap();
+            assert!(!mysql.contains("{{") && !mysql.contains("OR REPLACE"), "{name}: {mysql}");
+            assert!(mysql.contains("DROP FUNCTION IF EXISTS flakeid_tick $$\n"), "{name}: {mysql}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+
+DELIMITER ;
+SET SESSION sql_mode = @flakeid_sql_mode;

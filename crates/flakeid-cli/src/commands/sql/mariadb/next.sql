@@ -1,0 +1,97 @@
+
+-- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
+-- 2^{{slot_bits}} values, of which the first {{usable}} become IDs.
+--
+-- It is the AUTO_INCREMENT of this table, which has no rows for longer than a transaction. No two inserts get one
+-- value; a rollback does not take it back; an insert of a larger value raises it, one of a smaller value leaves it
+-- alone; and nobody waits for the transactions of others. SETVAL of a sequence takes nothing but a literal.
+CREATE TABLE IF NOT EXISTS flakeid_position (
+  value BIGINT NOT NULL AUTO_INCREMENT,
+  session BIGINT UNSIGNED NOT NULL,
+  PRIMARY KEY (value, session)
+) ENGINE = InnoDB
+COMMENT = 'where flakeid_next() goes on: its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
+
+BEGIN NOT ATOMIC
+  DECLARE clock DATETIME(6);
+  DECLARE used_up BIGINT DEFAULT {{used_up}};
+  IF @flakeid_is_new THEN
+    -- An earlier user of the node may have used the present tick.
+    SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
+    SET used_up = GREATEST((GREATEST({{clock_tick}}, 0) << {{slot_bits}}) + {{last_usable}}, {{used_up_of_new}});
+  END IF;
+  INSERT INTO flakeid_position VALUES (used_up, 0);
+  DELETE FROM flakeid_position WHERE value = used_up AND session = 0;
+END $$
+
+-- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the
+-- clock is behind the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
+-- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
+CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA
+BEGIN
+  DECLARE clock DATETIME(6);
+  DECLARE ms, tick, place, wait_ms BIGINT;
+  DECLARE waited_ms BIGINT DEFAULT 0;
+  DECLARE fault TEXT;
+  IF DATABASE() <> '{{database_name}}' THEN
+    SET fault = CONCAT('FLAKEID_FORKED: node {{node}} belongs to the database {{database_name}}, of which ', DATABASE(),
+      ' is a copy; DROP FUNCTION flakeid_own_node and run the script for a node of its own');
+    SIGNAL SQLSTATE 'IDFRK' SET MESSAGE_TEXT = fault;
+  END IF;
+  LOOP
+    -- NOW() is when the statement began. SYSDATE() in the session's time zone would go back in autumn.
+    SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
+    SET ms = {{clock_ms}};
+    IF ms < {{epoch_ms}} THEN
+      SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', clock,
+        ', which is before the layout''s epoch, {{epoch}}; set the clock');
+      SIGNAL SQLSTATE 'IDEPO' SET MESSAGE_TEXT = fault;
+    END IF;
+    SET tick = (ms - {{epoch_ms}}) DIV {{unit_ms}};
+    IF tick <= {{last_tick}} THEN
+      INSERT INTO flakeid_position VALUES (NULL, CONNECTION_ID());
+      SET place = LAST_INSERT_ID();
+      DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
+      IF place < tick << {{slot_bits}} THEN
+        -- Into the slot of the clock's tick, unless others are there or further by now.
+        SET place = (tick << {{slot_bits}}) - 1;
+        INSERT INTO flakeid_position VALUES (place, CONNECTION_ID());
+        DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
+        INSERT INTO flakeid_position VALUES (NULL, CONNECTION_ID());
+        SET place = LAST_INSERT_ID();
+        DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
+      END IF;
+      IF place & {{slot_mask}} < {{usable}} THEN
+        RETURN {{id_of_place}};
+      END IF;
+      SET tick = (place >> {{slot_bits}}) + 1;
+    END IF;
+    IF tick > {{last_tick}} THEN
+      SET fault = CONCAT('FLAKEID_HORIZON_REACHED: the layout''s time field ran out at {{horizon}}; ',
+        'old IDs still decode, new ones need another layout or a later epoch');
+      SIGNAL SQLSTATE 'IDHOR' SET MESSAGE_TEXT = fault;
+    END IF;
+    SET wait_ms = {{epoch_ms}} + tick * {{unit_ms}} - ms;
+    IF waited_ms + wait_ms > {{max_wait_ms}} THEN
+      IF {{first_tick_of_new}} >= tick THEN
+        SET fault = CONCAT('FLAKEID_FENCE_IN_FUTURE: earlier users of node {{node}} may have used ticks ',
+          'that are still ahead of the clock; the first ID comes in ', wait_ms, ' ms');
+        SIGNAL SQLSTATE 'IDFNC' SET MESSAGE_TEXT = fault;
+      ELSEIF wait_ms > {{unit_ms}} THEN
+        SET fault = CONCAT('FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is ', wait_ms - {{unit_ms}},
+          ' ms ahead of it; no ID is issued until it has caught up (configure NTP to slew the clock, not to step it)');
+        SIGNAL SQLSTATE 'IDCLK' SET MESSAGE_TEXT = fault;
+      END IF;
+      SET fault = CONCAT('FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; ',
+        'the next is free in ', wait_ms, ' ms');
+      SIGNAL SQLSTATE 'IDSEQ' SET MESSAGE_TEXT = fault;
+    END IF;
+    -- Without an effect if the statement is killed, but then the function ends, too.
+    DO SLEEP(wait_ms / 1000);
+    SET waited_ms = waited_ms + wait_ms;
+  END LOOP;
+END $$
+
+-- The last step: what was installed before this can be installed again.
+CREATE FUNCTION IF NOT EXISTS flakeid_own_node() RETURNS BIGINT DETERMINISTIC NO SQL
+COMMENT 'node {{node}} of database {{database_name}}' RETURN {{node}} $$

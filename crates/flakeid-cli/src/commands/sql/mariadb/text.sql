@@ -1,0 +1,71 @@
+
+-- The digits of a text form, what else stands for one of them, and how many of them an ID has.
+CREATE OR REPLACE PROCEDURE flakeid_form(IN form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+  OUT alphabet VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+  OUT typed VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+  OUT meant VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, OUT fewest INT, OUT most INT)
+DETERMINISTIC NO SQL
+BEGIN
+  CASE form
+{{forms}}
+  ELSE
+    SIGNAL SQLSTATE 'IDOPT' SET MESSAGE_TEXT =
+      'FLAKEID_INVALID_OPTION: text form: must be {{form_names}}';
+  END CASE;
+END $$
+
+-- An ID as text. The 64 bits are taken without a sign.
+CREATE OR REPLACE FUNCTION flakeid_text(id BIGINT, form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
+RETURNS VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DETERMINISTIC NO SQL
+BEGIN
+  DECLARE alphabet, typed, meant, digits VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+  DECLARE fewest, most, radix INT;
+  DECLARE rest BIGINT UNSIGNED DEFAULT CAST(id AS UNSIGNED);
+  IF id IS NULL OR form IS NULL THEN RETURN NULL; END IF;
+  CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
+  SET radix = CHAR_LENGTH(alphabet);
+  WHILE rest > 0 OR CHAR_LENGTH(digits) < fewest DO
+    SET digits = CONCAT(SUBSTRING(alphabet, MOD(rest, radix) + 1, 1), digits), rest = rest DIV radix;
+  END WHILE;
+  RETURN digits;
+END $$
+
+-- The ID that a text stands for; from 2^63 on it is negative as a BIGINT. Refuses what flakeid_text never
+-- writes, except digits in the other case, Crockford's I, L and O, and zeros before a decimal number.
+CREATE OR REPLACE FUNCTION flakeid_parse(digits TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+  form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
+RETURNS BIGINT DETERMINISTIC NO SQL
+BEGIN
+  DECLARE alphabet, typed, meant VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+  DECLARE fewest, most, digit INT;
+  DECLARE place INT DEFAULT 1;
+  DECLARE letter VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+  DECLARE number DECIMAL(65) DEFAULT 0;
+  DECLARE fault TEXT CHARACTER SET utf8mb4;
+  IF digits IS NULL OR form IS NULL THEN RETURN NULL; END IF;
+  CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
+  IF CHAR_LENGTH(digits) NOT BETWEEN fewest AND most THEN
+    SET fault = IF(fewest = most, CONCAT('it must have exactly ', most, ' digits'),
+      CONCAT('it must have ', fewest, ' to ', most, ' digits'));
+  ELSEIF fewest = 1 AND form <> 'decimal' AND CHAR_LENGTH(digits) > 1 AND LEFT(digits, 1) = LEFT(alphabet, 1) THEN
+    SET fault = 'it must not begin with a zero digit';
+  END IF;
+  WHILE fault IS NULL AND place <= CHAR_LENGTH(digits) DO
+    SET letter = SUBSTRING(digits, place, 1);
+    IF LOCATE(letter, typed) > 0 THEN SET letter = SUBSTRING(meant, LOCATE(letter, typed), 1); END IF;
+    SET digit = LOCATE(letter, alphabet) - 1, place = place + 1;
+    IF digit < 0 THEN
+      SET fault = CONCAT(QUOTE(letter), ' is not a digit of it');
+    END IF;
+    SET number = number * CHAR_LENGTH(alphabet) + digit;
+  END WHILE;
+  IF fault IS NULL AND number > 18446744073709551615 THEN
+    SET fault = 'it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615';
+  END IF;
+  IF fault IS NOT NULL THEN
+    SET fault = LEFT(CONCAT('FLAKEID_INVALID_ID: ', QUOTE(LEFT(digits, 64)), ' is not an ID in ', form, ': ', fault),
+      {{longest_message}});
+    SIGNAL SQLSTATE 'IDINV' SET MESSAGE_TEXT = fault;
+  END IF;
+  RETURN IF(number > 9223372036854775807, number - 18446744073709551616, number);
+END $$

@@ -1,0 +1,175 @@
+//! `--name`: the node that a database gets from a namespace.
+
+use std::process::Command;
+use std::thread;
+
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_test_servers::PostgresServer;
+use serde_json::{Value, json};
+
+use super::{ids, psql};
+use crate::refusals::refused;
+use crate::run::{Run, run, run_with, scratch};
+
+fn sql(store: &str, args: &[&str]) -> Run {
+    run(&[&["sql", "--dialect", "postgres", "--store", store], args].concat())
+}
+
+fn leases(store: &str, args: &[&str]) -> Run {
+    run(&[&["leases"], args, &["--store", store]].concat())
+}
+
+/// The node in the header of a script.
+fn node_of(run: Run, name: &str) -> u64 {
+    let run = run.quiet();
+    let line = run.lines()[1];
+    let (_, rest) = line.split_once(", node ").expect(line);
+    let (node, of) = rest.split_once(" of the database ").expect(line);
+    assert_eq!(of, format!("{name} in the namespace default"));
+    node.parse().unwrap()
+}
+
+#[test]
+fn a_name_keeps_its_node_and_nobody_leases_it() {
+    let (_, store) = scratch("sql-claim");
+    let missing = sql(&store, &["--name", "db1"]);
+    refused(&missing, "FLAKEID_STORE_REJECTED", &["flakeid leases init"]);
+    leases(&store, &["init", "--layout", "t41.n2.s12@1577836800000/1ms"]).quiet();
+    let first = node_of(sql(&store, &["--name", "db1"]), "db1");
+    assert_eq!(node_of(sql(&store, &["--name", "db1"]), "db1"), first);
+    let layout = "t41.n2.s12@1577836800000/1ms";
+    let second = node_of(sql(&store, &["--name", "db.2", "--layout", layout]), "db.2");
+    assert_ne!(second, first);
+    let rows = leases(&store, &["ls", "--all"]).quiet().json();
+    let told: Vec<Value> =
+        rows.iter().map(|row| json!([row["node"], row["state"], row["owner"]])).collect();
+    let mut expected = [
+        json!([first, "quarantined", "database:db1"]),
+        json!([second, "quarantined", "database:db.2"]),
+    ];
+    expected.sort_by_key(|row| row[0].as_u64());
+    assert_eq!(told, expected);
+    // Four nodes, of which processes get two.
+    let next =
+        |name| run(&["next", "-n", "1", "--layout", layout, "--store", &store, "--name", name]);
+    for name in ["a", "b", "c", "db1", "database:db1"] {
+        let id = next(name).quiet();
+        let told = run(&["inspect", "--json", "--layout", layout, id.lines()[0]]).quiet().json();
+        let node = told[0]["node"].as_u64().unwrap();
+        assert!(node != first && node != second, "{name} has {node}");
+    }
+    // The environment names the store, too.
+    let variables = [("FLAKEID_STORE", store.as_str())];
+    let args = ["sql", "--dialect", "postgres", "--name", "db1"];
+    assert_eq!(node_of(run_with(&variables, &args), "db1"), first);
+}
+
+#[test]
+fn what_a_namespace_cannot_give_is_refused_and_takes_no_node() {
+    let (_, store) = scratch("sql-claim-refused");
+    leases(&store, &["init", "--namespace", "wide", "--layout", "discord"]).quiet();
+    leases(&store, &["init", "--layout", "twitter"]).quiet();
+    let wide = sql(&store, &["--name", "db1", "--namespace", "wide"]);
+    refused(&wide, "FLAKEID_INVALID_OPTION", &["has 64 bits", "at most 63 bits"]);
+    let other = sql(&store, &["--name", "db1", "--layout", "sonyflake"]);
+    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "the namespace is for the layout t41"]);
+    let schema = sql(&store, &["--name", "db1", "--schema", "a b"]);
+    refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema"]);
+    for name in ["", "a b", "a\nb", &"a".repeat(65)] {
+        let name = sql(&store, &["--name", name]);
+        refused(&name, "FLAKEID_INVALID_OPTION", &["--name", "must be 1 to 64 of"]);
+    }
+    let unnamed = sql(&store, &["--node", "7"]);
+    refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--name", "missing"]);
+    let both = sql(&store, &["--node", "7", "--name", "db1"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    for namespace in ["wide", "default"] {
+        let rows = leases(&store, &["ls", "--all", "--namespace", namespace]).quiet();
+        assert_eq!(rows.text(), "");
+    }
+    let broker = sql("http://127.0.0.1:9", &["--name", "db1"]);
+    refused(&broker, "FLAKEID_STORE_REJECTED", &["is a broker"]);
+}
+
+/// Of those that run at the same time, all that print a script print the same node.
+#[test]
+fn one_name_never_gets_two_nodes() {
+    let (_, store) = scratch("sql-claim-race");
+    leases(&store, &["init"]).quiet();
+    let runs: Vec<Run> = thread::scope(|scope| {
+        let begun: Vec<_> =
+            (0..6).map(|_| scope.spawn(|| sql(&store, &["--name", "db1"]))).collect();
+        begun.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let mut nodes = Vec::new();
+    for run in runs {
+        if run.code == Some(0) {
+            nodes.push(node_of(run, "db1"));
+        } else {
+            refused(&run, "FLAKEID_STORE_REJECTED", &["by another process", "run this again"]);
+        }
+    }
+    nodes.push(node_of(sql(&store, &["--name", "db1"]), "db1"));
+    nodes.dedup();
+    assert_eq!(nodes.len(), 1, "{nodes:?}");
+    let quarantined = leases(&store, &["ls", "--all"]).quiet().json();
+    let held: Vec<&Value> = quarantined.iter().filter(|row| row["state"] != "free").collect();
+    assert_eq!(held.len(), 1, "{held:?}");
+}
+
+/// In a namespace of blocks a database has a block for itself, and uses its first node.
+#[test]
+fn a_block_is_taken_as_a_whole() {
+    let (_, store) = scratch("sql-claim-block");
+    leases(&store, &["init", "--block-bits", "4"]).quiet();
+    let node = node_of(sql(&store, &["--name", "db1"]), "db1");
+    assert_eq!(node % 16, 0);
+    let rows = leases(&store, &["ls", "--all"]).quiet().json();
+    assert_eq!((&rows[0]["node"], &rows[0]["state"]), (&json!(node / 16), &json!("quarantined")));
+}
+
+/// The first ID is of the fence or later, also where the functions were installed before.
+#[test]
+fn the_database_begins_at_the_fence() {
+    let (_, store) = scratch("sql-claim-fence");
+    leases(&store, &["init"]).quiet();
+    let server = PostgresServer::new();
+    let script = || sql(&store, &["--name", "db1"]).quiet().text().to_owned();
+    psql(&server, &script()).unwrap();
+    let next = "SELECT flakeid_next();";
+    let first = ids(&psql(&server, next).unwrap())[0];
+    // Operators say that up to there anything may have been issued.
+    let now = SystemClock.unix_ms();
+    leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
+    psql(&server, &script()).unwrap();
+    let refusal = psql(&server, next).unwrap_err();
+    assert!(refusal.contains("FLAKEID_FENCE_IN_FUTURE: earlier users of node"), "{refusal}");
+    thread::sleep(std::time::Duration::from_millis(2500));
+    let second = ids(&psql(&server, next).unwrap())[0];
+    assert!(second > first && second >= Layout::TWITTER.lower_bound(now + 3000).to_i64());
+    // What is not news changes nothing: the next ID comes at once.
+    psql(&server, &format!("{}SET statement_timeout = '500ms'; {next}", script())).unwrap();
+    a_copy_gets_a_node_of_its_own(&server, &store);
+}
+
+fn a_copy_gets_a_node_of_its_own(server: &PostgresServer, store: &str) {
+    server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
+    let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
+    let ask = |sql: &str| {
+        let output =
+            Command::new("psql").args(["-X", "-q", "-A", "-t", "-c", sql, &url]).output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
+    };
+    let script = sql(store, &["--name", "copy"]).quiet();
+    let refusal = ask(script.text());
+    let (_, call) = refusal.split_once("call \"public\".").expect(&refusal);
+    let (call, _) = call.split_once(").").expect(&refusal);
+    assert!(call.contains(", "), "a node and a tick: {call}");
+    assert_eq!(ask(&format!("SELECT {call})")), "");
+    assert_eq!(ask(script.text()), "");
+    let node = ask("SELECT flakeid_own_node()");
+    assert_eq!(ask("SELECT flakeid_node(flakeid_next())"), node);
+    assert_ne!(node, psql(server, "SELECT flakeid_own_node();").unwrap());
+    let late = ask(&format!("SELECT flakeid_rearm({node}, -1)"));
+    assert!(late.contains("FLAKEID_FIELD_OUT_OF_RANGE: from_tick -1"), "{late}");
+}

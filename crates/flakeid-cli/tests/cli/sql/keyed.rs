@@ -1,0 +1,144 @@
+//! `--keyed`: public IDs that the database seals and opens are those of the vectors.
+
+use std::collections::BTreeMap;
+
+use flakeid_core::Layout;
+use flakeid_test_servers::PostgresServer;
+
+use super::{OUTCOME, array, literal, psql, script, text, vectors};
+use crate::refusals::refused;
+use crate::run::run;
+
+#[test]
+fn public_ids_agree_with_the_vectors() {
+    let server = PostgresServer::new();
+    let vectors = vectors("keyed.json");
+    let mut schemas: BTreeMap<&str, String> = BTreeMap::new();
+    let mut compared = 0;
+    for case in array(&vectors["public_ids"]) {
+        let name = text(&case["layout"]);
+        if name.parse::<Layout>().unwrap().width() == 64 {
+            continue;
+        }
+        let count = schemas.len();
+        let schema = schemas.entry(name).or_insert_with(|| {
+            let schema = format!("k{count}");
+            let script = script(name, &["--decode-only", "--keyed", "--schema", &schema]);
+            psql(&server, &format!("CREATE SCHEMA {schema};\n{script}")).unwrap();
+            schema
+        });
+        let (domain, keyring) = (literal(text(&case["domain"])), literal(text(&case["keyring"])));
+        let prefix = case["prefix"].as_str().map_or("NULL".to_owned(), literal);
+        let (id, public) = (text(&case["id"]), text(&case["text"]));
+        // Some of the IDs are of the layout's last tick.
+        let sql = format!(
+            "SELECT {schema}.flakeid_add_domain({domain}, {keyring}, {prefix});
+             SELECT {schema}.flakeid_seal({id}, {domain}),
+               {schema}.flakeid_open_at({}, {domain}, 9000000000000000000);",
+            literal(public)
+        );
+        assert_eq!(psql(&server, &sql).unwrap(), format!("{public}|{id}"));
+        compared += 1;
+    }
+    assert!(compared >= 14, "{compared}");
+}
+
+#[test]
+fn what_is_not_a_public_id_is_refused_without_a_reason() {
+    let server = PostgresServer::new();
+    let install = script("twitter", &["--node", "7", "--keyed"]);
+    psql(&server, &format!("{OUTCOME}{install}{install}")).unwrap();
+    let keyring = "a 000102030405060708090a0b0c0d0e0f";
+    let outcome =
+        |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
+    let add = |domain: &str, rest: &str| {
+        outcome(&format!("SELECT flakeid_add_domain('{domain}', {rest})"))
+    };
+    assert_eq!(add("user", &format!("'{keyring}', 'usr'")), "");
+    assert_eq!(add("order", &format!("'{keyring}'")), "");
+    assert_eq!(add("late", &format!("'{keyring}', since => '2020-01-01Z'")), "");
+    let id = "910499571847892992";
+    let sealed = outcome(&format!("SELECT flakeid_seal({id}, 'user')"));
+    assert_eq!(sealed, "usr_aF9JmGfwqkHK");
+    assert_eq!(outcome(&format!("SELECT flakeid_open('{sealed}', 'user')")), id);
+    let early = outcome(&format!("SELECT flakeid_seal({id}, 'late')"));
+    let future = "flakeid_seal(flakeid_min(clock_timestamp() + interval '2 min'), 'user')";
+    let future = outcome(&format!("SELECT {future}"));
+    let soon = "flakeid_seal(flakeid_min(clock_timestamp() + interval '50 s'), 'user')";
+    assert!(!outcome(&format!("SELECT flakeid_open({soon}, 'user')")).contains("IDINV"));
+    for (text, domain) in [
+        (sealed.as_str(), "order"),
+        (early.as_str(), "late"),
+        (future.as_str(), "user"),
+        ("aF9JmGfwqkHK", "user"),
+        ("usr_bF9JmGfwqkHK", "user"),
+        ("usr_aF9JmGfwqkHL", "user"),
+        ("usr_aF9JmGfwqkH", "user"),
+        ("usr_aF9JmGfwqkHKK", "user"),
+        ("usr_aF9JmGfwqkH0", "user"),
+        ("usr_azzzzzzzzzzz", "user"),
+        ("", "user"),
+        ("usr_", "user"),
+    ] {
+        let refusal = outcome(&format!("SELECT flakeid_open('{text}', '{domain}')"));
+        let expected =
+            format!("IDINV FLAKEID_INVALID_ID: '{text}' is not a public ID of this domain");
+        assert_eq!(refusal, expected);
+    }
+    // A new key seals, and the one before it still opens.
+    let both = format!("E'{keyring}\\n\\n# new\\nb 00112233445566778899AABBCCDDEEFF\\r\\n', 'usr'");
+    assert_eq!(add("user", &both), "");
+    assert_eq!(outcome(&format!("SELECT flakeid_open('{sealed}', 'user')")), id);
+    assert!(outcome(&format!("SELECT flakeid_seal({id}, 'user')")).starts_with("usr_b"));
+    for (domain, rest, reason) in [
+        ("user", "'a 0001'", "keyring: line 1: must have a letter"),
+        ("user", "'A 000102030405060708090a0b0c0d0e0f'", "keyring: line 1: must have a letter"),
+        ("user", "'# none'", "keyring: has no key"),
+        ("", "'# none'", "domain: must have from 1 to 64 bytes"),
+    ] {
+        let refusal = add(domain, rest);
+        assert!(
+            refusal.starts_with(&format!("IDOPT FLAKEID_INVALID_OPTION: {reason}")),
+            "{refusal}"
+        );
+        assert!(!refusal.contains("0001"), "{refusal}");
+    }
+    let twice = add("user", &format!("E'{keyring}\\n{keyring}'"));
+    assert!(twice.contains("keyring: line 2: the letter a belongs to two keys"), "{twice}");
+    let prefix = add("user", &format!("'{keyring}', 'Usr'"));
+    assert!(prefix.contains("FLAKEID_INVALID_OPTION: prefix: 'Usr' is not one"), "{prefix}");
+    let unknown = outcome("SELECT flakeid_seal(1, 'nobody')");
+    assert!(
+        unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: there is no 'nobody'"),
+        "{unknown}"
+    );
+    assert_eq!(outcome("SELECT flakeid_seal(NULL, 'user')"), "");
+    let stray = outcome("SELECT flakeid_seal(-1, 'user')");
+    assert!(stray.starts_with("IDINV FLAKEID_INVALID_ID"), "{stray}");
+    rights(&server, &sealed, id);
+}
+
+/// Nobody but the owner reads keys, and others seal and open only if they were let.
+fn rights(server: &PostgresServer, sealed: &str, id: &str) {
+    server.sql("CREATE ROLE guest").unwrap();
+    let open = format!("SELECT flakeid_open('{sealed}', 'user')");
+    for forbidden in [
+        open.as_str(),
+        "SELECT flakeid_seal(1, 'user')",
+        "SELECT * FROM flakeid_domain",
+        "SELECT flakeid_add_domain('user', '')",
+    ] {
+        let refusal = server.sql(&format!("SET ROLE guest; {forbidden};")).unwrap_err();
+        assert!(refusal.contains("permission denied"), "{refusal}");
+    }
+    server.sql("GRANT EXECUTE ON FUNCTION flakeid_open TO guest").unwrap();
+    assert_eq!(server.sql(&format!("SET ROLE guest; {open};")).unwrap(), id);
+}
+
+#[test]
+fn other_databases_have_no_public_ids() {
+    for dialect in ["mariadb", "mysql"] {
+        let run = run(&["sql", "--dialect", dialect, "--decode-only", "--keyed"]);
+        refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "only PostgreSQL"]);
+    }
+}

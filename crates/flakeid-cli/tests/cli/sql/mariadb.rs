@@ -1,0 +1,309 @@
+//! The scripts for `MariaDB`, and, as far as a `MariaDB` understands it, the one for `MySQL`.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use flakeid_core::{Id, Layout};
+use flakeid_test_servers::MariadbServer;
+
+use super::decode::{Engine, agrees, are_many};
+use super::ids;
+use crate::refusals::refused;
+use crate::run::run;
+
+/// A private server whose user may make databases.
+pub(super) fn server() -> MariadbServer {
+    let server = MariadbServer::new();
+    server.sql("GRANT ALL ON *.* TO flakeid").unwrap();
+    server
+}
+
+/// The client, as the owner of the database `ids`.
+pub(super) fn client(server: &MariadbServer) -> Command {
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "-N", "-B", "--raw"]);
+    client.arg(format!("-P{}", server.port()));
+    client.arg(format!("-p{}", MariadbServer::PASSWORD)).arg("ids");
+    client
+}
+
+/// What the client writes when it runs this, or what the server says against it.
+pub(super) fn query(server: &MariadbServer, sql: &str) -> Result<String, String> {
+    let mut client = client(server)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the package mariadb-client");
+    let mut stdin = client.stdin.take().expect("a standard input");
+    let sql = sql.to_owned();
+    let writer = std::thread::spawn(move || _ = stdin.write_all(sql.as_bytes()));
+    let output = client.wait_with_output().expect("the client ends");
+    writer.join().expect("the writer ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+/// The script for a layout, with further options.
+pub(super) fn script(dialect: &str, layout: &str, args: &[&str]) -> String {
+    let first = ["sql", "--dialect", dialect, "--layout", layout];
+    run(&[&first, args].concat()).quiet().text().to_owned()
+}
+
+/// A server with the scripts of one dialect.
+struct Speaking<'a> {
+    server: &'a MariadbServer,
+    dialect: &'static str,
+}
+
+impl Engine for Speaking<'_> {
+    /// The two scripts say the same where both can be run, so a few layouts will do for the other.
+    fn knows(&self, layout: &str) -> bool {
+        self.dialect == "mariadb" || ["twitter", "sonyflake", "js-safe"].contains(&layout)
+    }
+
+    fn install(&self, layout: &str, schema: &str) {
+        let script = script(self.dialect, layout, &["--decode-only", "--schema", schema]);
+        let anew = format!("DROP DATABASE IF EXISTS {schema}; CREATE DATABASE {schema};\n");
+        assert_eq!(query(self.server, &format!("{anew}{script}")).unwrap(), "");
+    }
+
+    fn answers(&self, queries: &[String]) -> Vec<String> {
+        let mut sql =
+            "SET NAMES utf8mb4, sql_mode = 'NO_BACKSLASH_ESCAPES';\nDELIMITER $$\n".to_owned();
+        for query in queries {
+            let expression = query.strip_prefix("SELECT ").expect(query);
+            write!(
+                sql,
+                "BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
+                   GET DIAGNOSTICS CONDITION 1 @state = RETURNED_SQLSTATE, @text = MESSAGE_TEXT;
+                   SELECT REPLACE(REPLACE(CONCAT(@state, ' ', @text), CHAR(10), ' '), CHAR(13), ' ');
+                 END; SELECT IFNULL({expression}, 'null'); END $$\n"
+            )
+            .unwrap();
+        }
+        query(self.server, &sql).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    fn unix_ms(&self, instant: &str) -> String {
+        format!("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {instant}) DIV 1000")
+    }
+
+    fn instant(&self, rfc3339: &str) -> Option<String> {
+        Some(rfc3339.strip_suffix('Z')?.replace('T', " "))
+    }
+}
+
+#[test]
+fn decoding_agrees_with_the_vectors() {
+    let server = server();
+    let compared = agrees(&Speaking { server: &server, dialect: "mariadb" });
+    assert!(are_many(compared), "{compared:?}");
+    let compared = agrees(&Speaking { server: &server, dialect: "mysql" });
+    assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
+}
+
+/// A trigger that works like the default of a column.
+const TABLE: &str = "
+    CREATE TABLE t (id BIGINT DEFAULT 0 PRIMARY KEY, x INT);
+    CREATE TRIGGER t_id BEFORE INSERT ON t FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id);
+";
+
+#[test]
+fn a_pipe_into_the_client_makes_a_generator() {
+    let server = server();
+    let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
+    assert_eq!(query(&server, &own("7")).unwrap(), "");
+    // In autumn a time zone has one hour twice, and the session's must not matter.
+    let sql = format!(
+        "{TABLE} SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION';
+         INSERT INTO t (x) SELECT seq FROM seq_1_to_6000;
+         INSERT INTO t (x) VALUES (1), (2);
+         INSERT INTO t (id, x) VALUES (flakeid_next(), 3), (17, 4);
+         SELECT ABS(TIMESTAMPDIFF(SECOND, flakeid_time(flakeid_next()), UTC_TIMESTAMP(6))) < 5;
+         SELECT id FROM t ORDER BY id;"
+    );
+    let answer = query(&server, &sql).unwrap();
+    let (is_now, all) = answer.split_once('\n').unwrap();
+    assert_eq!(is_now, "1");
+    let all = ids(all);
+    assert_eq!((all.len(), all[0]), (6004, 17));
+    for id in &all[1..] {
+        assert_eq!(Layout::TWITTER.unpack(Id::from_i64(*id)).unwrap().node, 7);
+    }
+    // Again; and otherwise, which changes nothing.
+    assert_eq!(query(&server, &own("7")).unwrap(), "");
+    let next = || ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
+    assert!(next() > all[all.len() - 1]);
+    for other in [
+        own("8"),
+        script("mariadb", "plain", &["--node", "7", "--schema", "ids"]),
+        script("mariadb", "sonyflake", &["--decode-only"]),
+        script("mysql", "sonyflake", &["--decode-only"]),
+    ] {
+        let refusal = query(&server, &other).unwrap_err();
+        assert!(
+            refusal.contains("(IDOPT)") && refusal.contains("FLAKEID_INVALID_OPTION"),
+            "{refusal}"
+        );
+    }
+    assert_eq!(
+        query(&server, "SELECT flakeid_node(flakeid_next()), flakeid_layout();").unwrap(),
+        format!("7\t{}", Layout::TWITTER)
+    );
+    a_copy_generates_nothing(&server);
+    what_may_be_called(&server);
+}
+
+fn a_copy_generates_nothing(server: &MariadbServer) {
+    server.sql("CREATE DATABASE copy").unwrap();
+    let dump = Command::new("mariadb-dump")
+        .args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "--routines", "--triggers"])
+        .arg(format!("-P{}", server.port()))
+        .arg(format!("-p{}", MariadbServer::PASSWORD))
+        .arg("ids")
+        .output()
+        .unwrap();
+    assert!(dump.status.success(), "{}", String::from_utf8_lossy(&dump.stderr));
+    let dump = String::from_utf8(dump.stdout).unwrap();
+    query(server, &format!("USE copy;\n{dump}")).unwrap();
+    let call = "INSERT INTO copy.t (x) VALUES (1);";
+    let refusal = query(server, call).unwrap_err();
+    assert!(refusal.contains("(IDFRK)"), "{refusal}");
+    assert!(refusal.contains("FLAKEID_FORKED: node 7 belongs to the database ids"), "{refusal}");
+    // Running the script is not consent; dropping the function is.
+    let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "copy"]);
+    for node in ["7", "9"] {
+        let refusal = query(server, &own(node)).unwrap_err();
+        assert!(refusal.contains("DROP FUNCTION flakeid_own_node"), "{refusal}");
+    }
+    query(server, &format!("DROP FUNCTION copy.flakeid_own_node;\n{}", own("9"))).unwrap();
+    query(server, call).unwrap();
+    let node = query(server, "SELECT flakeid_node(MAX(id)) FROM copy.t;").unwrap();
+    assert_eq!(node, "9");
+}
+
+/// Whoever may call the functions needs no right to the table behind them.
+fn what_may_be_called(server: &MariadbServer) {
+    server.sql("CREATE USER guest; GRANT EXECUTE ON ids.* TO guest").unwrap();
+    let call = |sql: &str| {
+        let mut client = Command::new("mariadb");
+        client.args(["--no-defaults", "-h", "127.0.0.1", "-u", "guest", "-N", "-B", "-e", sql]);
+        let output = client.arg(format!("-P{}", server.port())).arg("ids").output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
+    };
+    assert_eq!(call("SELECT flakeid_next() > 0"), "1");
+    let forbidden = call("INSERT INTO flakeid_position VALUES (1, 1)");
+    assert!(forbidden.contains("denied"), "{forbidden}");
+}
+
+/// The core's rules and codes for clocks.
+#[test]
+fn a_wrong_clock_is_noticed() {
+    let server = server();
+    let clock = "CREATE TABLE test_clock (ms BIGINT) ENGINE = InnoDB;
+        INSERT INTO test_clock VALUES (1505914988849);
+        DELIMITER $$
+        CREATE FUNCTION test_now() RETURNS DATETIME(6) READS SQL DATA
+          RETURN (SELECT TIMESTAMPADD(MICROSECOND, ms * 1000, '1970-01-01 00:00:00.000000') FROM test_clock) $$
+        CREATE FUNCTION test_sleep(seconds DECIMAL(20, 4)) RETURNS INT MODIFIES SQL DATA
+        BEGIN UPDATE test_clock SET ms = ms + seconds * 1000; RETURN 0; END $$
+        DELIMITER ;\n";
+    let script = script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]);
+    let manual = script.replace("SYSDATE(6)", "test_now()").replace("DO SLEEP(", "DO test_sleep(");
+    assert!(manual.matches("test_").count() >= 3);
+    query(&server, &format!("{clock}{manual}")).unwrap();
+    let layout = Layout::TWITTER;
+    let at = |ms: i64, expression: &str| {
+        let sql = format!("UPDATE test_clock SET ms = {ms}; SELECT {expression};");
+        query(&server, &sql).unwrap_or_else(|refusal| refusal)
+    };
+    let next = |ms: i64| at(ms, "flakeid_next()");
+    let parts = |answer: &str| {
+        let id = answer.parse().unwrap_or_else(|_| panic!("{answer}"));
+        let parts = layout.unpack(Id::from_i64(id)).unwrap();
+        (parts.unix_ms, parts.sequence)
+    };
+    let many =
+        |ms: i64, count: u32| at(ms, &format!("COUNT(flakeid_next()) FROM seq_1_to_{count}"));
+    let start = 1_505_914_988_849;
+    assert_eq!(parts(&next(start)), (start + 1, 0));
+    assert_eq!(parts(&next(start + 1)), (start + 1, 1));
+    // Back by a little: the tick is used up, then the clock is waited for.
+    assert_eq!(parts(&next(start - 500)), (start + 1, 2));
+    assert_eq!(many(start + 1, 4093), "4093");
+    assert_eq!(parts(&next(start - 500)), (start + 2, 0));
+    // Back by more than anybody waits.
+    assert_eq!(many(start + 2, 4095), "4095");
+    let refusal = next(start - 3_600_000);
+    let expected = "(IDCLK) at line 1: FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead";
+    assert!(refusal.contains(expected), "{refusal}");
+    assert_eq!(parts(&next(start + 10)), (start + 10, 0));
+    let refusal = next(layout.epoch() - 1);
+    assert!(
+        refusal.contains("(IDEPO) at line 1: FLAKEID_BEFORE_EPOCH: the clock reads"),
+        "{refusal}"
+    );
+    assert_eq!(parts(&next(layout.horizon() - 1)), (layout.horizon() - 1, 0));
+    let refusal = next(layout.horizon());
+    assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
+}
+
+/// Every kind of layout generates IDs that the core decodes, in order.
+#[test]
+fn layouts_of_all_shapes() {
+    let server = server();
+    for (name, node) in super::generate::SHAPES {
+        let layout: Layout = name.parse().unwrap();
+        let script = script("mariadb", name, &["--node", &node.to_string(), "--schema", "g"]);
+        let sql = format!(
+            "CREATE OR REPLACE DATABASE g;\n{script}
+             SELECT g.flakeid_next() FROM seq_1_to_20; SELECT g.flakeid_next();"
+        );
+        let issued = ids(&query(&server, &sql).unwrap());
+        assert!(issued.len() == 21 && issued.is_sorted_by(|a, b| a < b), "{name}: {issued:?}");
+        for id in issued {
+            let parts = layout.unpack(Id::from_i64(id)).unwrap();
+            assert_eq!((parts.node, parts.clock_sequence), (node, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let sql = |args: &[&str]| run(&[&["sql", "--dialect"], args].concat());
+    let unnamed = sql(&["mariadb", "--node", "7"]);
+    refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
+    let schema = sql(&["mariadb", "--node", "7", "--schema", "a`b"]);
+    refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
+    for rest in [["--node", "7"], ["--name", "db1"]] {
+        let mysql = sql(&[&["mysql"], rest.as_slice()].concat());
+        refused(&mysql, "FLAKEID_INVALID_OPTION", &["--decode-only", "MySQL has no sequences"]);
+    }
+    let (_, store) = crate::run::scratch("sql-mariadb-claim");
+    run(&["leases", "init", "--store", &store]).quiet();
+    let unnamed = sql(&["mariadb", "--name", "db1", "--store", &store]);
+    refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
+    assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
+}
+
+/// The first ID is of the fence or later, also where the functions were installed before.
+#[test]
+fn the_database_begins_at_the_fence() {
+    let (_, store) = crate::run::scratch("sql-mariadb-fence");
+    let run = |args: &[&str]| run(&[args, &["--store", &store]].concat()).quiet().text().to_owned();
+    run(&["leases", "init"]);
+    let server = server();
+    let script = || run(&["sql", "--dialect", "mariadb", "--schema", "ids", "--name", "db1"]);
+    query(&server, &script()).unwrap();
+    let first = ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
+    run(&["leases", "fast-forward", "--by", "3s", "--yes"]);
+    query(&server, &script()).unwrap();
+    let refusal = query(&server, "SELECT flakeid_next();").unwrap_err();
+    assert!(refusal.contains("(IDFNC) at line 1: FLAKEID_FENCE_IN_FUTURE"), "{refusal}");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let second = ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
+    let seconds = (second >> 22) - (first >> 22);
+    assert!((2900..9000).contains(&seconds), "{seconds}");
+}

@@ -1,0 +1,193 @@
+//! An application that leases nodes and a database that has one of the same namespace fill one table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Id, Layout};
+use flakeid_lease::LeasedGenerator;
+use flakeid_lease::protocol::Identity;
+use flakeid_test_servers::{PostgresServer, Server};
+
+use super::{ids, mariadb, psql};
+use crate::run::run;
+
+/// Eight nodes, so that processes that come and go have had them all soon.
+const LAYOUT: &str = "t41.n3.s10@1577836800000/1ms";
+
+/// For how long; `FLAKEID_SQL_SECONDS` says otherwise.
+fn length() -> Duration {
+    let text = std::env::var("FLAKEID_SQL_SECONDS").unwrap_or_else(|_| "4".to_owned());
+    Duration::from_secs(text.parse().expect("FLAKEID_SQL_SECONDS is a number of seconds"))
+}
+
+/// One statement after the other in a session of its own, which a primary key that comes twice would end.
+struct Session {
+    client: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Session {
+    fn new(mut client: Command) -> Self {
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut client = client.spawn().expect("the database's client");
+        let answers = BufReader::new(client.stdout.take().expect("a standard output"));
+        Self { client, answers }
+    }
+
+    /// Whether the session has done it, and goes on.
+    fn send(&mut self, sql: &str) -> bool {
+        let mut input = self.client.stdin.as_ref().expect("a standard input");
+        let sent = input.write_all(format!("{sql}\nSELECT 'done';\n").as_bytes());
+        let mut answer = String::new();
+        sent.is_ok() && self.answers.read_line(&mut answer).unwrap() > 0
+    }
+
+    fn end(mut self) {
+        drop(self.client.stdin.take());
+        let output = self.client.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
+    let mut sql = "INSERT INTO t (id, who) VALUES ".to_owned();
+    for id in ids {
+        write!(sql, "({id}, 'application'),").unwrap();
+    }
+    sql.pop();
+    sql + ";\n"
+}
+
+/// A database that generates and keeps leases.
+struct Database<'a> {
+    dialect: &'static str,
+    /// Of the functions, where it has to be named.
+    schema: &'static str,
+    url: String,
+    client: &'a (dyn Fn() -> Command + Sync),
+    query: &'a dyn Fn(&str) -> String,
+    /// What a session does again and again.
+    round: &'static str,
+}
+
+#[test]
+fn an_application_and_the_database_fill_one_table() {
+    let server = PostgresServer::new();
+    let url = server.url();
+    fill_one_table(&Database {
+        dialect: "postgres",
+        schema: "public",
+        url: url.clone(),
+        client: &move || {
+            let mut psql = Command::new("psql");
+            psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &url]);
+            psql
+        },
+        query: &|sql| psql(&server, sql).unwrap(),
+        round: "
+            INSERT INTO t (id) VALUES (DEFAULT);
+            INSERT INTO t (who) SELECT 'database' FROM generate_series(1, 100);
+            INSERT INTO t (id) SELECT flakeid_next_n(200);
+            BEGIN; INSERT INTO t DEFAULT VALUES; SAVEPOINT s; INSERT INTO t DEFAULT VALUES; ROLLBACK TO s;
+            INSERT INTO t DEFAULT VALUES; COMMIT;
+        ",
+    });
+}
+
+#[test]
+fn an_application_and_a_mariadb_fill_one_table() {
+    let server = mariadb::server();
+    fill_one_table(&Database {
+        dialect: "mariadb",
+        schema: "ids",
+        url: server.url(),
+        client: &|| {
+            let mut client = mariadb::client(&server);
+            client.arg("--unbuffered");
+            client
+        },
+        query: &|sql| mariadb::query(&server, sql).unwrap(),
+        round: "
+            INSERT INTO t (id) VALUES (flakeid_next());
+            INSERT INTO t (id) SELECT flakeid_next() FROM seq_1_to_100;
+            START TRANSACTION; INSERT INTO t (id) VALUES (flakeid_next()); SAVEPOINT s;
+            INSERT INTO t (id) VALUES (flakeid_next()); ROLLBACK TO s;
+            INSERT INTO t (id) VALUES (flakeid_next()); COMMIT;
+        ",
+    });
+}
+
+fn fill_one_table(database: &Database<'_>) {
+    let Database { dialect, schema, url, client, query, round } = database;
+    let store = ["--store", url, "--namespace", "orders"];
+    run(&[&["leases", "init", "--layout", LAYOUT, "--fresh"], store.as_slice()].concat()).quiet();
+    let args = ["sql", "--dialect", dialect, "--schema", schema, "--name", "db1"];
+    query(run(&[args.as_slice(), &store].concat()).quiet().text());
+    let default = if *dialect == "postgres" { "DEFAULT flakeid_next()" } else { "" };
+    query(&format!(
+        "CREATE TABLE t (id bigint {default} PRIMARY KEY, who varchar(20) DEFAULT 'database');"
+    ));
+    let begin = Instant::now();
+    let is_over = || begin.elapsed() > length();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut session = Session::new(client());
+                while !is_over() && session.send(round) {}
+                session.end();
+            });
+        }
+        for number in 0..2 {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                let name = Identity::Name(format!("web-{number}"));
+                let lease = LeasedGenerator::builder(url, LAYOUT.parse().unwrap()).unwrap();
+                let generator = lease.namespace("orders").identity(name).open().unwrap();
+                let mut session = Session::new(client());
+                while !is_over() {
+                    let ids = (0..200).map(|_| generator.next_id().unwrap());
+                    if !session.send(&insert(ids)) {
+                        break;
+                    }
+                }
+                session.end();
+            });
+        }
+        for _ in 0..2 {
+            // Processes that lease a node, use it for a moment and give it back.
+            scope.spawn(|| {
+                let mut session = Session::new(client());
+                while !is_over() {
+                    let args = [&["next", "-n", "1000", "--layout", LAYOUT], store.as_slice()];
+                    let made = run(&args.concat()).quiet();
+                    if !session.send(&insert(made.lines())) {
+                        break;
+                    }
+                }
+                session.end();
+            });
+        }
+    });
+    check(query);
+}
+
+fn check(query: &dyn Fn(&str) -> String) {
+    let layout: Layout = LAYOUT.parse().unwrap();
+    let (mut nodes, mut counts) = (BTreeMap::new(), Vec::new());
+    for who in ["application", "database"] {
+        let of = format!("FROM t WHERE who = '{who}'");
+        let some = ids(&query(&format!("SELECT MIN(id) {of} GROUP BY flakeid_node(id);")));
+        let node = |id: &i64| layout.unpack(Id::from_i64(*id)).unwrap().node;
+        nodes.insert(who, some.iter().map(node).collect::<Vec<u64>>());
+        counts.extend(ids(&query(&format!("SELECT COUNT(*) {of};"))));
+    }
+    let [database] = nodes["database"].as_slice() else { panic!("one node: {nodes:?}") };
+    assert!(nodes["application"].len() >= 3, "{nodes:?}");
+    assert!(!nodes["application"].contains(database), "{nodes:?}");
+    eprintln!("rows of the application and of the database: {counts:?}");
+    assert!(counts.iter().all(|count| *count > 2000), "{counts:?}");
+}
