@@ -12,8 +12,8 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_server::Health;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
-use super::generated::ids_server::IdsServer;
 use super::ids::IdCalls;
+use super::messages::IdsServer;
 use crate::service::Service;
 
 /// How long a client that watches may wait to hear of a change.

@@ -11,9 +11,8 @@ use flakeid_core::{Error, Id};
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
-use super::generated::ids_server::Ids;
+use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamResponse};
 use super::refusal::{of_error, refusal};
-use super::{NextRequest, NextResponse, StreamRequest, StreamResponse};
 use crate::pieces::{IdPieces, PIECE};
 use crate::rate::Peer;
 use crate::service::{NoIds, Service};

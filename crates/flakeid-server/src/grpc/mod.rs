@@ -2,13 +2,8 @@
 
 mod health;
 mod ids;
+mod messages;
 mod refusal;
-
-/// What `xtask/grpc` makes of `flakeid.proto`.
-#[allow(clippy::all, clippy::pedantic, clippy::nursery, missing_docs, unreachable_pub)]
-mod generated {
-    include!("flakeid.v1.rs");
-}
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -41,13 +36,9 @@ use crate::tls::TlsSettings;
 use health::Readiness;
 use ids::IdCalls;
 
-use generated::ids_server::IdsServer;
-pub use generated::{
-    NextRequest, NextResponse, StreamRequest, StreamResponse, ids_client::IdsClient,
-};
+use messages::IdsServer;
 
-/// Of `flakeid.proto` and what it imports, for clients that ask what there is.
-const DESCRIPTORS: &[u8] = include_bytes!("flakeid.v1.bin");
+pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 
 /// What a client sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -62,11 +53,12 @@ const LONGEST_HEAD: u32 = 16 * 1_024;
 const LONGEST_MESSAGE: usize = 4_096;
 
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 
 /// Every service of one listener, by name.
 pub(crate) struct Services {
     service: Arc<Service>,
-    by_name: BTreeMap<&'static str, Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>>,
+    by_name: BTreeMap<&'static str, Answers>,
     is_ending: watch::Receiver<bool>,
 }
 
@@ -85,7 +77,7 @@ impl Services {
         // Newer clients ask by the first name, older ones by the second.
         let reflection = || {
             tonic_reflection::server::Builder::configure()
-                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .register_encoded_file_descriptor_set(messages::DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         };
         let services = match reflection().build_v1() {
@@ -123,14 +115,12 @@ impl Services {
             let text = "send a token that this server knows: authorization: Bearer TOKEN";
             return Status::unauthenticated(text).into_http();
         }
-        match self.by_name.get(name) {
-            Some(answer) => answer(request).await,
-            None => {
-                let known: Vec<_> = self.by_name.keys().copied().collect();
-                let text = format!("there is no such service; there are {}", known.join(", "));
-                Status::unimplemented(text).into_http()
-            }
-        }
+        let Some(answer) = self.by_name.get(name) else {
+            let known: Vec<_> = self.by_name.keys().copied().collect();
+            let text = format!("there is no such service; there are {}", known.join(", "));
+            return Status::unimplemented(text).into_http();
+        };
+        answer(request).await
     }
 }
 
@@ -184,18 +174,4 @@ pub(crate) async fn serve(
         () = ending => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);
-}
-
-#[cfg(test)]
-mod tests {
-    /// The command that writes both: `cargo run --manifest-path xtask/grpc/Cargo.toml`.
-    #[test]
-    fn what_was_generated_is_of_this_file() {
-        let file = include_bytes!("../../proto/flakeid/v1/flakeid.proto");
-        let hash = file.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let first = include_str!("flakeid.v1.rs").lines().next().unwrap_or_default();
-        assert_eq!(first, format!("// flakeid.proto has the FNV-1a hash {hash:016x}."));
-    }
 }

@@ -181,12 +181,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let listener = listener(args)?;
     let resp = args.resp.as_deref().map(|text| tcp_listener("resp", text)).transpose()?;
-    let grpc = args.grpc.as_deref().map(|text| tcp_listener("grpc", text)).transpose()?;
-    if cfg!(not(feature = "grpc")) && grpc.is_some() {
-        let reason = "this flakeid was built without gRPC; build it with: cargo install --locked \
-                      --features grpc flakeid-cli";
-        return Err(Error::invalid_option("grpc", reason).into());
-    }
+    let grpc = args.grpc.as_deref().map(grpc_listener).transpose()?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
     let mut origins = Origins::default();
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
@@ -281,6 +276,15 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
     announce(&server, scheme, &names, &shown)?;
     server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
+}
+
+fn grpc_listener(text: &str) -> Result<Listener, Failure> {
+    if cfg!(feature = "grpc") {
+        return tcp_listener("grpc", text);
+    }
+    let reason = "this flakeid was built without gRPC; build it with: cargo install --locked --features grpc \
+                  flakeid-cli";
+    Err(Error::invalid_option("grpc", reason).into())
 }
 
 /// Where it listens: one line in a pipe, so that a script can wait for it.
