@@ -326,7 +326,8 @@ fn the_greedy_are_served_last() {
             Some(pair.runtime.block_on(begun).ok()?.unwrap().into_inner())
         })
         .collect();
-    assert!((1..=100).contains(&kept.len()), "{}", kept.len());
+    // Some end in the client's own memory.
+    assert!((100..150).contains(&kept.len()), "{}", kept.len());
     let mut calls = pair.ids();
     for _ in 0..200 {
         assert_eq!(calls.next("default", None).unwrap().len(), 1);
