@@ -16,6 +16,9 @@ const OTHER_WORKSPACES: [&str; 5] = [
     "bindings/wasm/glue/Cargo.toml",
 ];
 
+/// Compiled only where `flakeid.proto` changes.
+const GRPC: &str = "xtask/grpc/Cargo.toml";
+
 /// As the tests are compiled, so that macros and build scripts are compiled once for both.
 fn clippy(arguments: &[&str]) -> Outcome {
     Step::cargo(&["clippy"]).args(arguments).optimised_with_checks().args(&DENY).run()
@@ -33,7 +36,7 @@ fn clippy_of_other(manifest: &str) -> Outcome {
 
 fn format_rust(arguments: &[&str]) -> Outcome {
     Step::cargo(&["fmt", "--all"]).args(arguments).run()?;
-    for manifest in OTHER_WORKSPACES {
+    for manifest in OTHER_WORKSPACES.into_iter().chain([GRPC]) {
         Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
     }
     Ok(())

@@ -27,6 +27,8 @@ mod bounds_json;
 mod connection;
 mod cors;
 mod forms;
+#[cfg(feature = "grpc")]
+pub mod grpc;
 mod holder_json;
 mod holders;
 mod id_json;

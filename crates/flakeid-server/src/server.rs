@@ -12,6 +12,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use crate::connection;
+#[cfg(feature = "grpc")]
+use crate::grpc;
 use crate::listener::{BoundListener, Listener, Stream};
 use crate::resp;
 use crate::service::Service;
@@ -28,6 +30,9 @@ pub struct ServeOptions {
     pub tls: Option<TlsSettings>,
     /// Where clients of Redis are served as well; nowhere if it is not given.
     pub resp: Option<Listener>,
+    /// Where gRPC is served as well; nowhere if it is not given.
+    #[cfg(feature = "grpc")]
+    pub grpc: Option<Listener>,
     /// How many connections are served at a time; others wait until one ends.
     pub max_connections: usize,
     /// How long a client may take for a handshake and for the head of a request, and how long a
@@ -42,6 +47,8 @@ impl Default for ServeOptions {
         Self {
             tls: None,
             resp: None,
+            #[cfg(feature = "grpc")]
+            grpc: None,
             max_connections: 10_000,
             idle_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
@@ -54,6 +61,8 @@ pub struct Server {
     runtime: Runtime,
     bound: BoundListener,
     resp: Option<BoundListener>,
+    #[cfg(feature = "grpc")]
+    grpc: Option<BoundListener>,
     service: Arc<Service>,
     options: ServeOptions,
 }
@@ -71,11 +80,22 @@ impl Server {
             .event_interval(EVENT_INTERVAL)
             .build()?;
         let bound = runtime.block_on(BoundListener::new(listener))?;
-        let resp = match &options.resp {
-            Some(listener) => Some(runtime.block_on(BoundListener::new(listener))?),
-            None => None,
+        let bind = |listener: &Option<Listener>| match listener {
+            Some(listener) => runtime.block_on(BoundListener::new(listener)).map(Some),
+            None => Ok(None),
         };
-        Ok(Self { runtime, bound, resp, service: Arc::new(service), options })
+        let resp = bind(&options.resp)?;
+        #[cfg(feature = "grpc")]
+        let grpc = bind(&options.grpc)?;
+        Ok(Self {
+            bound,
+            resp,
+            #[cfg(feature = "grpc")]
+            grpc,
+            runtime,
+            service: Arc::new(service),
+            options,
+        })
     }
 
     /// Where clients of Redis are served, if they are.
@@ -84,6 +104,15 @@ impl Server {
     /// If the system does not tell.
     pub fn resp_address(&self) -> io::Result<Option<Listener>> {
         self.resp.as_ref().map(BoundListener::address).transpose()
+    }
+
+    /// Where gRPC is served, if it is.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    #[cfg(feature = "grpc")]
+    pub fn grpc_address(&self) -> io::Result<Option<Listener>> {
+        self.grpc.as_ref().map(BoundListener::address).transpose()
     }
 
     /// Where it listens, with the port that it was given.
@@ -97,7 +126,9 @@ impl Server {
     /// Serves until `stop` is ready; then no more connections are accepted, those that are idle end,
     /// the others have `shutdown_timeout` for their requests, and leased nodes are given back.
     pub fn run(self, stop: impl Future<Output = ()>) {
-        let Self { runtime, bound, resp, service, options } = self;
+        #[cfg(feature = "grpc")]
+        let grpc = self.grpc;
+        let Self { runtime, bound, resp, service, options, .. } = self;
         runtime.block_on(async {
             let graceful = GracefulShutdown::new();
             let (ending, is_ending) = watch::channel(false);
@@ -115,11 +146,26 @@ impl Server {
                 };
                 accept(bound, &service, &permits, serve).await;
             };
+            #[cfg(feature = "grpc")]
+            let calls = async {
+                let Some(bound) = &grpc else { return std::future::pending().await };
+                let services = Arc::new(grpc::Services::new(&service, &is_ending));
+                let tls = tls.as_ref().map(TlsSettings::for_http2);
+                let serve = |stream, peer| {
+                    grpc::serve(stream, peer, tls.clone(), Arc::clone(&services), idle_timeout)
+                };
+                accept(bound, &service, &permits, serve).await;
+            };
+            #[cfg(not(feature = "grpc"))]
+            let calls = std::future::pending::<()>();
             tokio::select! {
                 () = http => {}
                 () = redis => {}
+                () = calls => {}
                 () = stop => {}
             }
+            #[cfg(feature = "grpc")]
+            drop(grpc);
             drop((bound, resp, is_ending));
             ending.send_replace(true);
             let ended = async { tokio::join!(graceful.shutdown(), ending.closed()) };

@@ -70,7 +70,7 @@ pub(crate) enum NoIds {
 #[derive(Debug)]
 pub(crate) struct TooMany {
     pub(crate) message: String,
-    wait: Duration,
+    pub(crate) wait: Duration,
 }
 
 /// What a namespace's requests need.
@@ -246,7 +246,7 @@ impl Service {
         self.metrics.count_accept_failure();
     }
 
-    fn admits<B>(&self, request: &Request<B>) -> bool {
+    pub(crate) fn admits<B>(&self, request: &Request<B>) -> bool {
         !self.tokens.are_required() || self.tokens.admit(request.headers())
     }
 
@@ -310,6 +310,13 @@ impl Service {
             "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
              namespace of blocks"
         ))
+    }
+
+    /// Whether every namespace can issue IDs, and every broker grant leases, now.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.namespaces.values().all(|of| reads::readiness(&of.generator).ready)
+            && self.brokers.values().all(|of| reads::broker_readiness(of).ready)
     }
 
     fn readiness(&self) -> Answer {

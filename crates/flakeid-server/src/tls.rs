@@ -64,6 +64,14 @@ impl TlsSettings {
         Ok(Self { acceptor, verifies_clients: files.client_authorities.is_some() })
     }
 
+    /// The same for HTTP/2, of which clients make sure by the handshake.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn for_http2(&self) -> Self {
+        let mut config = ServerConfig::clone(self.acceptor.config());
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Self { acceptor: TlsAcceptor::from(Arc::new(config)), ..*self }
+    }
+
     /// Whether clients must show a certificate.
     #[must_use]
     pub const fn verifies_clients(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::run::{flakeid, run, scratch};
 
@@ -159,6 +160,33 @@ fn clients_of_redis_get_ids() {
     end(&mut child);
 }
 
+/// The server's own tests make calls; this is about the option.
+#[test]
+fn grpc_is_served_where_it_was_built_in() {
+    let (_, store) = scratch("serve-grpc");
+    let args = ["serve", "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--store", &store];
+    if cfg!(not(feature = "grpc")) {
+        let refused = run(&args);
+        assert!(refused.stderr.contains("--features grpc"), "{}", refused.stderr);
+        return;
+    }
+    let mut child = flakeid().args(args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut child = Serving(child);
+    let urls = [(); 2].map(|()| lines.next().unwrap().unwrap());
+    let address = urls[1].strip_prefix("grpc://").expect("the second line is that of gRPC");
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream.write_all(&settings).unwrap();
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(head[3], 4, "HTTP/2 begins with the server's settings: {head:?}");
+    drop(stream);
+    end(&mut child);
+}
+
 /// As an orchestrator does it, where there is such a signal.
 pub(crate) fn end(Serving(child): &mut Serving) {
     #[cfg(unix)]
@@ -189,6 +217,7 @@ fn what_cannot_be_served_is_refused() {
         (&["--resp", "0.0.0.0:0"], ["resp", "--insecure"]),
         (&["--resp", "nowhere"], ["resp", "HOST:PORT"]),
         (&["--resp", &taken], ["cannot listen on", "in use"]),
+        (&["--grpc", "nowhere"], ["grpc", "HOST:PORT"]),
         (&["--advertise", "localhost"], ["advertise", "http://HOST:PORT"]),
         (&["--block-bits", "9"], ["block_bits 9", "from 0 to 5"]),
         (&["--lease-window", "5s"], ["window_ms 5000", "to 4000"]),

@@ -26,6 +26,9 @@ pub struct TestServer {
     pub address: SocketAddr,
     /// Where clients of Redis are served, if they are.
     pub resp: Option<SocketAddr>,
+    /// Where gRPC is served, if it is.
+    #[cfg(feature = "grpc")]
+    pub grpc: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -40,9 +43,18 @@ impl TestServer {
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
         let resp = server.resp_address().unwrap();
         let resp = resp.and_then(|listener| listener.tcp_address().unwrap());
+        #[cfg(feature = "grpc")]
+        let grpc = server.grpc_address().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
-        Self { address, resp, stop: Some(stop), thread: Some(thread) }
+        Self {
+            address,
+            resp,
+            #[cfg(feature = "grpc")]
+            grpc: grpc.and_then(|listener| listener.tcp_address().unwrap()),
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 
     pub fn connect(&self) -> Client<TcpStream> {

@@ -7,6 +7,8 @@ mod abuse;
 mod client;
 mod cors;
 mod ends;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod holders;
 mod ids;
 mod leased;

@@ -1,12 +1,17 @@
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use flakeid_server::{ServeOptions, TlsFiles, TlsSettings, Tokens};
+use flakeid_server::{Listener, ServeOptions, TlsFiles, TlsSettings, Tokens};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use tempfile::TempDir;
 
 use crate::client::{Client, TestServer, service};
 
@@ -35,58 +40,114 @@ fn tokens_are_asked_for() {
     assert_eq!(server.ask("GET", "/readyz", "").status, 200);
 }
 
-#[test]
-fn connections_are_encrypted_and_clients_known() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    std::fs::write(path("ca.pem"), authority.pem()).unwrap();
-    for name in ["server", "client"] {
-        let key = KeyPair::generate().unwrap();
-        let names = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-        let certificate = names.signed_by(&key, &authority).unwrap();
-        std::fs::write(path(&format!("{name}.pem")), certificate.pem()).unwrap();
-        std::fs::write(path(&format!("{name}.key")), key.serialize_pem()).unwrap();
-    }
-    let files = TlsFiles {
-        certificate: path("server.pem"),
-        key: path("server.key"),
-        client_authorities: Some(path("ca.pem")),
-    };
-    let tls = TlsSettings::load(&files).unwrap();
-    assert!(tls.verifies_clients());
-    let options = ServeOptions { tls: Some(tls), ..ServeOptions::default() };
-    let server = TestServer::new(service(), options);
+/// An authority, and certificates of it for a server and a client, in files.
+pub struct Certificates(TempDir);
 
-    let connect = |shows: bool| {
+impl Certificates {
+    pub fn new() -> Self {
+        let certificates = Self(tempfile::tempdir().unwrap());
+        let mut authority = CertificateParams::new(Vec::new()).unwrap();
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let authority = CertifiedIssuer::self_signed(authority, key).unwrap();
+        std::fs::write(certificates.path("ca.pem"), authority.pem()).unwrap();
+        for name in ["server", "client"] {
+            let key = KeyPair::generate().unwrap();
+            let names = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+            let certificate = names.signed_by(&key, &authority).unwrap();
+            let [pem, secret] = ["pem", "key"].map(|kind| format!("{name}.{kind}"));
+            std::fs::write(certificates.path(&pem), certificate.pem()).unwrap();
+            std::fs::write(certificates.path(&secret), key.serialize_pem()).unwrap();
+        }
+        certificates
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// For a server that asks clients for a certificate.
+    pub fn settings(&self) -> TlsSettings {
+        let files = TlsFiles {
+            certificate: self.path("server.pem"),
+            key: self.path("server.key"),
+            client_authorities: Some(self.path("ca.pem")),
+        };
+        TlsSettings::load(&files).unwrap()
+    }
+
+    /// For a client that shows a certificate, or none.
+    pub fn client(&self, shows: bool) -> ClientConfig {
         let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(path("ca.pem")).unwrap()).unwrap();
+        roots.add(CertificateDer::from_pem_file(self.path("ca.pem")).unwrap()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots);
-        let config = if shows {
-            let certificate = CertificateDer::from_pem_file(path("client.pem")).unwrap();
-            let key = PrivateKeyDer::from_pem_file(path("client.key")).unwrap();
-            config.with_client_auth_cert(vec![certificate], key).unwrap()
-        } else {
-            config.with_no_client_auth()
-        };
+        if !shows {
+            return config.with_no_client_auth();
+        }
+        let certificate = CertificateDer::from_pem_file(self.path("client.pem")).unwrap();
+        let key = PrivateKeyDer::from_pem_file(self.path("client.key")).unwrap();
+        config.with_client_auth_cert(vec![certificate], key).unwrap()
+    }
+
+    fn connect(
+        &self,
+        address: SocketAddr,
+        shows: bool,
+    ) -> StreamOwned<ClientConnection, TcpStream> {
         let name = "localhost".try_into().unwrap();
-        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        let stream = TcpStream::connect(server.address).unwrap();
-        Client::new(StreamOwned::new(connection, stream))
-    };
+        let connection = ClientConnection::new(Arc::new(self.client(shows)), name).unwrap();
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        StreamOwned::new(connection, stream)
+    }
+}
+
+#[test]
+fn connections_are_encrypted_and_clients_known() {
+    let certificates = Certificates::new();
+    let tls = certificates.settings();
+    assert!(tls.verifies_clients());
+    let options = ServeOptions { tls: Some(tls), ..ServeOptions::default() };
+    let server = TestServer::new(service(), options);
+    let connect = |shows| Client::new(certificates.connect(server.address, shows));
     let mut known = connect(true);
     assert_eq!(known.ask("POST", "/v1/default/ids?count=2", "").ids().len(), 2);
     let mut unknown = connect(false);
-    drop(std::io::Write::write_all(&mut unknown.stream, b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    drop(unknown.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert!(unknown.reply().is_none(), "without a certificate there is no answer");
     let mut clear = server.connect();
-    drop(std::io::Write::write_all(&mut clear.stream, b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    drop(clear.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert!(clear.reply().is_none_or(|reply| reply.status != 200), "nothing in the clear");
+}
+
+#[test]
+fn so_are_connections_of_redis_clients() {
+    let certificates = Certificates::new();
+    let resp = Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
+    let tls = Some(certificates.settings());
+    let server = TestServer::new(service(), ServeOptions { tls, resp, ..ServeOptions::default() });
+    let address = server.resp.unwrap();
+    let said = |mut stream: StreamOwned<ClientConnection, TcpStream>| {
+        drop(stream.write_all(b"PING\r\nFLAKEID.NEXT default COUNT 3\r\nQUIT\r\n"));
+        let mut reply = Vec::new();
+        drop(stream.read_to_end(&mut reply));
+        String::from_utf8(reply).unwrap()
+    };
+    let reply = said(certificates.connect(address, true));
+    let lines: Vec<_> = reply.split("\r\n").collect();
+    assert_eq!((&lines[..2], &lines[lines.len() - 2..]), (&["+PONG", "*3"][..], &["+OK", ""][..]));
+    let ids = lines.iter().filter(|line| line.parse::<u64>().is_ok_and(|id| id > 1 << 40));
+    assert_eq!(ids.count(), 3, "{reply}");
+    assert_eq!(said(certificates.connect(address, false)), "", "without a certificate");
+    let mut clear = TcpStream::connect(address).unwrap();
+    clear.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    drop(clear.write_all(b"PING\r\n"));
+    let mut reply = Vec::new();
+    drop(clear.read_to_end(&mut reply));
+    assert!(!reply.starts_with(b"+PONG"), "nothing in the clear");
 }
 
 #[test]

@@ -68,6 +68,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids")]
     resp: Option<String>,
 
+    /// Serve gRPC at this address as well
+    ///
+    /// The services flakeid.v1.Ids, health and reflection. Port 0 is any free one.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids", hide = cfg!(not(feature = "grpc")))]
+    grpc: Option<String>,
+
     /// The server's certificate in PEM, followed by those in between
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -175,12 +181,14 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let listener = listener(args)?;
     let resp = args.resp.as_deref().map(|text| tcp_listener("resp", text)).transpose()?;
+    let grpc = args.grpc.as_deref().map(grpc_listener).transpose()?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
     let mut origins = Origins::default();
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
-    for (name, listener) in [("listen", Some(&listener)), ("resp", resp.as_ref())] {
+    let listeners = [("listen", Some(&listener)), ("resp", resp.as_ref()), ("grpc", grpc.as_ref())];
+    for (name, listener) in listeners {
         if let Some(listener) = listener {
             check_exposure(args, name, listener, tls.is_some() && verifies)?;
         }
@@ -207,6 +215,10 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     // Before anything is leased, so that two servers at one address do not take nodes in vain.
     let listener = bound(listener)?;
     options.resp = resp.map(bound).transpose()?;
+    #[cfg(feature = "grpc")]
+    {
+        options.grpc = grpc.map(bound).transpose()?;
+    }
     let leasing = if args.no_leases {
         None
     } else {
@@ -266,6 +278,15 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
 }
 
+fn grpc_listener(text: &str) -> Result<Listener, Failure> {
+    if cfg!(feature = "grpc") {
+        return tcp_listener("grpc", text);
+    }
+    let reason = "this flakeid was built without gRPC; build it with: cargo install --locked --features grpc \
+                  flakeid-cli";
+    Err(Error::invalid_option("grpc", reason).into())
+}
+
 /// Where it listens: one line in a pipe, so that a script can wait for it.
 fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -> Outcome {
     let address =
@@ -280,11 +301,21 @@ fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -
         .map(|address| {
             format!("{}://{address}", if scheme == "https" { "rediss" } else { "redis" })
         });
+    #[cfg(feature = "grpc")]
+    let grpc = server
+        .grpc_address()
+        .map_err(|error| Failure::io("cannot tell the address of --grpc", error))?
+        .map(|address| format!("{}://{address}", if scheme == "https" { "grpcs" } else { "grpc" }));
+    #[cfg(not(feature = "grpc"))]
+    let grpc: Option<String> = None;
     let mut out = terminal::stream();
     if terminal::is_terminal() {
         writeln!(out, "{url} serves {}", shown.join(", "))?;
         if let Some(resp) = &resp {
             writeln!(out, "{resp} serves clients of Redis")?;
+        }
+        if let Some(grpc) = &grpc {
+            writeln!(out, "{grpc} serves gRPC")?;
         }
         let first = names.first().map_or("default", String::as_str);
         match &address {
@@ -299,8 +330,8 @@ fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -
         }
     } else {
         writeln!(out, "{url}")?;
-        if let Some(resp) = &resp {
-            writeln!(out, "{resp}")?;
+        for other in resp.iter().chain(&grpc) {
+            writeln!(out, "{other}")?;
         }
     }
     out.flush()?;

@@ -1,0 +1,88 @@
+//! The standard service that tells whether IDs can be had: `grpc.health.v1.Health`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::sleep;
+use tonic::codegen::tokio_stream::wrappers::ReceiverStream;
+use tonic::server::NamedService;
+use tonic::{Request, Response, Status};
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_server::Health;
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
+
+use super::ids::IdCalls;
+use super::messages::IdsServer;
+use crate::service::Service;
+
+/// How long a client that watches may wait to hear of a change.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
+/// The readiness of the server, which `/readyz` tells over HTTP.
+pub(super) struct Readiness {
+    service: Arc<Service>,
+    is_ending: watch::Receiver<bool>,
+}
+
+impl Readiness {
+    pub(super) const fn new(service: Arc<Service>, is_ending: watch::Receiver<bool>) -> Self {
+        Self { service, is_ending }
+    }
+}
+
+#[tonic::async_trait]
+impl Health for Readiness {
+    type WatchStream = ReceiverStream<Result<HealthCheckResponse, Status>>;
+
+    async fn check(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<HealthCheckResponse>, Status> {
+        let HealthCheckRequest { service } = request.into_inner();
+        if !is_known(&service) {
+            return Err(Status::not_found("this service is not known"));
+        }
+        Ok(Response::new(response(status(&self.service))))
+    }
+
+    async fn watch(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        let HealthCheckRequest { service } = request.into_inner();
+        let (sender, receiver) = mpsc::channel(1);
+        let (watched, mut is_ending) = (Arc::clone(&self.service), self.is_ending.clone());
+        let watching = async move {
+            let mut told = None;
+            loop {
+                // The protocol wants it so: a service may be known later.
+                let unknown = ServingStatus::ServiceUnknown;
+                let now = if is_known(&service) { status(&watched) } else { unknown };
+                if told.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {
+                    return;
+                }
+                tokio::select! {
+                    () = sleep(BETWEEN_LOOKS) => {}
+                    () = sender.closed() => return,
+                    _ = is_ending.wait_for(|is_ending| *is_ending) => return,
+                }
+            }
+        };
+        tokio::spawn(watching);
+        Ok(Response::new(ReceiverStream::new(receiver)))
+    }
+}
+
+/// The empty name is that of the whole server.
+fn is_known(service: &str) -> bool {
+    service.is_empty() || service == IdsServer::<IdCalls>::NAME
+}
+
+fn status(service: &Service) -> ServingStatus {
+    if service.is_ready() { ServingStatus::Serving } else { ServingStatus::NotServing }
+}
+
+fn response(status: ServingStatus) -> HealthCheckResponse {
+    HealthCheckResponse { status: status.into() }
+}

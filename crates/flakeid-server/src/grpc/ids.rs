@@ -1,0 +1,115 @@
+//! IDs: in one message, or in as many as they need.
+
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use flakeid_core::{Error, Id};
+use tonic::codegen::tokio_stream::Stream;
+use tonic::{Request, Response, Status};
+
+use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamResponse};
+use super::refusal::{of_error, refusal};
+use crate::pieces::{IdPieces, PIECE};
+use crate::rate::Peer;
+use crate::service::{NoIds, Service};
+
+/// Calls for IDs.
+pub(super) struct IdCalls(pub(super) Arc<Service>);
+
+#[tonic::async_trait]
+impl Ids for IdCalls {
+    type StreamStream = Messages;
+
+    async fn next(&self, request: Request<NextRequest>) -> Result<Response<NextResponse>, Status> {
+        let peer = peer_of(&request);
+        let NextRequest { namespace, count } = request.into_inner();
+        let count = u64::from(count.unwrap_or(1));
+        let began = Instant::now();
+        let found = if (1..=PIECE).contains(&count) {
+            self.begin(&namespace, count, peer).await.map(|(ids, _)| ids)
+        } else {
+            Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
+        };
+        self.0.turns().note_short(Instant::now());
+        self.counted(began, found).map(|ids| Response::new(NextResponse { ids }))
+    }
+
+    async fn stream(&self, request: Request<StreamRequest>) -> Result<Response<Messages>, Status> {
+        let peer = peer_of(&request);
+        let StreamRequest { namespace, count } = request.into_inner();
+        let began = Instant::now();
+        let found = self.begin(&namespace, count, peer).await;
+        let (ids, pieces) = self.counted(began, found)?;
+        let service = Arc::clone(&self.0);
+        Ok(Response::new(Messages { service, pieces, first: Some(ids), yields: false }))
+    }
+}
+
+impl IdCalls {
+    /// The first piece, so that an answer that cannot begin is an error, and those that are left.
+    async fn begin(
+        &self,
+        namespace: &str,
+        count: u64,
+        peer: Option<IpAddr>,
+    ) -> Result<(Vec<u64>, IdPieces), NoIds> {
+        let mut pieces = self.0.pieces(namespace, count, peer)?;
+        let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
+        let ids = first.transpose().map_err(NoIds::Refused)?.unwrap_or_default();
+        self.0.count_ids(namespace, count);
+        Ok((ids, pieces))
+    }
+
+    fn counted<T>(&self, began: Instant, found: Result<T, NoIds>) -> Result<T, Status> {
+        let found = found.map_err(refusal);
+        let code = found.as_ref().err().map_or("OK", |(code, _)| code);
+        self.0.count_request("ids", code, began);
+        found.map_err(|(_, status)| status)
+    }
+}
+
+/// The messages of an answer, each made when the client has taken those before it.
+pub(super) struct Messages {
+    service: Arc<Service>,
+    pieces: IdPieces,
+    first: Option<Vec<u64>>,
+    /// Whether others get the thread, and a turn, before the next message.
+    yields: bool,
+}
+
+impl Stream for Messages {
+    type Item = Result<StreamResponse, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let messages = &mut *self;
+        if let Some(ids) = messages.first.take() {
+            messages.yields = true;
+            return Poll::Ready(Some(Ok(StreamResponse { ids })));
+        }
+        if std::mem::take(&mut messages.yields) && messages.pieces.left() > 0 {
+            if let Some(turn) = messages.service.turns().next(Instant::now()) {
+                messages.pieces.wait_until(turn);
+            }
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let piece = ready!(messages.pieces.poll_next(context).map(owned));
+        messages.yields = true;
+        Poll::Ready(piece.map(|ids| match ids {
+            Ok(ids) => Ok(StreamResponse { ids }),
+            Err(error) => Err(of_error(&error)),
+        }))
+    }
+}
+
+fn peer_of<T>(request: &Request<T>) -> Option<IpAddr> {
+    request.extensions().get().map(|Peer(peer)| *peer)
+}
+
+fn owned(piece: Option<Result<&[Id], Error>>) -> Option<Result<Vec<u64>, Error>> {
+    piece.map(|ids| ids.map(|ids| ids.iter().map(|id| id.to_u64()).collect()))
+}

@@ -1,0 +1,48 @@
+//! Why a call has no IDs, as gRPC says it.
+
+use std::time::Duration;
+
+use flakeid_core::{Error, ErrorKind};
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::{Code, Status};
+
+use crate::answer::TOO_MANY;
+use crate::service::{NoIds, TooMany};
+
+/// The code that is counted, and what the client is told.
+pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
+    match no_ids {
+        NoIds::Unknown(message) => {
+            let code = "HTTP_NOT_FOUND";
+            (code, status(Code::NotFound, code, &message, None))
+        }
+        NoIds::TooMany(TooMany { message, wait }) => {
+            (TOO_MANY, status(Code::ResourceExhausted, TOO_MANY, &message, Some(wait)))
+        }
+        NoIds::Refused(error) => (error.code(), of_error(&error)),
+    }
+}
+
+/// An error of the library; [`status_of`](crate::answer::status_of) is the same over HTTP.
+pub(super) fn of_error(error: &Error) -> Status {
+    let code = match error.kind() {
+        ErrorKind::InvalidLayout
+        | ErrorKind::FieldOutOfRange
+        | ErrorKind::InvalidId
+        | ErrorKind::InvalidOption => Code::InvalidArgument,
+        _ => Code::Unavailable,
+    };
+    let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
+    status(code, error.code(), &error.to_string(), retry_after)
+}
+
+fn status(code: Code, name: &'static str, message: &str, retry_after: Option<Duration>) -> Status {
+    let mut metadata = MetadataMap::new();
+    metadata.insert("flakeid-code", MetadataValue::from_static(name));
+    if let Some(wait) = retry_after {
+        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        // <https://github.com/grpc/proposal/blob/master/A6-client-retries.md#pushback>
+        metadata.insert("grpc-retry-pushback-ms", MetadataValue::from(ms));
+    }
+    Status::with_metadata(code, message, metadata)
+}

@@ -1,0 +1,377 @@
+//! gRPC: calls, refusals, and what no client should send.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_server::grpc::{IdsClient, NextRequest, StreamRequest};
+use flakeid_server::{Listener, ServeOptions, Service, Tokens};
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tonic::body::Body;
+use tonic::codegen::tokio_stream::iter;
+use tonic::{Code, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+
+use crate::client::{TestServer, service};
+use crate::secured::Certificates;
+
+/// What calls go through: one connection.
+#[derive(Clone)]
+struct Channel {
+    sender: SendRequest<Body>,
+    authorization: Option<&'static str>,
+}
+
+impl tonic::codegen::Service<Request<Body>> for Channel {
+    type Response = Response<Incoming>;
+    type Error = hyper::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.sender.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        if let Some(token) = self.authorization {
+            request.headers_mut().insert("authorization", token.parse().unwrap());
+        }
+        Box::pin(self.sender.send_request(request))
+    }
+}
+
+/// A server of gRPC, and the client's runtime.
+struct Pair {
+    server: TestServer,
+    runtime: Runtime,
+}
+
+impl Pair {
+    fn new(service: Service) -> Self {
+        Self::with(service, ServeOptions::default())
+    }
+
+    fn with(service: Service, options: ServeOptions) -> Self {
+        let grpc = Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
+        let server = TestServer::new(service, ServeOptions { grpc, ..options });
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        Self { server, runtime }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.server.grpc.unwrap()
+    }
+
+    fn channel(&self) -> Channel {
+        self.runtime.block_on(async {
+            let stream = tokio::net::TcpStream::connect(self.address()).await.unwrap();
+            over(stream).await.unwrap()
+        })
+    }
+
+    fn ids(&self) -> Calls<'_> {
+        Calls { client: client(self.channel()), runtime: &self.runtime }
+    }
+}
+
+async fn over(
+    stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+) -> Result<Channel, hyper::Error> {
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(Channel { sender, authorization: None })
+}
+
+fn client(channel: Channel) -> IdsClient<Channel> {
+    IdsClient::with_origin(channel, "http://localhost".parse().unwrap())
+}
+
+/// Calls for IDs, one after the other.
+struct Calls<'a> {
+    client: IdsClient<Channel>,
+    runtime: &'a Runtime,
+}
+
+impl Calls<'_> {
+    fn next(&mut self, namespace: &str, count: Option<u32>) -> Result<Vec<u64>, Status> {
+        let request = NextRequest { namespace: namespace.to_owned(), count };
+        let answer = self.runtime.block_on(self.client.next(request));
+        Ok(answer?.into_inner().ids)
+    }
+
+    /// The IDs of each message.
+    fn stream(&mut self, namespace: &str, count: u64) -> Result<Vec<Vec<u64>>, Status> {
+        let request = StreamRequest { namespace: namespace.to_owned(), count };
+        self.runtime.block_on(async {
+            let mut messages = self.client.stream(request).await?.into_inner();
+            let mut all = Vec::new();
+            while let Some(message) = messages.message().await? {
+                all.push(message.ids);
+            }
+            Ok(all)
+        })
+    }
+}
+
+fn rises(ids: &[u64]) -> bool {
+    ids.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+fn code(status: &Status) -> &str {
+    status.metadata().get("flakeid-code").map_or("", |code| code.to_str().unwrap())
+}
+
+#[test]
+fn ids_in_one_message_or_in_many() {
+    let pair = Pair::new(service());
+    let mut calls = pair.ids();
+    assert_eq!(calls.next("default", None).unwrap().len(), 1);
+    let ids = calls.next("default", Some(4_096)).unwrap();
+    assert!(ids.len() == 4_096 && rises(&ids));
+    let messages = calls.stream("default", 10_000).unwrap();
+    let lengths: Vec<_> = messages.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [4_096, 4_096, 10_000 - 2 * 4_096]);
+    assert!(rises(&messages.concat()));
+    let metrics = pair.server.ask("GET", "/metrics", "");
+    let issued = format!("flakeid_ids_total{{namespace=\"default\"}} {}", 1 + 4_096 + 10_000);
+    assert!(metrics.text().contains(&issued), "{}", metrics.text());
+}
+
+#[test]
+fn what_is_refused_says_why() {
+    let pair = Pair::new(service());
+    let mut calls = pair.ids();
+    let out_of_range = (Code::InvalidArgument, "FLAKEID_FIELD_OUT_OF_RANGE");
+    for (refused, (expected, name), text) in [
+        (calls.next("default", Some(0)).err(), out_of_range, "from 1 to 4096"),
+        (calls.next("default", Some(4_097)).err(), out_of_range, "count 4097"),
+        (calls.stream("default", 0).err(), out_of_range, "from 1 to 100000"),
+        (calls.stream("default", 100_001).err(), out_of_range, "count 100001"),
+        (calls.next("other", None).err(), (Code::NotFound, "HTTP_NOT_FOUND"), "it serves: default"),
+        (
+            calls.next("no name", None).err(),
+            (Code::InvalidArgument, "FLAKEID_INVALID_OPTION"),
+            "namespace",
+        ),
+    ] {
+        let refused = refused.unwrap();
+        assert_eq!((refused.code(), code(&refused)), (expected, name), "{refused:?}");
+        assert!(refused.message().contains(text), "{refused:?}");
+    }
+    let long = "x".repeat(5_000);
+    assert_eq!(calls.next(&long, None).unwrap_err().code(), Code::OutOfRange);
+    assert_eq!(calls.next("default", None).unwrap().len(), 1, "the connection goes on");
+}
+
+#[test]
+fn a_token_is_asked_for_but_for_health() {
+    let pair = Pair::new(service().tokens(Tokens::parse("0123456789abcdef\n").unwrap()));
+    let mut channel = pair.channel();
+    for wrong in [None, Some("Bearer 0123456789abcdeX")] {
+        channel.authorization = wrong;
+        let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
+        assert_eq!(calls.next("default", None).unwrap_err().code(), Code::Unauthenticated);
+        // Nor does it say which namespaces there are.
+        assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
+    }
+    assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
+    channel.authorization = Some("Bearer 0123456789abcdef");
+    let mut calls = Calls { client: client(channel), runtime: &pair.runtime };
+    assert_eq!(calls.next("default", None).unwrap().len(), 1);
+}
+
+#[test]
+fn connections_are_encrypted_and_clients_known() {
+    let certificates = Certificates::new();
+    let tls = Some(certificates.settings());
+    let pair = Pair::with(service(), ServeOptions { tls, ..ServeOptions::default() });
+    let ask = |shows: bool, protocol: &'static [u8]| {
+        let mut config = certificates.client(shows);
+        config.alpn_protocols = vec![protocol.to_vec()];
+        pair.runtime.block_on(async {
+            let stream = tokio::net::TcpStream::connect(pair.address()).await.ok()?;
+            let connector = TlsConnector::from(Arc::new(config));
+            let stream = connector.connect("localhost".try_into().unwrap(), stream).await.ok()?;
+            let request = NextRequest { namespace: "default".to_owned(), count: Some(3) };
+            let answer = client(over(stream).await.ok()?).next(request).await.ok()?;
+            Some(answer.into_inner().ids.len())
+        })
+    };
+    assert_eq!(ask(true, b"h2"), Some(3));
+    assert_eq!(ask(false, b"h2"), None, "without a certificate there is no answer");
+    assert_eq!(ask(true, b"http/1.1"), None, "it is no server of HTTP/1.1");
+}
+
+#[test]
+fn whoever_has_had_their_share_is_told_when_to_come_again() {
+    let pair = Pair::new(service().rate_limit(1_000));
+    let mut calls = pair.ids();
+    assert_eq!(calls.next("default", Some(1_000)).unwrap().len(), 1_000);
+    let refused = calls.stream("default", 1_000).unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(code(&refused), "HTTP_TOO_MANY_REQUESTS");
+    let wait = refused.metadata().get("grpc-retry-pushback-ms").unwrap();
+    let wait: u64 = wait.to_str().unwrap().parse().unwrap();
+    assert!((1..=1_001).contains(&wait), "{wait}");
+}
+
+fn health(pair: &Pair, channel: Channel, service: &str) -> Result<ServingStatus, Code> {
+    let origin = "http://localhost".parse().unwrap();
+    let request = HealthCheckRequest { service: service.to_owned() };
+    let answer = pair.runtime.block_on(HealthClient::with_origin(channel, origin).check(request));
+    Ok(answer.map_err(|status| status.code())?.into_inner().status())
+}
+
+#[test]
+fn health_is_told_and_watched_until_the_end() {
+    let mut pair = Pair::new(service());
+    let channel = pair.channel();
+    for name in ["", "flakeid.v1.Ids"] {
+        assert_eq!(health(&pair, channel.clone(), name), Ok(ServingStatus::Serving));
+    }
+    assert_eq!(health(&pair, channel.clone(), "other"), Err(Code::NotFound));
+    let origin = "http://localhost".parse().unwrap();
+    let mut client = HealthClient::with_origin(channel, origin);
+    let request = HealthCheckRequest { service: String::new() };
+    let watched = pair.runtime.block_on(client.watch(request)).unwrap();
+    let mut watched = watched.into_inner();
+    let first = pair.runtime.block_on(watched.message()).unwrap().unwrap();
+    assert_eq!(first.status(), ServingStatus::Serving);
+    let began = Instant::now();
+    pair.server.stop();
+    let last = pair.runtime.block_on(watched.message());
+    assert!(matches!(last, Ok(None)), "{last:?}");
+    pair.server.wait();
+    assert!(began.elapsed() < Duration::from_secs(8), "nobody holds it up");
+}
+
+#[test]
+fn clients_can_ask_what_there_is() {
+    let pair = Pair::new(service());
+    let origin = "http://localhost".parse().unwrap();
+    let mut client = ServerReflectionClient::with_origin(pair.channel(), origin);
+    let mut ask = |what: MessageRequest| {
+        let request = ServerReflectionRequest { host: String::new(), message_request: Some(what) };
+        pair.runtime.block_on(async {
+            let answers = client.server_reflection_info(iter([request])).await.unwrap();
+            let answer = answers.into_inner().message().await.unwrap().unwrap();
+            answer.message_response.unwrap()
+        })
+    };
+    let MessageResponse::ListServicesResponse(list) =
+        ask(MessageRequest::ListServices(String::new()))
+    else {
+        panic!("services")
+    };
+    let names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
+    for name in ["flakeid.v1.Ids", "grpc.health.v1.Health"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let found = ask(MessageRequest::FileContainingSymbol("flakeid.v1.Ids".to_owned()));
+    assert!(matches!(found, MessageResponse::FileDescriptorResponse(_)), "{found:?}");
+}
+
+/// IDs of both protocols at once never repeat.
+#[test]
+fn ids_are_nobody_elses() {
+    let pair = Pair::new(service());
+    let ids: Vec<u64> = thread::scope(|scope| {
+        let grpc = (0..4).map(|_| {
+            scope.spawn(|| {
+                let mut calls = pair.ids();
+                let mut all = calls.stream("default", 15_000).unwrap().concat();
+                all.extend((0..50).flat_map(|_| calls.next("default", Some(10)).unwrap()));
+                all
+            })
+        });
+        let http = (0..4).map(|_| {
+            scope.spawn(|| pair.server.ask("POST", "/v1/default/ids?count=15000", "").ids())
+        });
+        let all: Vec<_> = grpc.chain(http).collect();
+        all.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(ids.len(), 4 * 15_500 + 4 * 15_000);
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+}
+
+/// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
+#[test]
+fn the_greedy_are_served_last() {
+    // On a busy machine a piece may have to wait for long.
+    let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
+    let mut greedy = client(pair.channel());
+    let kept: Vec<_> = (0..150)
+        .map_while(|_| {
+            let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
+            let patience = Duration::from_secs(2);
+            let begun = async { timeout(patience, greedy.stream(request)).await };
+            // The server takes 100 calls of a connection at a time, and the client keeps others back.
+            Some(pair.runtime.block_on(begun).ok()?.unwrap().into_inner())
+        })
+        .collect();
+    // Some end in the client's own memory.
+    assert!((100..150).contains(&kept.len()), "{}", kept.len());
+    let mut calls = pair.ids();
+    for _ in 0..200 {
+        assert_eq!(calls.next("default", None).unwrap().len(), 1);
+    }
+    let mut first = kept.into_iter().next().unwrap();
+    let count = pair.runtime.block_on(async {
+        let mut count = 0;
+        while let Some(message) = first.message().await.unwrap() {
+            count += message.ids.len();
+        }
+        count
+    });
+    assert_eq!(count, 100_000);
+}
+
+/// What is not HTTP/2, and who is slow to say so, is shown out; a thousand who wait hold up nobody.
+#[test]
+fn others_are_shown_out() {
+    let idle_timeout = Duration::from_millis(700);
+    let options = ServeOptions { idle_timeout, ..ServeOptions::default() };
+    let pair = Pair::with(service(), options);
+    let waiting: Vec<_> = (0..1_000)
+        .map(|number| {
+            let mut stream = TcpStream::connect(pair.address()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            let sent: &[u8] = match number % 4 {
+                0 => b"",
+                1 => b"PRI * HTTP/2.0\r\n",
+                2 => b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+                _ => b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 and so on",
+            };
+            stream.write_all(sent).unwrap();
+            stream
+        })
+        .collect();
+    let mut calls = pair.ids();
+    assert_eq!(calls.next("default", None).unwrap().len(), 1);
+    for mut stream in waiting {
+        let mut reply = Vec::new();
+        // An end or a reset, whichever comes first; a timeout is neither.
+        if let Err(error) = stream.read_to_end(&mut reply) {
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
+        }
+        assert_eq!(reply, b"");
+    }
+    assert_eq!(calls.next("default", None).unwrap().len(), 1, "it answers pings, so it may stay");
+}
