@@ -1,5 +1,4 @@
-//! Steps that run beside the others: each in a process of its own, one after the other, with what the others
-//! leave of the processors.
+//! Steps that run beside the others: each in a process of its own, one after the other.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -33,15 +32,10 @@ impl Beside {
         let program = std::env::current_exe()
             .map_err(|error| Failed(format!("cannot tell which program this is: {error}")))?;
         files::make_folder(target_folder().join("tests"))?;
-        let steps: Vec<_> = names
-            .iter()
-            .map(|name| {
-                let step = Step::new(&program.display().to_string(), &["test", "--only", name]);
-                step.through("nice", &["-n", "10"])
-            })
-            .zip(names.iter().map(|name| log_of(name)))
-            .collect();
-        println!("\n{} run beside the others, at a low priority", names.join(", "));
+        let program = program.display().to_string();
+        let step = |name| (Step::new(&program, &["test", "--only", name]), log_of(name));
+        let steps: Vec<_> = names.iter().map(|name| step(name)).collect();
+        println!("\n{} run beside the others", names.join(", "));
         let (sender, results) = mpsc::channel();
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let cancelled = is_cancelled.clone();
