@@ -12,10 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let files = protox::compile([source], [&folder])?;
     let generated = package.join("src/grpc");
     fs::write(generated.join("flakeid.v1.bin"), files.encode_to_vec())?;
-    tonic_prost_build::configure()
-        .build_transport(false)
-        .out_dir(&generated)
-        .compile_fds(files)?;
+    tonic_prost_build::configure().build_transport(false).out_dir(&generated).compile_fds(files)?;
     // A test of flakeid-server compares this with the file: neither is changed without the other.
     let hash = fnv_1a(&fs::read(folder.join(source))?);
     let code = generated.join("flakeid.v1.rs");
