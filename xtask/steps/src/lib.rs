@@ -7,6 +7,7 @@
 pub mod files;
 mod inputs;
 pub mod packages;
+pub mod servers;
 mod step;
 pub mod suites;
 mod times;
