@@ -33,15 +33,7 @@ class _Generator(Protocol):
 
 
 class _Field(models.Field):
-    """What both fields share.
-
-    Args:
-        args: as for `models.BigIntegerField`.
-        generator: where the generator of the column's default is, such as "shop.ids.generator".
-            For a primary key it is the setting FLAKEID_GENERATOR unless given.
-        layout: the layout of the IDs, by which `created_from` and `created_before` read times.
-        kwargs: as for `models.BigIntegerField`.
-    """
+    """What both fields share."""
 
     def __init__(
         self,
@@ -80,6 +72,8 @@ class _Field(models.Field):
         if self._makes_ids:
             del kwargs["default"]
             kwargs.pop("editable", None)
+            if self.editable:
+                kwargs["editable"] = True
         if self.generator is not None:
             kwargs["generator"] = self.generator
         if self.layout != layout_of(None):
@@ -112,9 +106,15 @@ class _Field(models.Field):
 
 
 class FlakeIdField(_Field, models.BigIntegerField):
-    """A column of IDs: `bigint`, and `int` in Python."""
+    """A column of IDs: `bigint`, and `int` in Python.
 
-    __doc__ = f"{__doc__}\n\n{_Field.__doc__}"
+    Args:
+        args: as for `models.BigIntegerField`.
+        generator: where the generator of the column's default is, such as "shop.ids.generator".
+            For a primary key it is the setting FLAKEID_GENERATOR unless given.
+        layout: the layout of the IDs, by which `created_from` and `created_before` read times.
+        kwargs: as for `models.BigIntegerField`.
+    """
 
 
 class FlakeIdAutoField(_Field, models.BigAutoField):

@@ -83,7 +83,7 @@ def primary_key(generator: Generator, **options: Any) -> MappedColumn[int]:
 
 
 def created_between(
-    column: SQLCoreOperations[int],
+    column: SQLCoreOperations[int | None],
     start: datetime | SupportsIndex | None = None,
     end: datetime | SupportsIndex | None = None,
 ) -> ColumnElement[bool]:

@@ -90,8 +90,9 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
 /// Runs `python/tests/frameworks` in the same environment, where no framework was until now.
 fn test_frameworks(clean: &Venv) -> Outcome {
     packages::ensure(&[POSTGRESQL])?;
+    let servers = Servers::begin(&["postgresql"])?;
     clean.pip(&["install", "-q", "--no-deps", "--no-compile", "-r", FRAMEWORKS])?;
-    let servers = Servers::start(&["postgresql"])?;
+    let servers = servers.ready()?;
     let tests = pytest(clean, "python/tests/frameworks")?;
     tests.env("FLAKEID_POSTGRESQL", servers.url("postgresql")?).run()
 }

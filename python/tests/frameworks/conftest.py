@@ -1,10 +1,28 @@
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checker(tmp_path_factory: pytest.TempPathFactory):
+    """A type checker, which takes seconds and so runs beside all tests.
+
+    From a folder of its own, or its cache would be left in the checkout.
+    """
+    folder = tmp_path_factory.mktemp("types")
+    sample = Path(__file__).with_name("typed_frameworks.py")
+    (folder / "sample.py").write_bytes(sample.read_bytes())
+    run = [sys.executable, "-P", "-m", "mypy", "--strict", "--warn-unused-ignores", "-m", "sample"]
+    run += ["-m", "flakeid.sqlalchemy", "-m", "flakeid.pydantic"]
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(run, cwd=folder, **output) as checker:
+        yield checker
+        checker.kill()
 
 
 @pytest.fixture(scope="session")

@@ -139,6 +139,8 @@ def test_options_survive_migrations():
     assert rebuilt.deconstruct() == field.deconstruct()
     assert rebuilt.layout == flakeid.Layout.parse("discord")
     assert not rebuilt.editable
+    shown = FlakeIdField(generator="shop.ids.generator", editable=True)
+    assert FlakeIdField(**shown.deconstruct()[3]).editable
     own = FlakeIdField(default=5, null=True)
     assert own.deconstruct()[3] == {"default": 5, "null": True}
     assert isinstance(FlakeIdAutoField(primary_key=True), models.AutoField)

@@ -34,6 +34,7 @@ class OrderOut(BaseModel):
 assert_type(OrderOut(id=1, user=2).id, int)
 assert_type(OrderOut(id=1, user=2).again, int | None)
 assert_type(created_between(Order.id, 0), ColumnElement[bool])
+assert_type(created_between(Order.other, end=0), ColumnElement[bool])
 
 OrderOut(id=None, user=2)  # type: ignore[arg-type]
 IdText("usr")  # type: ignore[call-arg]

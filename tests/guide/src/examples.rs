@@ -18,6 +18,7 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     rust()?;
     python(&built.python)?;
     node(&built.node)?;
+    node_types(&built.node_types, stores)?;
     axum(stores)
 }
 
@@ -124,6 +125,15 @@ fn node(folder: &str) -> Outcome {
         .env("FLAKEID_STORE", &store)
         .env("PORT", port.to_string());
     Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)
+}
+
+fn node_types(folder: &str, stores: &Stores) -> Outcome {
+    files::write(format!("{folder}/public.keys"), KEYRING)?;
+    let url = stores.url("postgresql")?;
+    for program in ["drizzle.mjs", "kysely.mjs", "typeorm.mjs"] {
+        bounded("node", &[program]).within(folder).env("DATABASE_URL", url).run()?;
+    }
+    Ok(())
 }
 
 /// Without optimisation: it is a workspace of its own, of which nothing is built yet.

@@ -1,6 +1,6 @@
-//! Starts private servers, of every kind or of the kinds that its arguments name, prints a line `kind URL` for
-//! each, and stops them when its standard input ends: so also when whoever started this program ends, however
-//! that happens.
+//! Starts private servers, of every kind or of the kinds that its arguments name, prints a line `kind URL`
+//! for each, and stops them when its standard input ends: so also when whoever started this program ends,
+//! however that happens.
 
 use std::{env, io};
 

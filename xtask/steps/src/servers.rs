@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Stdio};
 
 use crate::step::{Failed, Step};
 
-/// Servers that run until this is dropped.
+/// Servers that run until this is dropped, or are about to.
 pub struct Servers {
     urls: Vec<(String, String)>,
     keeper: Child,
@@ -17,22 +17,30 @@ pub struct Servers {
 impl Servers {
     /// Starts a server of each of those kinds, or of every kind if none is named.
     pub fn start(kinds: &[&str]) -> Result<Self, Failed> {
+        Self::begin(kinds)?.ready()
+    }
+
+    /// The same without waiting until they are [`ready`](Self::ready).
+    pub fn begin(kinds: &[&str]) -> Result<Self, Failed> {
         let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers", "--"]);
         // Their files are not worth a disk: they are needed for a minute.
         let memory = "/dev/shm";
         let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };
         let mut keeper = step.args(kinds).spawn(Stdio::piped(), Stdio::piped())?;
         let input = keeper.stdin.take();
-        let output = keeper.stdout.take();
-        let mut servers = Self { urls: Vec::new(), keeper, input };
-        let Some(output) = output else {
+        Ok(Self { urls: Vec::new(), keeper, input })
+    }
+
+    /// Waits until all of them run.
+    pub fn ready(mut self) -> Result<Self, Failed> {
+        let Some(output) = self.keeper.stdout.take() else {
             return Err(Failed("the private servers have no output".to_owned()));
         };
         for line in BufReader::new(output).lines() {
             let line = line.map_err(|error| Failed(format!("the private servers: {error}")))?;
             match line.split_once(' ') {
-                Some((kind, url)) => servers.urls.push((kind.to_owned(), url.to_owned())),
-                None => return Ok(servers),
+                Some((kind, url)) => self.urls.push((kind.to_owned(), url.to_owned())),
+                None => return Ok(self),
             }
         }
         Err(Failed("the private servers did not start".to_owned()))
