@@ -90,7 +90,8 @@ function fromColumn(value) {
 
 // The IDs made from `from` on and before `before`, as digits; undefined where that has no bound.
 function range({ from, before, layout } = {}) {
-  const bound = (instant) => instant && toColumn(lowerBound(instant, layout));
+  const bound = (instant) =>
+    instant === undefined ? undefined : toColumn(lowerBound(instant, layout));
   return { from: bound(from), before: bound(before) };
 }
 

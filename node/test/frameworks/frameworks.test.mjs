@@ -10,6 +10,13 @@ import { IdText, jsonIds } from 'flakeid-core/json';
 import * as kysely from 'flakeid-core/kysely';
 import * as typeorm from 'flakeid-core/typeorm';
 import { flakeId } from 'flakeid-core/zod';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import pg from 'pg';
 import { z } from 'zod';
 
@@ -150,6 +157,28 @@ test('bounds of time', () => {
   assert.deepEqual(query(DAY), [`(${id} >= $1 and ${id} < $2)`, BOUNDS]);
   assert.deepEqual(query({ before: DAY.before }), [`${id} < $1`, [BOUNDS[1]]]);
   assert.deepEqual(query(), ['true', []]);
+  assert.deepEqual(query({ from: 0, before: 0 })[1], ['0', '0']);
+  for (const wrong of [null, '', '2020-01-01']) {
+    assert.throws(() => query({ from: wrong }), { code: 'ERR_INVALID_ARG_TYPE' });
+  }
+
+  const db = new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (of) => new PostgresIntrospector(of),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const compiled = (bounds) => {
+    const all = db.selectFrom('orders').selectAll();
+    return all.where((eb) => kysely.createdBetween(eb, 'id', bounds)).compile();
+  };
+  assert.match(compiled(DAY).sql, /where \("id" >= \$1 and "id" < \$2\)$/);
+  assert.deepEqual(compiled(DAY).parameters.map(String), BOUNDS);
+  assert.deepEqual(compiled({ from: DAY.from }).parameters.map(String), [BOUNDS[0]]);
+  assert.match(compiled().sql, /where 1 = 1$/);
+
   const [none, first, last] = typeorm.createdBetween(DAY).value;
   assert.equal(none.type, 'not');
   assert.deepEqual([first.value, last.value].map(String), BOUNDS);
