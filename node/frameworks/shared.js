@@ -2,14 +2,7 @@
 
 // What the types for frameworks share: IDs as text, in signed columns, and as bounds of time.
 
-const {
-  FlakeIdError,
-  Layout,
-  PublicIds,
-  lowerBound,
-  toDecimal,
-  fromDecimal,
-} = require('../index.js');
+const { FlakeIdError, PublicIds, fromDecimal, lowerBound, toDecimal } = require('../index.js');
 const { show } = require('../lib/error.js');
 
 // For public IDs that only check a prefix. It is no secret: nothing is sealed with it.
@@ -95,4 +88,4 @@ function range({ from, before, layout } = {}) {
   return { from: bound(from), before: bound(before) };
 }
 
-module.exports = { IdText, Layout, fromColumn, range, toColumn };
+module.exports = { IdText, fromColumn, range, toColumn };
