@@ -335,7 +335,7 @@ export function fromBytes(bytes: Uint8Array): bigint;
 
 /** For `JSON.stringify`: bigints as strings of decimal digits. */
 export function jsonReplacer(key: string, value: unknown): unknown;
-/** For `JSON.parse`: the strings under these keys as IDs. */
+/** For `JSON.parse`: the strings under these keys as IDs. A number there is a `TypeError`. */
 export function jsonReviver(...keys: string[]): (key: string, value: unknown) => unknown;
 
 export interface PublicIdsOptions {

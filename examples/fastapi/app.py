@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator
 from datetime import datetime
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, HTTPException
 from pydantic import AwareDatetime, BaseModel
-from sqlalchemy import BigInteger, create_engine, select
+from sqlalchemy import ForeignKey, create_engine, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import flakeid
+from flakeid.pydantic import FlakeId, FlakeIdIn
+from flakeid.sqlalchemy import created_between, primary_key
 
 # Each worker imports this file, and so leases a node of its own. If the store is an SQLite file, it
 # must not be the application's: see the guide's chapter on SQLite.
@@ -24,30 +26,28 @@ class Base(DeclarativeBase):
 
 class Order(Base):
     __tablename__ = "orders"
-    id: Mapped[int] = mapped_column(
-        BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        # SQLAlchemy inspects the arguments of a default, which a built-in method does not show.
-        default=lambda: generator.next_id(),  # noqa: PLW0108
-    )
+    id: Mapped[int] = primary_key(generator)
     item: Mapped[str]
+    again: Mapped[int | None] = mapped_column(
+        ForeignKey("orders.id")
+    )  # the type is that of its key
 
 
 class NewOrder(BaseModel):
     item: str
+    again: FlakeIdIn | None = None  # from outside: a string, because browsers round numbers
 
 
 class OrderOut(BaseModel):
-    id: str  # as text: JavaScript does not keep 64-bit numbers exact
+    id: FlakeId  # a string in JSON
     item: str
+    again: FlakeId | None
     created_at: datetime
 
 
 def told(order: Order) -> OrderOut:
-    return OrderOut(
-        id=str(order.id), item=order.item, created_at=flakeid.decode(order.id).timestamp
-    )
+    created_at = flakeid.decode(order.id).timestamp
+    return OrderOut(id=order.id, item=order.item, again=order.again, created_at=created_at)
 
 
 def session() -> Iterator[Session]:
@@ -62,15 +62,24 @@ app = FastAPI()
 # Plain `def`: FastAPI runs it in a thread, where waiting for an ID stops nobody else.
 @app.post("/orders", status_code=201)
 def create(new: NewOrder, session: Session = Depends(session)) -> OrderOut:
-    order = Order(item=new.item)
+    order = Order(item=new.item, again=new.again)
     session.add(order)
     session.commit()
     return told(order)
 
 
+@app.get("/orders/{id}")
+def read(id: FlakeIdIn, session: Session = Depends(session)) -> OrderOut:
+    order = session.get(Order, id)
+    if order is None:
+        raise HTTPException(404)
+    return told(order)
+
+
 # No column for the time: IDs sort by it, and the primary key's index answers.
 @app.get("/orders")
-def since(since: AwareDatetime, session: Session = Depends(session)) -> list[OrderOut]:
-    first = flakeid.lower_bound(since)
-    query = select(Order).where(Order.id >= first).order_by(Order.id).limit(100)
-    return [told(order) for order in session.scalars(query)]
+def made(
+    since: AwareDatetime, until: AwareDatetime | None = None, session: Session = Depends(session)
+) -> list[OrderOut]:
+    query = select(Order).where(created_between(Order.id, since, until))
+    return [told(order) for order in session.scalars(query.order_by(Order.id).limit(100))]

@@ -36,4 +36,4 @@ function wrongType(name, expected, value) {
   return error;
 }
 
-module.exports = { FlakeIdError, makeError, wrongType };
+module.exports = { FlakeIdError, makeError, show, wrongType };

@@ -6,11 +6,14 @@ function defineJson(checks) {
     return typeof value === 'bigint' ? value.toString() : value;
   }
 
-  // The other way only for the keys that are named: nothing else tells an ID from other digits.
+  // The other way only for the keys that are named: nothing else tells an ID from other digits. A
+  // number there has lost its last digits already.
   function jsonReviver(...keys) {
     for (const key of keys) checks.text(key, 'key');
     return (key, value) =>
-      keys.includes(key) && typeof value === 'string' ? checks.id(value, key) : value;
+      keys.includes(key) && ['string', 'number'].includes(typeof value)
+        ? checks.id(value, key)
+        : value;
   }
 
   return { jsonReplacer, jsonReviver };

@@ -30,4 +30,7 @@ test('IDs are strings in JSON', () => {
   assert.throws(() => JSON.parse('{"id":"-1"}', flakeid.jsonReviver('id')), {
     code: 'FLAKEID_INVALID_ID',
   });
+  assert.throws(() => JSON.parse('{"id":910499571847892992}', flakeid.jsonReviver('id')), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
 });

@@ -26,6 +26,9 @@ const NEEDED: [(&str, &str); 12] = [
 const FASTIFY: [&str; 5] =
     ["package.json", "package-lock.json", ".npmrc", "server.mjs", "cluster.mjs"];
 
+const NODE_TYPES: [&str; 6] =
+    ["package.json", "package-lock.json", ".npmrc", "drizzle.mjs", "kysely.mjs", "typeorm.mjs"];
+
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
@@ -34,11 +37,16 @@ pub(crate) fn check() -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
     let library = c::installed(&Target::tested(None)?, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;
-    let project = "target/docs/node";
-    files::empty(project)?;
-    node::project(project, "examples/fastify", &FASTIFY)?;
+    let project = |name: &str, example: &str, names: &[&str]| {
+        let project = format!("target/docs/{name}");
+        files::empty(&project)?;
+        node::project(&project, &format!("examples/{example}"), names)?;
+        files::shown(&root().join(project))
+    };
+    let fastify = project("node", "fastify", &FASTIFY)?;
+    let node_types = project("node-types", "node-types", &NODE_TYPES)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
-        .args(&["--node", &files::shown(&root().join(project))?])
+        .args(&["--node", &fastify, "--node-types", &node_types])
         .run()?;
     println!("\ncargo xtask docs: the guide is right ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())

@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
+use flakeid_steps::servers::Servers;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::{Platform, RELEASED, Target};
+use crate::python::POSTGRESQL;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const DIST: &str = "target/dist/node";
@@ -31,6 +33,7 @@ pub(crate) fn test(target: &Target) -> Outcome {
     let project = "target/node/project";
     files::empty(project)?;
     files::copy_folder("node/test", &format!("{project}/test"))?;
+    files::remove(format!("{project}/test/frameworks"))?;
     for file in ["package.json", "package-lock.json", ".npmrc"] {
         files::copy(format!("node/test/{file}"), format!("{project}/{file}"))?;
     }
@@ -44,7 +47,32 @@ pub(crate) fn test(target: &Target) -> Outcome {
         node(&["node_modules/typescript/bin/tsc", "-p", types]).run()?;
     }
     let tests = tests_below(project, "test")?;
-    node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()
+    node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
+    // Once is enough: these modules are JavaScript alone, and the same everywhere.
+    if cfg!(target_os = "linux") && !target.released {
+        test_frameworks(target, &format!("{project}/node_modules"))?;
+    }
+    Ok(())
+}
+
+/// With the frameworks beside what was installed for the other tests, where none was.
+fn test_frameworks(target: &Target, installed: &str) -> Outcome {
+    packages::ensure(&[POSTGRESQL])?;
+    let servers = Servers::begin(&["postgresql"])?;
+    let project = "target/node/frameworks";
+    files::empty(project)?;
+    files::copy_folder("node/test/frameworks", project)?;
+    files::copy_folder("examples/node-types", &format!("{project}/examples"))?;
+    npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).run()?;
+    for package in ["flakeid-core", &platform_package(&target.platform), "typescript"] {
+        let folder = format!("node_modules/{package}");
+        files::copy_folder(&format!("{installed}/{package}"), &format!("{project}/{folder}"))?;
+    }
+    let servers = servers.ready()?;
+    Step::new("node", &["--test", "frameworks.test.mjs", "types.test.mjs"])
+        .within(project)
+        .env("DATABASE_URL", servers.url("postgresql")?)
+        .run()
 }
 
 /// What measures the tarballs, installed beside the rivals.
@@ -113,6 +141,7 @@ fn pack(target: &Target) -> Result<String, Failed> {
         files::empty(folder)?;
     }
     files::copy_folder("node/lib", &format!("{main}/lib"))?;
+    copy_frameworks(&format!("{main}/frameworks"))?;
     for file in ["package.json", "README.md", "index.js", "index.mjs", "index.d.ts", "index.d.mts"]
     {
         files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
@@ -132,6 +161,16 @@ fn pack(target: &Target) -> Result<String, Failed> {
         npm(&["pack", "--silent", "--pack-destination", DIST, &folder]).run()?;
     }
     Ok(types)
+}
+
+/// Their declarations are the same for `import` and `require`, but TypeScript asks for two files.
+fn copy_frameworks(folder: &str) -> Outcome {
+    files::copy_folder("node/frameworks", folder)?;
+    for path in files::with_extension(folder, "ts")? {
+        let text = files::text(&path)?.replace(".js';", ".mjs';");
+        files::write(path.with_extension("mts"), text)?;
+    }
+    Ok(())
 }
 
 /// The add-on, and the declarations of its functions.

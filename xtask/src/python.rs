@@ -1,5 +1,6 @@
 //! The Python package, tested as installed.
 
+use flakeid_steps::servers::Servers;
 use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
@@ -7,6 +8,9 @@ use crate::platform::Target;
 
 const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";
+const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
+/// What the frameworks keep their rows in.
+pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
 
 /// Which wheel.
 pub(crate) struct Wheel<'a> {
@@ -75,11 +79,28 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
         let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
         clean.python(&["-P", "-c", gil])?.run()?;
     }
-    // -P: not the folder python/, where the sources are, but what is installed.
-    clean
-        .python(&["-P", "-m", "pytest", "-q"])?
-        .args(&["-c", "python/pyproject.toml", "python/tests"])
-        .run()
+    pytest(&clean, "python/tests")?.run()?;
+    // Once is enough: these modules are Python alone, and the same everywhere.
+    if cfg!(target_os = "linux") && !wheel.target.released && wheel.free_threaded.is_none() {
+        test_frameworks(&clean)?;
+    }
+    Ok(())
+}
+
+/// Runs `python/tests/frameworks` in the same environment, where no framework was until now.
+fn test_frameworks(clean: &Venv) -> Outcome {
+    packages::ensure(&[POSTGRESQL])?;
+    let servers = Servers::begin(&["postgresql"])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-compile", "-r", FRAMEWORKS])?;
+    let servers = servers.ready()?;
+    let tests = pytest(clean, "python/tests/frameworks")?;
+    tests.env("FLAKEID_POSTGRESQL", servers.url("postgresql")?).run()
+}
+
+/// -P: not the folder python/, where the sources are, but what is installed.
+fn pytest(clean: &Venv, folder: &str) -> Result<Step, Failed> {
+    let step = clean.python(&["-P", "-m", "pytest", "-q", "-c", "python/pyproject.toml"])?;
+    Ok(step.args(&[folder]))
 }
 
 /// Builds the wheel, installs it into a clean environment of that name, and returns the interpreter.

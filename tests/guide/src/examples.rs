@@ -18,6 +18,7 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     rust()?;
     python(&built.python)?;
     node(&built.node)?;
+    node_types(&built.node_types, stores)?;
     axum(stores)
 }
 
@@ -42,9 +43,14 @@ fn rust() -> Outcome {
 
 fn python(python: &str) -> Outcome {
     let (folder, store) = place("python")?;
-    for program in
-        ["lease.py", "clocks.py", "node_range.py", "public_ids.py", "multiprocessing/pool.py"]
-    {
+    for program in [
+        "lease.py",
+        "clocks.py",
+        "node_range.py",
+        "public_ids.py",
+        "sqlmodel_order.py",
+        "multiprocessing/pool.py",
+    ] {
         let file = files::shown(&root().join("examples").join(program))?;
         // -P: not what lies beside the program.
         bounded(python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
@@ -71,6 +77,8 @@ fn python(python: &str) -> Outcome {
     }
     drop(service);
 
+    django(python, &folder, &store)?;
+
     let port = free_port()?;
     let bind = format!("127.0.0.1:{port}");
     let gunicorn = ["--preload", "--workers", "2", "--bind", &bind, "--no-control-socket"];
@@ -83,6 +91,25 @@ fn python(python: &str) -> Outcome {
     bounded(python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
     drop(worker);
     Ok(())
+}
+
+/// In a copy, because migrations are written beside the models.
+fn django(python: &str, folder: &str, store: &str) -> Outcome {
+    let project = format!("{folder}/django");
+    files::copy_folder("examples/django", &project)?;
+    let manage = |arguments: &[&str]| {
+        Step::new(python, &["manage.py"])
+            .args(arguments)
+            .within(&project)
+            .env("FLAKEID_STORE", store)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+    };
+    manage(&["makemigrations", "shop"]).run()?;
+    manage(&["migrate"]).run()?;
+    let port = free_port()?;
+    let address = format!("127.0.0.1:{port}");
+    let service = Service::start(manage(&["runserver", "--noreload", &address]), port)?;
+    service.makes_ids("POST", "/customers/", r#"{"name": "Ada"}"#)
 }
 
 fn node(folder: &str) -> Outcome {
@@ -98,6 +125,15 @@ fn node(folder: &str) -> Outcome {
         .env("FLAKEID_STORE", &store)
         .env("PORT", port.to_string());
     Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)
+}
+
+fn node_types(folder: &str, stores: &Stores) -> Outcome {
+    files::write(format!("{folder}/public.keys"), KEYRING)?;
+    let url = stores.url("postgresql")?;
+    for program in ["drizzle.mjs", "kysely.mjs", "typeorm.mjs"] {
+        bounded("node", &[program]).within(folder).env("DATABASE_URL", url).run()?;
+    }
+    Ok(())
 }
 
 /// Without optimisation: it is a workspace of its own, of which nothing is built yet.

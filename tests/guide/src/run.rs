@@ -25,6 +25,9 @@ pub(crate) struct Built {
     /// A folder with the files of `examples/fastify` and all that they need.
     #[arg(long)]
     pub(crate) node: String,
+    /// The same for `examples/node-types`.
+    #[arg(long)]
+    pub(crate) node_types: String,
 }
 
 /// Where everything is built and run.

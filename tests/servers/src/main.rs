@@ -1,19 +1,34 @@
-//! Starts a private server of every kind, prints a line `kind URL` for each, and stops them when its
-//! standard input ends: so also when whoever started this program ends, however that happens.
+//! Starts private servers, of every kind or of the kinds that its arguments name, prints a line `kind URL`
+//! for each, and stops them when its standard input ends: so also when whoever started this program ends,
+//! however that happens.
 
-use std::io;
+use std::{env, io};
 
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 
+/// What starts a server of that kind.
+type Start = fn() -> Box<dyn Server>;
+
+const KINDS: [(&str, Start); 4] = [
+    ("postgresql", || Box::new(PostgresServer::new())),
+    ("mysql", || Box::new(MariadbServer::new())),
+    ("redis", || Box::new(RedisServer::new())),
+    ("etcd", || Box::new(EtcdServer::new())),
+];
+
 fn main() -> io::Result<()> {
-    let servers: [(&str, Box<dyn Server>); 4] = [
-        ("postgresql", Box::new(PostgresServer::new())),
-        ("mysql", Box::new(MariadbServer::new())),
-        ("redis", Box::new(RedisServer::new())),
-        ("etcd", Box::new(EtcdServer::new())),
-    ];
-    for (kind, server) in &servers {
-        println!("{kind} {}", server.url());
+    let chosen: Vec<String> = env::args().skip(1).collect();
+    if let Some(unknown) = chosen.iter().find(|name| KINDS.iter().all(|(kind, _)| kind != name)) {
+        let kinds = KINDS.map(|(kind, _)| kind).join(", ");
+        return Err(io::Error::other(format!("no kind of server is {unknown:?}, only {kinds}")));
+    }
+    let mut servers = Vec::new();
+    for (kind, start) in KINDS {
+        if chosen.is_empty() || chosen.iter().any(|name| name == kind) {
+            let server = start();
+            println!("{kind} {}", server.url());
+            servers.push(server);
+        }
     }
     println!("ready");
     io::copy(&mut io::stdin(), &mut io::sink())?;

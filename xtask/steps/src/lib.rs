@@ -8,6 +8,7 @@ mod beside;
 pub mod files;
 mod inputs;
 pub mod packages;
+pub mod servers;
 mod step;
 pub mod suites;
 mod times;

@@ -1,0 +1,8 @@
+"""The generator that the settings name. It is imported when a process makes its first ID."""
+
+import os
+
+import flakeid
+
+url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
+generator = flakeid.lease(url, namespace="shop")

@@ -1,0 +1,27 @@
+'use strict';
+
+const { IdText } = require('./shared.js');
+
+// Both halves for JSON, by the names of keys: nothing else tells an ID from other digits.
+function jsonIds(texts) {
+  const known = new Map(Object.entries(texts));
+  const each = (value, call) => (Array.isArray(value) ? value.map(call) : call(value));
+
+  function replacer(key, value) {
+    const text = known.get(key);
+    return each(value, (id) => {
+      if (typeof id !== 'bigint') return id;
+      return text === undefined ? `${id}` : text.write(id);
+    });
+  }
+
+  function reviver(key, value) {
+    const text = known.get(key);
+    if (text === undefined) return value;
+    return each(value, (id) => (id === null ? null : text.read(id)));
+  }
+
+  return { replacer, reviver };
+}
+
+module.exports = { IdText, jsonIds };

@@ -1,0 +1,3 @@
+import json from './json.js';
+
+export const { IdText, jsonIds } = json;

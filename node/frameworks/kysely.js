@@ -1,0 +1,39 @@
+'use strict';
+
+const { fromColumn, range } = require('./shared.js');
+
+// Kysely hands on what drivers give, and those give strings for columns of 64 bits.
+class FlakeIdPlugin {
+  #columns;
+
+  constructor({ columns }) {
+    this.#columns = columns;
+  }
+
+  transformQuery({ node }) {
+    return node;
+  }
+
+  async transformResult({ result }) {
+    return { ...result, rows: result.rows.map((row) => this.#converted(row)) };
+  }
+
+  #converted(row) {
+    const converted = { ...row };
+    for (const column of this.#columns) {
+      const value = row[column];
+      if (value !== undefined && value !== null) converted[column] = fromColumn(value);
+    }
+    return converted;
+  }
+}
+
+function createdBetween(eb, column, bounds) {
+  const { from, before } = range(bounds);
+  const conditions = [];
+  if (from !== undefined) conditions.push(eb(column, '>=', BigInt(from)));
+  if (before !== undefined) conditions.push(eb(column, '<', BigInt(before)));
+  return eb.and(conditions);
+}
+
+module.exports = { FlakeIdPlugin, createdBetween };

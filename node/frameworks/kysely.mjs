@@ -1,0 +1,3 @@
+import kysely from './kysely.js';
+
+export const { FlakeIdPlugin, createdBetween } = kysely;

@@ -1,0 +1,91 @@
+'use strict';
+
+// What the types for frameworks share: IDs as text, in signed columns, and as bounds of time.
+
+const { FlakeIdError, PublicIds, fromDecimal, lowerBound, toDecimal } = require('../index.js');
+const { show } = require('../lib/error.js');
+
+// For public IDs that only check a prefix. It is no secret: nothing is sealed with it.
+const NO_KEY = `a ${'0'.repeat(32)}`;
+const MOST_I64 = 2n ** 63n - 1n;
+
+const invalid = (message) => new FlakeIdError('FLAKEID_INVALID_ID', message);
+
+class IdText {
+  #start;
+  #layout;
+  #publicIds;
+
+  constructor({ prefix, layout, publicIds } = {}) {
+    if (publicIds !== undefined && (prefix !== undefined || layout !== undefined)) {
+      throw new FlakeIdError(
+        'FLAKEID_INVALID_OPTION',
+        'publicIds: prefix and layout cannot stand beside it; give them to PublicIds',
+      );
+    }
+    // It has the rule for prefixes, and takes a layout in every form.
+    const known = publicIds ?? new PublicIds(NO_KEY, 'prefix', { prefix, layout });
+    this.#layout = known.layout;
+    this.#start = prefix === undefined ? '' : `${prefix}_`;
+    this.#publicIds = publicIds;
+  }
+
+  write(id) {
+    return this.#publicIds?.seal(id) ?? this.#start + toDecimal(id);
+  }
+
+  read(text) {
+    if (typeof text !== 'string') throw invalid(this.refusal(text));
+    if (this.#publicIds !== undefined) return this.#publicIds.open(text);
+    if (!text.startsWith(this.#start)) {
+      const begin = `it must begin with '${this.#start}', as ${this.example} does`;
+      throw invalid(`${show(text)} is not an ID here: ${begin}`);
+    }
+    const id = fromDecimal(text.slice(this.#start.length));
+    this.#layout.unpack(id); // throws for bits that the layout never sets
+    return id;
+  }
+
+  // Why what is not a string cannot be an ID.
+  refusal(value) {
+    const refused = `an ID must be a string here, such as ${this.example}, not ${show(value)}`;
+    if (typeof value !== 'number') return refused;
+    return `${refused}: numbers of JSON lose their last digits, because 53 bits of 64 are kept`;
+  }
+
+  get example() {
+    const id = this.#layout.pack({ tick: this.#layout.maxTick / 2n, node: 0 });
+    return `'${this.write(id)}'`;
+  }
+}
+
+// An ID for a signed column of 64 bits, as digits, which every driver takes.
+function toColumn(id) {
+  const digits = toDecimal(id);
+  if (BigInt(digits) > MOST_I64) {
+    throw invalid(
+      `id ${digits} does not fit a signed column of 64 bits (at most ${MOST_I64}): give the column `
+        + 'a type for unsigned or decimal numbers, or use a layout of 63 bits',
+    );
+  }
+  return digits;
+}
+
+// What a driver gives for such a column.
+function fromColumn(value) {
+  if (typeof value === 'bigint' || typeof value === 'string') return fromDecimal(`${value}`);
+  if (Number.isSafeInteger(value)) return fromDecimal(`${value}`);
+  throw invalid(
+    `the driver gave ${show(value)} for an ID, which has more bits than a number keeps: let it give `
+      + 'columns of 64 bits as strings or bigints',
+  );
+}
+
+// The IDs made from `from` on and before `before`, as digits; undefined where that has no bound.
+function range({ from, before, layout } = {}) {
+  const bound = (instant) =>
+    instant === undefined ? undefined : toColumn(lowerBound(instant, layout));
+  return { from: bound(from), before: bound(before) };
+}
+
+module.exports = { IdText, fromColumn, range, toColumn };

@@ -1,0 +1,28 @@
+'use strict';
+
+const { fromColumn, range, toColumn } = require('./shared.js');
+
+// Over the copy of typeorm that the caller has: a program may load it as a CommonJS and as an ES module.
+function defineTypeorm({ And, LessThan, MoreThanOrEqual, Not, IsNull }) {
+  const unlessNone = (call) => (value) =>
+    value === null || value === undefined ? value : call(value);
+
+  function flakeId() {
+    return {
+      type: 'bigint',
+      transformer: { to: unlessNone(toColumn), from: unlessNone(fromColumn) },
+    };
+  }
+
+  function createdBetween(bounds) {
+    const { from, before } = range(bounds);
+    const conditions = [Not(IsNull())];
+    if (from !== undefined) conditions.push(MoreThanOrEqual(BigInt(from)));
+    if (before !== undefined) conditions.push(LessThan(BigInt(before)));
+    return And(...conditions);
+  }
+
+  return { createdBetween, flakeId };
+}
+
+module.exports = { defineTypeorm };

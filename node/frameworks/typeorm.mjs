@@ -1,0 +1,4 @@
+import * as typeorm from 'typeorm';
+import types from './typeorm-types.js';
+
+export const { createdBetween, flakeId } = types.defineTypeorm(typeorm);

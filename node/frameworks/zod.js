@@ -1,0 +1,6 @@
+'use strict';
+
+const { z } = require('zod');
+const { defineZod } = require('./zod-types.js');
+
+module.exports = defineZod(z);

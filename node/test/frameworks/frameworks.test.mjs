@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { PgDialect, pgTable, text } from 'drizzle-orm/pg-core';
+import { FlakeIdError, PublicIds, decode, jsonReviver } from 'flakeid-core';
+import * as drizzle from 'flakeid-core/drizzle';
+import { IdText, jsonIds } from 'flakeid-core/json';
+import * as kysely from 'flakeid-core/kysely';
+import * as typeorm from 'flakeid-core/typeorm';
+import { flakeId } from 'flakeid-core/zod';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
+import pg from 'pg';
+import { z } from 'zod';
+
+const ID = 910499571847892992n;
+const KEYRING = 'a 000102030405060708090a0b0c0d0e0f';
+const publicIds = new PublicIds(KEYRING, 'order', { prefix: 'ord' });
+const DAY = { from: new Date('2017-09-20'), before: new Date('2017-09-21') };
+const BOUNDS = ['910292419998646272', '910654807864246272'];
+const invalid = { name: 'FlakeIdError', code: 'FLAKEID_INVALID_ID' };
+
+const client = new pg.Client(process.env.DATABASE_URL);
+const drop = () =>
+  client.query('DROP TABLE IF EXISTS drizzle_orders, kysely_orders, typeorm_orders');
+before(async () => {
+  await client.connect();
+  await drop();
+});
+after(async () => {
+  await drop();
+  await client.end();
+});
+
+test('texts', () => {
+  const forms = [
+    [new IdText(), `${ID}`],
+    [new IdText({ layout: 'discord' }), `${ID}`],
+    [new IdText({ prefix: 'ord' }), `ord_${ID}`],
+    [new IdText({ publicIds }), publicIds.seal(ID)],
+  ];
+  for (const [form, written] of forms) {
+    assert.equal(form.write(ID), written);
+    assert.equal(form.read(written), ID);
+    assert.equal(form.example.length > written.length, true);
+    for (const wrong of [
+      Number(ID),
+      5,
+      ID,
+      null,
+      undefined,
+      true,
+      '',
+      'x',
+      `${written}${written}`,
+    ]) {
+      assert.throws(() => form.read(wrong), invalid, String(wrong));
+    }
+    assert.throws(
+      () => form.read(5),
+      /must be a string here, such as '.*', not the number 5: .* 53/,
+    );
+  }
+  assert.throws(() => new IdText().read(`${2n ** 63n}`), /bits set outside that layout/);
+  assert.equal(new IdText({ layout: 'discord' }).read(`${2n ** 63n}`), 2n ** 63n);
+  assert.throws(
+    () => new IdText({ prefix: 'ord' }).read('5'),
+    /must begin with 'ord_', as 'ord_4611/,
+  );
+  assert.throws(() => new IdText({ prefix: 'A b' }), { code: 'FLAKEID_INVALID_OPTION' });
+  assert.throws(() => new IdText({ prefix: 'a', publicIds }), { code: 'FLAKEID_INVALID_OPTION' });
+  assert.throws(() => new IdText({ layout: 'tweeter' }), { code: 'FLAKEID_INVALID_LAYOUT' });
+});
+
+test('JSON by the names of keys', () => {
+  const { replacer, reviver } = jsonIds({
+    id: new IdText({ prefix: 'ord' }),
+    others: new IdText({ publicIds }),
+  });
+  const row = { id: ID, others: [ID, null], count: 7, name: '5' };
+  const written = JSON.stringify(row, replacer);
+  assert.equal(
+    written,
+    `{"id":"ord_${ID}","others":["${publicIds.seal(ID)}",null],"count":7,"name":"5"}`,
+  );
+  assert.deepEqual(JSON.parse(written, reviver), row);
+  assert.equal(JSON.stringify({ other: ID }, replacer), `{"other":"${ID}"}`);
+  assert.throws(() => JSON.parse(`{"id":${ID}}`, reviver), invalid);
+  assert.throws(() => JSON.parse('{"others":["5"]}', reviver), invalid);
+  assert.throws(() => JSON.parse(`{"id":${ID}}`, jsonReviver('id')), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+});
+
+test('zod', () => {
+  const Order = z.object({ id: flakeId(), again: flakeId({ publicIds }).nullable() });
+  const sent = { id: `${ID}`, again: publicIds.seal(ID) };
+  const order = Order.parse(sent);
+  assert.deepEqual(order, { id: ID, again: ID });
+  assert.deepEqual(z.encode(Order, order), sent);
+  const refused = Order.safeParse({ id: Number(ID), again: 'ord_x' });
+  assert.deepEqual(
+    refused.error.issues.map(({ path }) => path),
+    [['id'], ['again']],
+  );
+  assert.match(refused.error.issues[0].message, /must be a string here, .* numbers of JSON lose/);
+  assert.match(refused.error.issues[1].message, /not a public ID of this domain/);
+  const { properties } = z.toJSONSchema(Order, { io: 'input' });
+  assert.deepEqual(properties.id, {
+    type: 'string',
+    description: "a 64-bit ID, such as '4611686018423193600'",
+  });
+  assert.throws(() => z.encode(flakeId(), 2n ** 64n), FlakeIdError);
+});
+
+test('what no column holds', () => {
+  const { transformer } = typeorm.flakeId();
+  const column = pgTable('orders', { id: drizzle.flakeId() }).id;
+  const to = [(id) => transformer.to(id), (id) => column.mapToDriverValue(id)];
+  const from = [(value) => transformer.from(value), (value) => column.mapFromDriverValue(value)];
+  for (const call of to) {
+    assert.equal(call(2n ** 63n - 1n), `${2n ** 63n - 1n}`);
+    assert.throws(() => call(2n ** 63n), /does not fit a signed column of 64 bits/);
+    assert.throws(() => call(-1n), invalid);
+    assert.throws(() => call(5), { code: 'ERR_INVALID_ARG_TYPE' });
+  }
+  for (const call of from) {
+    assert.equal(call(`${ID}`), ID);
+    assert.equal(call(ID), ID);
+    assert.equal(call(5), 5n);
+    assert.throws(() => call(Number(ID)), /let it give columns of 64 bits as strings or bigints/);
+    assert.throws(() => call('-1'), invalid);
+  }
+  assert.equal(transformer.to(null), null);
+  assert.equal(transformer.from(undefined), undefined);
+  assert.throws(() => drizzle.createdBetween(column, { from: '2020' }), {
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+  const late = { from: new Date('2100-01-01'), layout: 'discord' };
+  assert.throws(() => drizzle.createdBetween(column, late), /does not fit/);
+});
+
+test('bounds of time', () => {
+  const orders = pgTable('orders', { id: drizzle.flakeId(), item: text() });
+  const query = (bounds) => {
+    const written = new PgDialect().sqlToQuery(drizzle.createdBetween(orders.id, bounds));
+    return [written.sql, written.params];
+  };
+  const id = '"orders"."id"';
+  assert.deepEqual(query(DAY), [`(${id} >= $1 and ${id} < $2)`, BOUNDS]);
+  assert.deepEqual(query({ before: DAY.before }), [`${id} < $1`, [BOUNDS[1]]]);
+  assert.deepEqual(query(), ['true', []]);
+  assert.deepEqual(query({ from: 0, before: 0 })[1], ['0', '0']);
+  for (const wrong of [null, '', '2020-01-01']) {
+    assert.throws(() => query({ from: wrong }), { code: 'ERR_INVALID_ARG_TYPE' });
+  }
+
+  const db = new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (of) => new PostgresIntrospector(of),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const compiled = (bounds) => {
+    const all = db.selectFrom('orders').selectAll();
+    return all.where((eb) => kysely.createdBetween(eb, 'id', bounds)).compile();
+  };
+  assert.match(compiled(DAY).sql, /where \("id" >= \$1 and "id" < \$2\)$/);
+  assert.deepEqual(compiled(DAY).parameters.map(String), BOUNDS);
+  assert.deepEqual(compiled({ from: DAY.from }).parameters.map(String), [BOUNDS[0]]);
+  assert.match(compiled().sql, /where 1 = 1$/);
+
+  const [none, first, last] = typeorm.createdBetween(DAY).value;
+  assert.equal(none.type, 'not');
+  assert.deepEqual([first.value, last.value].map(String), BOUNDS);
+});
+
+test("the guide's programs", () => {
+  writeFileSync('examples/public.keys', `${KEYRING}\n`);
+  const run = (program) => {
+    const written = execFileSync(process.execPath, [program], {
+      cwd: 'examples',
+      encoding: 'utf8',
+    });
+    const [first, second, ...more] = JSON.parse(written);
+    assert.deepEqual(more, []);
+    assert.deepEqual(first, { id: first.id, item: 'tea', again: null });
+    assert.deepEqual(second, { id: second.id, item: 'tea', again: first.id });
+    return second.id;
+  };
+  const ids = [
+    new IdText().read(run('drizzle.mjs')),
+    new IdText({ prefix: 'ord' }).read(run('kysely.mjs')),
+    new IdText({ publicIds }).read(run('typeorm.mjs')),
+  ];
+  for (const id of ids) assert.equal(decode(id).node, 7);
+});
+
+test('the same through require', () => {
+  const require = createRequire(import.meta.url);
+  assert.equal(require('flakeid-core/json').IdText, IdText);
+  assert.equal(require('flakeid-core/zod').flakeId().parse(`${ID}`), ID);
+  assert.equal(require('flakeid-core/kysely').FlakeIdPlugin, kysely.FlakeIdPlugin);
+  for (const name of ['drizzle', 'typeorm']) {
+    assert.equal(typeof require(`flakeid-core/${name}`).createdBetween, 'function');
+  }
+});

@@ -1,0 +1,12 @@
+// Compiled, never run: the same modules through require.
+
+import drizzle = require('flakeid-core/drizzle');
+import json = require('flakeid-core/json');
+import kysely = require('flakeid-core/kysely');
+import typeorm = require('flakeid-core/typeorm');
+import zod = require('flakeid-core/zod');
+
+const id: bigint = zod.flakeId().parse(new json.IdText().write(1n));
+drizzle.flakeId('id').primaryKey();
+new kysely.FlakeIdPlugin({ columns: [] });
+typeorm.flakeId().transformer.to(id);

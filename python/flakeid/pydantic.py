@@ -1,0 +1,103 @@
+"""IDs in pydantic 2, and so in FastAPI and SQLModel: `int` in Python, a string in JSON and OpenAPI.
+
+>>> class Order(BaseModel):
+...     id: FlakeId
+>>> Order(id=910499571847892992).model_dump_json()
+'{"id":"910499571847892992"}'
+>>> UserId = Annotated[int, IdText(prefix="usr")]
+"""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from . import _frameworks
+from ._flakeid import Layout, PublicIds
+from .errors import InvalidIdError
+
+__all__ = ["FlakeId", "FlakeIdIn", "IdText"]
+
+
+class IdText(_frameworks.IdText):
+    """What makes an ID of an `int`: `Annotated[int, IdText()]`, which is `FlakeId`.
+
+    In Python the value is an int; a text is read. In JSON and OpenAPI it is a string, and a number
+    is refused: whoever sent it may have rounded it.
+
+    Args:
+        prefix: what the text begins with, before an underscore: 1 to 16 lower-case letters and
+            digits.
+        layout: the layout of the IDs: twitter unless given. IDs with bits that it never sets are
+            refused.
+        public_ids: writes and opens the IDs instead. It has a prefix and a layout of its own.
+        text_only: also Python's ints are refused. FastAPI reads a request's JSON itself and hands
+            Python's ints on, so this is for what a request has in it: see `FlakeIdIn`.
+
+    Raises:
+        InvalidOptionError: a prefix that cannot be, or `public_ids` beside another option.
+        InvalidLayoutError: a text that is not a layout.
+    """
+
+    __slots__ = ("_text_only",)
+
+    def __init__(
+        self,
+        *,
+        prefix: str | None = None,
+        layout: Layout | str | None = None,
+        public_ids: PublicIds | None = None,
+        text_only: bool = False,
+    ) -> None:
+        super().__init__(prefix=prefix, layout=layout, public_ids=public_ids)
+        self._text_only = text_only
+
+    def _validate_text(self, value: object) -> int:
+        try:
+            return self.read(value)
+        except InvalidIdError as error:
+            raise _refused(error) from error
+
+    def _validate_python(self, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return self._validate_text(value)
+        try:
+            return self.checked(value)
+        except InvalidIdError as error:
+            raise _refused(error) from error
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        if source is not int:
+            raise TypeError(
+                f"IdText must annotate int, not {source!r}: Annotated[int, IdText(…)]; if None is"
+                " allowed, Annotated[int, IdText(…)] | None"
+            )
+        text = core_schema.no_info_plain_validator_function(self._validate_text)
+        python = core_schema.no_info_plain_validator_function(self._validate_python)
+        return core_schema.json_or_python_schema(
+            json_schema=text,
+            python_schema=text if self._text_only else python,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                self.write, return_schema=core_schema.str_schema(), when_used="json"
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"type": "string", "description": f"a 64-bit ID, such as {self.example}"}
+
+
+def _refused(error: InvalidIdError) -> PydanticCustomError:
+    return PydanticCustomError("flakeid", "{reason}", {"reason": str(error)})
+
+
+#: An ID: in Python an int (or a text, which is read), in JSON a string of digits.
+FlakeId: TypeAlias = Annotated[int, IdText()]
+
+#: The same as it comes from a client: a string, also where a framework reads the JSON itself, as
+#: FastAPI does.
+FlakeIdIn: TypeAlias = Annotated[int, IdText(text_only=True)]

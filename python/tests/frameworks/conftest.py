@@ -1,0 +1,57 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checker(tmp_path_factory: pytest.TempPathFactory):
+    """A type checker, which takes seconds and so runs beside all tests.
+
+    From a folder of its own, or its cache would be left in the checkout.
+    """
+    folder = tmp_path_factory.mktemp("types")
+    sample = Path(__file__).with_name("typed_frameworks.py")
+    (folder / "sample.py").write_bytes(sample.read_bytes())
+    run = [sys.executable, "-P", "-m", "mypy", "--strict", "--warn-unused-ignores", "-m", "sample"]
+    run += ["-m", "flakeid.sqlalchemy", "-m", "flakeid.pydantic"]
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(run, cwd=folder, **output) as checker:
+        yield checker
+        checker.kill()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> str:
+    """A private server, which `cargo xtask python --test` starts."""
+    return os.environ["FLAKEID_POSTGRESQL"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database, as SQLAlchemy writes it."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/application.sqlite"
+    url: str = request.getfixturevalue("postgresql")
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Makes the modules of a folder of examples importable, in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FLAKEID_STORE", f"sqlite://{tmp_path}/flakeid.db")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    modules = set(sys.modules)
+
+    def find(name: str) -> None:
+        monkeypatch.syspath_prepend(EXAMPLES / name)
+
+    yield find
+    for module in set(sys.modules) - modules:
+        if str(EXAMPLES) in str(getattr(sys.modules[module], "__file__", "")):
+            del sys.modules[module]

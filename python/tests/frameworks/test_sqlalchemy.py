@@ -1,0 +1,151 @@
+"""flakeid.sqlalchemy, on SQLite and PostgreSQL."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from alembic.autogenerate import compare_metadata, render_python_code
+from alembic.migration import MigrationContext
+from alembic.operations.ops import CreateTableOp, UpgradeOps
+from sqlalchemy import Column, MetaData, Table, Text, create_engine, insert, literal, select
+from sqlalchemy.exc import StatementError
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+import flakeid
+from flakeid.sqlalchemy import FlakeId, created_between, next_id, primary_key
+
+START = datetime(2017, 9, 20, 13, 43, 8, 849_000, UTC)
+
+
+@pytest.fixture
+def base(generator):
+    class Base(DeclarativeBase):
+        pass
+
+    class Order(Base):
+        __tablename__ = "orders"
+        id: Mapped[int] = primary_key(generator)
+        item: Mapped[str]
+        other: Mapped[int | None] = mapped_column(FlakeId("discord"))
+
+    Base.Order = Order
+    return Base
+
+
+@pytest.fixture
+def engine(base, database):
+    engine = create_engine(database)
+    base.metadata.drop_all(engine)
+    base.metadata.create_all(engine)
+    yield engine
+    base.metadata.drop_all(engine)
+    engine.dispose()
+
+
+@pytest.fixture
+def order(base):
+    return base.Order
+
+
+def test_create_read_and_bounds(engine, order, clock):
+    with Session(engine) as session:
+        for item in ("tea", "cup"):
+            session.add(order(item=item))
+            session.flush()
+            clock.advance(60)
+        session.add_all([order(item=str(n)) for n in range(3)])
+        session.commit()
+
+        def items(*bounds):
+            made = created_between(order.id, *bounds)
+            return list(session.scalars(select(order.item).where(made).order_by(order.id)))
+
+        minute = timedelta(minutes=1)
+        assert items() == ["tea", "cup", "0", "1", "2"]
+        assert items(START, START + minute) == ["tea"]
+        assert items(START + minute) == ["cup", "0", "1", "2"]
+        assert items(None, START + 2 * minute) == ["tea", "cup"]
+        assert items(int(START.timestamp() * 1000), None)[0] == "tea"
+        found = session.get(order, 910499571847892992)
+        assert found.item == "tea"
+        assert type(found.id) is int
+
+
+def test_async(base, order, postgresql):
+    async def run():
+        engine = create_async_engine(postgresql.replace("postgresql://", "postgresql+psycopg://"))
+        async with engine.begin() as connection:
+            await connection.run_sync(base.metadata.create_all)
+        async with AsyncSession(engine) as session:
+            session.add_all([order(item="tea"), order(item="cup")])
+            await session.commit()
+            found = await session.scalars(select(order.id).where(created_between(order.id, START)))
+            assert len(set(found)) == 2
+        async with engine.begin() as connection:
+            await connection.run_sync(base.metadata.drop_all)
+        await engine.dispose()
+
+    asyncio.run(run())
+
+
+def test_what_no_column_holds(engine, order):
+    with Session(engine) as session:
+        largest = 2**63 - 1
+        session.add(order(item="largest", other=largest))
+        session.flush()
+        assert session.scalar(select(order.other).where(order.other == largest)) == largest
+        refused = {
+            2**63: "9223372036854775808 does not fit a signed column of 64 bits",
+            -1: "id -1 is out of range",
+            True: "id must be an int, not bool",
+            "5": "id must be an int, not str",
+            1.5: "id must be an int, not float",
+        }
+        for value, reason in refused.items():
+            with pytest.raises(StatementError, match=reason):
+                session.scalar(select(order).where(order.other == value))
+        with pytest.raises(StatementError, match="does not fit"):
+            session.scalar(select(order).where(created_between(order.other, 4 * 10**12)))
+
+
+def test_bounds_need_a_layout(order):
+    with pytest.raises(flakeid.InvalidOptionError, match=r"Order\.item must have the type FlakeId"):
+        created_between(order.item, START)
+    with pytest.raises(flakeid.InvalidOptionError, match="time zone"):
+        created_between(order.id, datetime(2017, 9, 20))  # noqa: DTZ001
+    with pytest.raises(flakeid.InvalidLayoutError):
+        FlakeId("tweeter")
+
+
+def test_tables_and_literals(generator, database):
+    metadata = MetaData()
+    default = next_id(flakeid.CachedGenerator(flakeid.Generator(node=700)))
+    key = Column("id", FlakeId(), primary_key=True, autoincrement=False, default=default)
+    table = Table("plain_orders", metadata, key, Column("item", Text))
+    engine = create_engine(database)
+    metadata.create_all(engine)
+    with engine.begin() as connection:
+        connection.execute(insert(table), [{"item": "tea"}, {"item": "cup"}])
+        assert connection.scalar(select(table.c.id).where(table.c.id < generator.next_id())) is None
+        shown = (
+            select(table)
+            .where(table.c.id == literal(5, FlakeId()))
+            .compile(engine, compile_kwargs={"literal_binds": True})
+        )
+        assert str(shown).endswith("plain_orders.id = 5")
+    metadata.drop_all(engine)
+    engine.dispose()
+
+
+def test_alembic(base, engine):
+    with engine.connect() as connection:
+        ours = {"include_name": lambda name, type_, _parents: type_ != "table" or name == "orders"}
+        context = MigrationContext.configure(connection, opts={"compare_type": True} | ours)
+        assert compare_metadata(context, base.metadata) == []
+    table = base.metadata.tables["orders"]
+    written = render_python_code(UpgradeOps([CreateTableOp.from_table(table)]))
+    assert "sa.Column('id', flakeid.sqlalchemy.FlakeId('twitter')" in written
+    names = {"flakeid": flakeid}
+    rebuilt = eval("flakeid.sqlalchemy." + repr(table.c.other.type), names)
+    assert rebuilt.layout == flakeid.Layout.parse("discord")

@@ -1,0 +1,62 @@
+//! Private servers for tests and programs that are not in Rust, started by the program of `tests/servers`.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+
+use crate::step::{Failed, Step};
+
+/// Servers that run until this is dropped, or are about to.
+pub struct Servers {
+    urls: Vec<(String, String)>,
+    keeper: Child,
+    /// The servers end with it.
+    input: Option<ChildStdin>,
+}
+
+impl Servers {
+    /// Starts a server of each of those kinds, or of every kind if none is named.
+    pub fn start(kinds: &[&str]) -> Result<Self, Failed> {
+        Self::begin(kinds)?.ready()
+    }
+
+    /// The same without waiting until they are [`ready`](Self::ready).
+    pub fn begin(kinds: &[&str]) -> Result<Self, Failed> {
+        let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers", "--"]);
+        // Their files are not worth a disk: they are needed for a minute.
+        let memory = "/dev/shm";
+        let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };
+        let mut keeper = step.args(kinds).spawn(Stdio::piped(), Stdio::piped())?;
+        let input = keeper.stdin.take();
+        Ok(Self { urls: Vec::new(), keeper, input })
+    }
+
+    /// Waits until all of them run.
+    pub fn ready(mut self) -> Result<Self, Failed> {
+        let Some(output) = self.keeper.stdout.take() else {
+            return Err(Failed("the private servers have no output".to_owned()));
+        };
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(|error| Failed(format!("the private servers: {error}")))?;
+            match line.split_once(' ') {
+                Some((kind, url)) => self.urls.push((kind.to_owned(), url.to_owned())),
+                None => return Ok(self),
+            }
+        }
+        Err(Failed("the private servers did not start".to_owned()))
+    }
+
+    /// The URL of the server of that kind.
+    pub fn url(&self, kind: &str) -> Result<&str, Failed> {
+        let found = self.urls.iter().find(|(known, _)| known == kind);
+        found.map(|(_, url)| url.as_str()).ok_or_else(|| Failed(format!("no {kind} was started")))
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // Nothing is left to be done about it here.
+        let _ = self.keeper.wait();
+    }
+}
