@@ -16,7 +16,11 @@ export type PresetName =
   | 'sonyflake'
   | 'discord'
   | 'instagram'
-  | 'js-safe';
+  | 'js-safe'
+  | 'mastodon'
+  | 'tsid'
+  | 'cosid'
+  | 'pgedge';
 
 /** The codes of errors, the same in every language. */
 export type ErrorCode =

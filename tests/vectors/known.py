@@ -24,6 +24,7 @@ DISCORD = "Discord's API reference"
 DISCORD_JS = "tests of discord.js and @sapphire/snowflake"
 INSTAGRAM = "a published Instagram media ID"
 YITTER = "README of yitter/IdGenerator"
+PGEDGE = "documentation of pgEdge/snowflake, which shows an ID from before October 2023"
 BWMARRIN = "tests of bwmarrin/snowflake"
 FERROID = "documentation of ferroid"
 COLLECTED = "published test vector, confirmed by arithmetic"
@@ -50,6 +51,14 @@ class KnownId(NamedTuple):
 NEW_YEAR_2020 = 1577836800000
 
 IDS = (
+    KnownId(
+        "t41.s12.n10@1672531200000/1ms",
+        136169504773242881,
+        PGEDGE,
+        1704996539845,
+        node=1,
+        sequence=0,
+    ),
     KnownId(
         "twitter",
         910499571847892992,

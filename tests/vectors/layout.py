@@ -34,6 +34,10 @@ PRESETS = {
     "discord": "t42.d5.w5.s12@1420070400000/1ms",
     "instagram": "t41.n13.s10@1314220021721/1ms",
     "js-safe": "t41.n6.s6@1582136402000/1ms",
+    "mastodon": "t47.s16@0/1ms",
+    "tsid": "t42.n10.s12@1577836800000/1ms",
+    "cosid": "t41.n10.s12@1577203200000/1ms",
+    "pgedge": "t41.n10.s12@1672531200000/1ms",
 }
 
 NUMBER = re.compile(r"0|[1-9][0-9]*")

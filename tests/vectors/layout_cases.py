@@ -196,7 +196,7 @@ INVALID_DESCRIPTORS = (
     ("TWITTER", "upper-case preset"),
     ("Twitter", "upper-case preset"),
     ("js_safe", "not a preset's name"),
-    ("mastodon", "not a preset's name"),
+    ("mastodont", "not a preset's name"),
     ("twitter ", "white space after a preset"),
     ("twitter@0/1ms", "preset where fields belong"),
 )

@@ -10,7 +10,7 @@
 //! # Ok::<(), flakeid_core::Error>(())
 //! ```
 //!
-//! A [`Layout`] says which bits mean what; nine presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
+//! A [`Layout`] says which bits mean what; thirteen presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
 //! Discord, Instagram and a JavaScript-safe one, and a descriptor such as
 //! `t42.n8.s13@1420070400000/5ms` any other. A [`Generator`] counts positions in one node's ID
 //! space with one atomic word; [`Overflow`] and [`Rollback`] say what it does when a tick is full

@@ -75,6 +75,11 @@ impl Answer {
         Self::of_detail(status, code, ErrorDetail { code, message, ..ErrorDetail::default() })
     }
 
+    /// There is no such path or namespace.
+    pub(crate) fn not_found(message: &str) -> Self {
+        Self::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
+    }
+
     /// The node is another broker's.
     pub(crate) fn misdirected(message: &str, broker: Option<&str>) -> Self {
         let code = "HTTP_MISDIRECTED";

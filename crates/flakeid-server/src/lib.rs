@@ -43,6 +43,7 @@ mod rate;
 mod reads;
 mod resp;
 mod route;
+mod served;
 mod server;
 mod service;
 mod tls;

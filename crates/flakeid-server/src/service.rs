@@ -6,29 +6,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use flakeid_core::{Clock, Error, SystemClock};
+use flakeid_core::Error;
 use flakeid_lease::AnyGenerator;
 use flakeid_lease::broker::Broker;
 use flakeid_lease::protocol::Namespace;
 use hyper::body::Body as HttpBody;
 use hyper::header::{ALLOW, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
-use prometheus_client::metrics::counter::Counter;
 
 use crate::answer::Answer;
-use crate::body::{Body, IdStream};
+use crate::body::Body;
 use crate::cors::Origins;
-use crate::forms::Form;
 use crate::holders::HistoryReaders;
-use crate::id_json::{IdJson, layout_name};
-use crate::layout_json::LayoutJson;
+use crate::id_json::layout_name;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
-use crate::query::{number, parameters};
-use crate::rate::{Peer, RateLimiter};
+use crate::rate::RateLimiter;
 use crate::reads;
 use crate::route::{Resource, Route};
+use crate::served::{Limits, NoIds, Served};
 use crate::tokens::Tokens;
 use crate::turns::Turns;
 
@@ -46,43 +43,6 @@ pub struct Service {
     metrics: Metrics,
     turns: Arc<Turns>,
     reads: HistoryReaders,
-}
-
-/// What one request gets at most.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    max_count: u64,
-    /// For each piece of the answer.
-    max_wait: Duration,
-}
-
-/// Why there are no IDs.
-#[derive(Debug)]
-pub(crate) enum NoIds {
-    /// The namespace is not served.
-    Unknown(String),
-    /// The client has had its share.
-    TooMany(TooMany),
-    Refused(Error),
-}
-
-/// The client has had its share.
-#[derive(Debug)]
-pub(crate) struct TooMany {
-    pub(crate) message: String,
-    pub(crate) wait: Duration,
-}
-
-/// What a namespace's requests need.
-#[derive(Debug)]
-struct Served {
-    generator: AnyGenerator,
-    layout_name: String,
-    ids: Counter,
-    waits: Counter,
-    turns: Arc<Turns>,
-    /// No limit without.
-    rates: Option<Arc<RateLimiter>>,
 }
 
 impl Service {
@@ -179,7 +139,7 @@ impl Service {
         let sharing = self.origins.sharing(request.headers());
         let mut answer = match (route, preflight) {
             (_, Some(answer)) => answer,
-            (None, _) => not_found("there is no such path; /openapi.json lists the paths"),
+            (None, _) => Answer::not_found("there is no such path; /openapi.json lists the paths"),
             (Some(route), _) if !route.is_public() && !self.admits(&request) => unauthorized(),
             (Some(route), _) if !route.allows(request.method()) => not_allowed(&route),
             (Some(route), _) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
@@ -306,7 +266,7 @@ impl Service {
         if !self.namespaces.contains_key(namespace) {
             return self.unknown(namespace);
         }
-        not_found(&format!(
+        Answer::not_found(&format!(
             "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
              namespace of blocks"
         ))
@@ -334,7 +294,7 @@ impl Service {
 
     fn unknown(&self, namespace: &str) -> Answer {
         match self.why_unknown(namespace) {
-            Ok(message) => not_found(&message),
+            Ok(message) => Answer::not_found(&message),
             Err(error) => error.into(),
         }
     }
@@ -351,91 +311,6 @@ impl Service {
         let known = known.join(", ");
         Ok(format!("this server has no namespace {namespace:?}; it serves: {known}"))
     }
-}
-
-impl Served {
-    async fn answer<B>(
-        &self,
-        resource: Resource<'_>,
-        request: &Request<B>,
-        limits: Limits,
-    ) -> Result<Answer, Error> {
-        let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
-        let query = request.uri().query();
-        match resource {
-            Resource::Ids => self.issue(request, limits).await,
-            Resource::Id(id) => {
-                let [] = parameters(query, [])?;
-                Ok(Answer::json(StatusCode::OK, &IdJson::new(id.parse()?, layout, name)?))
-            }
-            Resource::Bounds => {
-                Ok(Answer::json(StatusCode::OK, &reads::bounds(layout, name, query)?))
-            }
-            Resource::Layout => {
-                let [] = parameters(query, [])?;
-                let now = SystemClock.unix_ms();
-                Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
-            }
-            // The broker answers these.
-            Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
-                Ok(not_found("there are no leases"))
-            }
-        }
-    }
-
-    /// IDs: in one piece if they are few.
-    async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
-        let [count] = parameters(request.uri().query(), ["count"])?;
-        let count = match count.as_deref() {
-            None => 1,
-            Some(text) => match number("count", text, 1, limits.max_count) {
-                Err(error) if error.field().is_some() => {
-                    return Ok(Answer::from_error(&error, StatusCode::PAYLOAD_TOO_LARGE));
-                }
-                count => count?,
-            },
-        };
-        let Some(form) = Form::accepted(request.headers()) else {
-            return Ok(Answer::http(
-                StatusCode::NOT_ACCEPTABLE,
-                "HTTP_NOT_ACCEPTABLE",
-                "IDs can be had as application/json, application/x-ndjson, text/plain and \
-                 application/octet-stream; name one of them in the header Accept",
-            ));
-        };
-        let peer = request.extensions().get().map(|Peer(peer)| *peer);
-        if let Err(TooMany { message, wait }) = self.take_share(count, peer) {
-            return Ok(Answer::too_many(&message, wait));
-        }
-        let pieces = self.pieces(count, limits);
-        let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
-        let body = match stream.begin().await? {
-            Some(whole) => Body::whole(whole),
-            None => Body::ids(stream),
-        };
-        self.ids.inc_by(count);
-        Ok(Answer::new(StatusCode::OK, form.media_type(), body))
-    }
-
-    /// Fails if the client has had its share.
-    fn take_share(&self, count: u64, peer: Option<IpAddr>) -> Result<(), TooMany> {
-        let Some(rates) = &self.rates else { return Ok(()) };
-        rates.take(peer, count, Instant::now()).map_err(|wait| {
-            let message = format!(
-                "this client has had its share of IDs for now: wait for {} ms, or ask for fewer",
-                wait.as_millis()
-            );
-            TooMany { message, wait }
-        })
-    }
-
-    fn pieces(&self, count: u64, limits: Limits) -> IdPieces {
-        IdPieces::new(self.generator.clone(), count, limits.max_wait, self.waits.clone())
-    }
-}
-
-fn not_found(message: &str) -> Answer {
-    Answer::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
 }
 
 fn unauthorized() -> Answer {

@@ -19,7 +19,7 @@ fn one_side_in_a_pipe() {
 #[test]
 fn every_id_of_the_range_and_no_other() {
     for (name, layout) in Layout::presets() {
-        let (from, to) = (1_600_000_000_123, 1_600_000_100_456);
+        let (from, to) = (1_700_000_000_123, 1_700_000_100_456);
         let args =
             ["bounds", "--layout", name, "--from", &from.to_string(), "--to", &to.to_string()];
         let run = run(&args).quiet();

@@ -32,7 +32,7 @@ impl LayoutFault {
         match self {
             Self::Shape => {
                 "is neither a preset (twitter, flakeid, plain, baidu, baidu-29, sonyflake, \
-                 discord, instagram, js-safe) nor FIELDS@EPOCH/UNIT, as in \
+                 discord, instagram, js-safe, mastodon, tsid, cosid, pgedge) nor FIELDS@EPOCH/UNIT, as in \
                  t41.n10.s12@1288834974657/1ms"
             }
             Self::Letter(_) => "unknown field letter (t, d, w, n, s, c and r are known)",

@@ -58,7 +58,25 @@ impl Layout {
     /// as yitter's default. (<https://github.com/yitter/IdGenerator>)
     pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
 
-    const PRESETS: [(&'static str, Self); 9] = [
+    /// Mastodon: `t47.s16@0/1ms`. Its 48 bits of milliseconds begin with the sign of a `bigint`, which is never set;
+    /// the last 16 bits are a hash and a sequence of each table, and there is no node.
+    /// (<https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb>)
+    pub const MASTODON: Self =
+        Self::builder().time(47).sequence(16).epoch(0).unit_ms(1).build_const();
+
+    /// TSID of `tsid-creator`, with its default of 10 node bits: `t42.n10.s12@1577836800000/1ms`, 64 bits.
+    /// (<https://github.com/f4b6a3/tsid-creator>)
+    pub const TSID: Self = unsplit(42, 10, 12, 1_577_836_800_000, 1);
+
+    /// `CosId`'s default in milliseconds: `t41.n10.s12@1577203200000/1ms`.
+    /// (<https://github.com/Ahoo-Wang/CosId>)
+    pub const COSID: Self = unsplit(41, 10, 12, 1_577_203_200_000, 1);
+
+    /// pgEdge's extension `snowflake`: `t41.n10.s12@1672531200000/1ms`. Until October 2023 its counter was above the
+    /// node. (<https://github.com/pgEdge/snowflake>)
+    pub const PGEDGE: Self = unsplit(41, 10, 12, 1_672_531_200_000, 1);
+
+    const PRESETS: [(&'static str, Self); 13] = [
         ("twitter", Self::TWITTER),
         ("flakeid", Self::FLAKEID),
         ("plain", Self::PLAIN),
@@ -68,6 +86,10 @@ impl Layout {
         ("discord", Self::DISCORD),
         ("instagram", Self::INSTAGRAM),
         ("js-safe", Self::JS_SAFE),
+        ("mastodon", Self::MASTODON),
+        ("tsid", Self::TSID),
+        ("cosid", Self::COSID),
+        ("pgedge", Self::PGEDGE),
     ];
 
     /// Every preset with the name that stands for it wherever a descriptor does.

@@ -15,7 +15,8 @@ use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamRespo
 use super::refusal::{of_error, refusal};
 use crate::pieces::{IdPieces, PIECE};
 use crate::rate::Peer;
-use crate::service::{NoIds, Service};
+use crate::served::NoIds;
+use crate::service::Service;
 
 /// Calls for IDs.
 pub(super) struct IdCalls(pub(super) Arc<Service>);

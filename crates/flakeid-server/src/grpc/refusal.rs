@@ -7,7 +7,7 @@ use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
 use crate::answer::TOO_MANY;
-use crate::service::{NoIds, TooMany};
+use crate::served::{NoIds, TooMany};
 
 /// The code that is counted, and what the client is told.
 pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {

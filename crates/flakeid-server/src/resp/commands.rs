@@ -11,7 +11,8 @@ use super::reply::Replies;
 use crate::answer::TOO_MANY;
 use crate::pieces::{IdPieces, PIECE};
 use crate::query::number;
-use crate::service::{NoIds, Service, TooMany};
+use crate::served::{NoIds, TooMany};
+use crate::service::Service;
 
 /// What `COMMAND COUNT` counts.
 const COMMANDS: [&str; 12] = [

@@ -28,7 +28,7 @@ impl Slow {
     fn new() -> Self {
         let mut store = MemoryStore::new();
         let bounds =
-            Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 50, quiet_ms: 2_300 };
+            Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 400, quiet_ms: 3_000 };
         let usual = Namespace::new("default", Layout::TWITTER);
         operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..usual }).unwrap();
         Self { store, delay_ms: Arc::default() }

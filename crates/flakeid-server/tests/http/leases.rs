@@ -19,7 +19,7 @@ use crate::client::{Reply, TestServer};
 fn store() -> MemoryStore {
     let mut store = MemoryStore::new();
     let bounds =
-        Bounds { max_window_ms: 1_500, max_ahead_ms: 4_000, max_skew_ms: 50, quiet_ms: 1_800 };
+        Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 400, quiet_ms: 3_000 };
     let usual = Namespace::new("default", Layout::TWITTER);
     operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..usual }).unwrap();
     store

@@ -1,0 +1,140 @@
+//! One namespace that is served: its generator, and what is answered about it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, Error, SystemClock};
+use flakeid_lease::AnyGenerator;
+use hyper::{Request, StatusCode};
+use prometheus_client::metrics::counter::Counter;
+
+use crate::answer::Answer;
+use crate::body::{Body, IdStream};
+use crate::forms::Form;
+use crate::id_json::IdJson;
+use crate::layout_json::LayoutJson;
+use crate::pieces::IdPieces;
+use crate::query::{number, parameters};
+use crate::rate::{Peer, RateLimiter};
+use crate::reads;
+use crate::route::Resource;
+use crate::turns::Turns;
+
+/// What one request gets at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) max_count: u64,
+    /// For each piece of the answer.
+    pub(crate) max_wait: Duration,
+}
+
+/// What a namespace's requests need.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) generator: AnyGenerator,
+    pub(crate) layout_name: String,
+    pub(crate) ids: Counter,
+    pub(crate) waits: Counter,
+    pub(crate) turns: Arc<Turns>,
+    /// No limit without.
+    pub(crate) rates: Option<Arc<RateLimiter>>,
+}
+
+/// Why there are no IDs.
+#[derive(Debug)]
+pub(crate) enum NoIds {
+    /// The namespace is not served.
+    Unknown(String),
+    /// The client has had its share.
+    TooMany(TooMany),
+    Refused(Error),
+}
+
+/// The client has had its share.
+#[derive(Debug)]
+pub(crate) struct TooMany {
+    pub(crate) message: String,
+    pub(crate) wait: Duration,
+}
+
+impl Served {
+    pub(crate) async fn answer<B>(
+        &self,
+        resource: Resource<'_>,
+        request: &Request<B>,
+        limits: Limits,
+    ) -> Result<Answer, Error> {
+        let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
+        let query = request.uri().query();
+        match resource {
+            Resource::Ids => self.issue(request, limits).await,
+            Resource::Id(id) => {
+                let [] = parameters(query, [])?;
+                Ok(Answer::json(StatusCode::OK, &IdJson::new(id.parse()?, layout, name)?))
+            }
+            Resource::Bounds => {
+                Ok(Answer::json(StatusCode::OK, &reads::bounds(layout, name, query)?))
+            }
+            Resource::Layout => {
+                let [] = parameters(query, [])?;
+                let now = SystemClock.unix_ms();
+                Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
+            }
+            // The broker answers these.
+            Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
+                Ok(Answer::not_found("there are no leases"))
+            }
+        }
+    }
+
+    /// IDs: in one piece if they are few.
+    async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
+        let [count] = parameters(request.uri().query(), ["count"])?;
+        let count = match count.as_deref() {
+            None => 1,
+            Some(text) => match number("count", text, 1, limits.max_count) {
+                Err(error) if error.field().is_some() => {
+                    return Ok(Answer::from_error(&error, StatusCode::PAYLOAD_TOO_LARGE));
+                }
+                count => count?,
+            },
+        };
+        let Some(form) = Form::accepted(request.headers()) else {
+            return Ok(Answer::http(
+                StatusCode::NOT_ACCEPTABLE,
+                "HTTP_NOT_ACCEPTABLE",
+                "IDs can be had as application/json, application/x-ndjson, text/plain and \
+                 application/octet-stream; name one of them in the header Accept",
+            ));
+        };
+        let peer = request.extensions().get().map(|Peer(peer)| *peer);
+        if let Err(TooMany { message, wait }) = self.take_share(count, peer) {
+            return Ok(Answer::too_many(&message, wait));
+        }
+        let pieces = self.pieces(count, limits);
+        let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
+        let body = match stream.begin().await? {
+            Some(whole) => Body::whole(whole),
+            None => Body::ids(stream),
+        };
+        self.ids.inc_by(count);
+        Ok(Answer::new(StatusCode::OK, form.media_type(), body))
+    }
+
+    /// Fails if the client has had its share.
+    pub(crate) fn take_share(&self, count: u64, peer: Option<IpAddr>) -> Result<(), TooMany> {
+        let Some(rates) = &self.rates else { return Ok(()) };
+        rates.take(peer, count, Instant::now()).map_err(|wait| {
+            let message = format!(
+                "this client has had its share of IDs for now: wait for {} ms, or ask for fewer",
+                wait.as_millis()
+            );
+            TooMany { message, wait }
+        })
+    }
+
+    pub(crate) fn pieces(&self, count: u64, limits: Limits) -> IdPieces {
+        IdPieces::new(self.generator.clone(), count, limits.max_wait, self.waits.clone())
+    }
+}

@@ -1,0 +1,158 @@
+"""The interface of snowflake-id (`import snowflake`), version 1, over flakeid's generators.
+
+>>> from flakeid.compat.snowflake_id import Snowflake, SnowflakeGenerator
+>>> generator = SnowflakeGenerator(42, epoch=1288834974657)
+>>> Snowflake.parse(next(generator), epoch=generator.epoch).instance
+42
+
+IDs have the same 41 bits of milliseconds, 10 of the instance and 12 of the sequence. What differs:
+`next` waits while a millisecond is full or the clock is behind, and never returns None; generators
+of one instance repeat nothing within a process; a forked child's `next` raises ForkedError.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from time import time_ns
+
+from flakeid._flakeid import Generator, Layout
+from flakeid.errors import HorizonReachedError
+
+__all__ = ["MAX_INSTANCE", "MAX_SEQ", "MAX_TS", "Snowflake", "SnowflakeGenerator"]
+
+_PLAIN = Layout.parse("plain")
+
+MAX_TS = _PLAIN.max_tick
+MAX_INSTANCE = _PLAIN.max_node
+MAX_SEQ = _PLAIN.max_sequence
+
+
+def _layout(epoch: int) -> Layout:
+    return Layout.parse(f"t41.n10.s12@{epoch}/1ms")
+
+
+@dataclass(frozen=True)
+class Snowflake:
+    """The parts of an ID.
+
+    Args:
+        timestamp: milliseconds since the epoch, from 0 to MAX_TS.
+        instance: the instance, from 0 to MAX_INSTANCE.
+        epoch: Unix milliseconds.
+        seq: the sequence number, from 0 to MAX_SEQ.
+
+    Raises:
+        FieldOutOfRangeError: a part is out of its range (a ValueError).
+        InvalidLayoutError: the epoch is (a ValueError).
+    """
+
+    timestamp: int
+    instance: int
+    epoch: int = 0
+    seq: int = 0
+
+    def __post_init__(self) -> None:
+        """Checks the parts."""
+        _ = self.value
+
+    @classmethod
+    def parse(cls, snowflake: int, epoch: int = 0) -> "Snowflake":
+        """The parts of an ID whose tick 0 was at `epoch`.
+
+        Raises:
+            InvalidIdError: it is negative or has more than 63 bits (a ValueError).
+        """
+        parts = _layout(epoch).unpack(snowflake)
+        return cls(parts.tick, parts.node, epoch, parts.sequence)
+
+    @property
+    def milliseconds(self) -> int:
+        """When it was made, in Unix milliseconds."""
+        return self.timestamp + self.epoch
+
+    @property
+    def seconds(self) -> float:
+        """When it was made, in Unix seconds."""
+        return self.milliseconds / 1000
+
+    @property
+    def datetime(self) -> dt.datetime:
+        """When it was made, in UTC, without a time zone."""
+        return self.datetime_tz(dt.UTC).replace(tzinfo=None)
+
+    def datetime_tz(self, tz: dt.tzinfo | None = None) -> dt.datetime:
+        """When it was made, in a time zone; without one in local time, without a time zone."""
+        return dt.datetime.fromtimestamp(self.seconds, tz=tz)
+
+    @property
+    def timedelta(self) -> dt.timedelta:
+        """The epoch since 1970."""
+        return dt.timedelta(milliseconds=self.epoch)
+
+    @property
+    def value(self) -> int:
+        """The ID."""
+        layout = _layout(self.epoch)
+        return layout.pack(tick=self.timestamp, node=self.instance, sequence=self.seq)
+
+    def __int__(self) -> int:
+        """The ID."""
+        return self.value
+
+
+class SnowflakeGenerator:
+    """An iterator of IDs.
+
+    Args:
+        instance: from 0 to MAX_INSTANCE, which no other process may use at the same time.
+        seq: of the ID after which IDs begin, from 0 to MAX_SEQ.
+        epoch: Unix milliseconds, which must not be in the future.
+        timestamp: of the ID after which IDs begin, in Unix milliseconds, not in the future.
+
+    Raises:
+        ValueError: an argument is out of its range.
+        OverflowError: the 41 bits of time have run out.
+    """
+
+    def __init__(
+        self, instance: int, *, seq: int = 0, epoch: int = 0, timestamp: int | None = None
+    ) -> None:
+        now = time_ns() // 1_000_000
+        for name, instant in (("epoch", epoch), ("timestamp", timestamp)):
+            if instant is not None and not 0 <= instant <= now:
+                raise ValueError(f"{name} {instant} is out of range: must be from 0 to {now}")
+        layout = _layout(epoch)
+        layout.pack(tick=0, node=instance, sequence=seq)  # has the ranges
+        if now - epoch > layout.max_tick:
+            raise OverflowError(f"epoch {epoch}: the 41 bits of time that begin then have run out")
+        self._epoch = epoch
+        self._generator = Generator(node=instance, layout=layout)
+        if timestamp is not None:
+            last = layout.pack(tick=max(timestamp - epoch, 0), node=instance, sequence=seq)
+            while self._generator.next_id() <= last:  # until the millisecond has passed
+                pass
+
+    @classmethod
+    def from_snowflake(cls, sf: Snowflake) -> "SnowflakeGenerator":
+        """A generator that goes on after an ID, with its instance and epoch."""
+        return cls(sf.instance, seq=sf.seq, epoch=sf.epoch, timestamp=sf.milliseconds)
+
+    @property
+    def epoch(self) -> int:
+        """The instant of tick 0, in Unix milliseconds."""
+        return self._epoch
+
+    def __iter__(self) -> "SnowflakeGenerator":
+        """The same."""
+        return self
+
+    def __next__(self) -> int:
+        """The next ID, larger than all before; waits for the next millisecond if this one is full.
+
+        Raises:
+            OverflowError: the 41 bits of time have run out.
+            ForkedError: the instance belongs to the parent of this forked process.
+        """
+        try:
+            return self._generator.next_id()
+        except HorizonReachedError as error:
+            raise OverflowError(str(error)) from error
