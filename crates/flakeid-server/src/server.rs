@@ -136,7 +136,16 @@ impl Server {
             let (tls, idle_timeout) = (&options.tls, options.idle_timeout);
             let http = accept(&bound, &service, &permits, |stream, peer| {
                 let (service, watcher) = (Arc::clone(&service), graceful.watcher());
-                connection::serve(stream, peer, tls.clone(), service, watcher, idle_timeout)
+                let is_ending = is_ending.clone();
+                connection::serve(
+                    stream,
+                    peer,
+                    tls.clone(),
+                    service,
+                    watcher,
+                    is_ending,
+                    idle_timeout,
+                )
             });
             let redis = async {
                 let Some(bound) = &resp else { return std::future::pending().await };
@@ -180,11 +189,18 @@ impl Server {
     /// # Errors
     /// If signals cannot be heard.
     pub fn run_until_signal(self) -> io::Result<()> {
-        let entered = self.runtime.enter();
-        let stop = signals()?;
-        drop(entered);
-        self.run(stop);
+        let termination = self.termination()?;
+        self.run(termination);
         Ok(())
+    }
+
+    /// Ready once the process is asked to end: by Ctrl-C or SIGTERM, neither of which kills it from this call on.
+    ///
+    /// # Errors
+    /// If signals cannot be heard.
+    pub fn termination(&self) -> io::Result<impl Future<Output = ()> + use<>> {
+        let _entered = self.runtime.enter();
+        signals()
     }
 }
 

@@ -11,13 +11,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (folder, source) = (package.join("proto"), "flakeid/v1/flakeid.proto");
     let files = protox::compile([source], [&folder])?;
     let generated = package.join("src/grpc");
-    fs::write(generated.join("flakeid.v1.bin"), files.encode_to_vec())?;
+    let descriptors = files.encode_to_vec();
+    fs::write(generated.join("flakeid.v1.bin"), &descriptors)?;
     tonic_prost_build::configure().build_transport(false).out_dir(&generated).compile_fds(files)?;
-    // A test of flakeid-server compares this with the file: neither is changed without the other.
-    let hash = fnv_1a(&fs::read(folder.join(source))?);
+    // A test of flakeid-server compares this: nothing of it is changed without the rest.
     let code = generated.join("flakeid.v1.rs");
     let text = fs::read_to_string(&code)?;
-    fs::write(code, format!("// flakeid.proto has the FNV-1a hash {hash:016x}.\n{text}"))?;
+    let all = [fs::read(folder.join(source))?, descriptors, text.clone().into_bytes()].concat();
+    fs::write(code, format!("// With flakeid.proto, FNV-1a: {:016x}.\n{text}", fnv_1a(&all)))?;
     Ok(())
 }
 

@@ -217,7 +217,10 @@ fn what_cannot_be_served_is_refused() {
         (&["--resp", "0.0.0.0:0"], ["resp", "--insecure"]),
         (&["--resp", "nowhere"], ["resp", "HOST:PORT"]),
         (&["--resp", &taken], ["cannot listen on", "in use"]),
-        (&["--grpc", "nowhere"], ["grpc", "HOST:PORT"]),
+        (
+            &["--grpc", "nowhere"],
+            ["grpc", if cfg!(feature = "grpc") { "HOST:PORT" } else { "--features grpc" }],
+        ),
         (&["--advertise", "localhost"], ["advertise", "http://HOST:PORT"]),
         (&["--block-bits", "9"], ["block_bits 9", "from 0 to 5"]),
         (&["--lease-window", "5s"], ["window_ms 5000", "to 4000"]),

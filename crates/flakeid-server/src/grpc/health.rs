@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tonic::codegen::tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService;
@@ -14,6 +14,7 @@ use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::ids::IdCalls;
 use super::messages::IdsServer;
+use crate::connection::{EndWatch, ended};
 use crate::service::Service;
 
 /// How long a client that watches may wait to hear of a change.
@@ -22,11 +23,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 /// The readiness of the server, which `/readyz` tells over HTTP.
 pub(super) struct Readiness {
     service: Arc<Service>,
-    is_ending: watch::Receiver<bool>,
+    is_ending: EndWatch,
 }
 
 impl Readiness {
-    pub(super) const fn new(service: Arc<Service>, is_ending: watch::Receiver<bool>) -> Self {
+    pub(super) const fn new(service: Arc<Service>, is_ending: EndWatch) -> Self {
         Self { service, is_ending }
     }
 }
@@ -65,7 +66,7 @@ impl Health for Readiness {
                 tokio::select! {
                     () = sleep(BETWEEN_LOOKS) => {}
                     () = sender.closed() => return,
-                    _ = is_ending.wait_for(|is_ending| *is_ending) => return,
+                    () = ended(&mut is_ending) => return,
                 }
             }
         };

@@ -15,14 +15,15 @@ pub(super) const DESCRIPTORS: &[u8] = include_bytes!("flakeid.v1.bin");
 
 #[cfg(test)]
 mod tests {
-    /// The command that writes both: `cargo run --manifest-path xtask/grpc/Cargo.toml`.
+    /// The command that writes them: `cargo run --manifest-path xtask/grpc/Cargo.toml`.
     #[test]
-    fn what_was_generated_is_of_this_file() {
-        let file = include_bytes!("../../proto/flakeid/v1/flakeid.proto");
-        let hash = file.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+    fn what_was_generated_is_of_this_file_and_was_not_changed() {
+        let file: &[u8] = include_bytes!("../../proto/flakeid/v1/flakeid.proto");
+        let (first, code) = include_str!("flakeid.v1.rs").split_once('\n').unwrap_or_default();
+        let all = [file, super::DESCRIPTORS, code.as_bytes()].concat();
+        let hash = all.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        let first = include_str!("flakeid.v1.rs").lines().next().unwrap_or_default();
-        assert_eq!(first, format!("// flakeid.proto has the FNV-1a hash {hash:016x}."));
+        assert_eq!(first, format!("// With flakeid.proto, FNV-1a: {hash:016x}."));
     }
 }

@@ -12,7 +12,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::server::conn::http2::Builder;
@@ -20,15 +20,14 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::watch;
 use tokio::time::timeout;
-use tonic::Status;
+use tonic::Code;
 use tonic::body::Body;
 use tonic::codegen::Service as Called;
 use tonic::server::NamedService;
 use tonic_health::pb::health_server::HealthServer;
 
-use crate::connection::encrypted;
+use crate::connection::{EndWatch, encrypted, ended};
 use crate::listener::Stream;
 use crate::rate::Peer;
 use crate::service::Service;
@@ -37,6 +36,7 @@ use health::Readiness;
 use ids::IdCalls;
 
 use messages::IdsServer;
+use refusal::status;
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 
@@ -52,6 +52,9 @@ const LONGEST_HEAD: u32 = 16 * 1_024;
 /// The longest message that a client may send, in bytes: a namespace and a number, or a name that is looked for.
 const LONGEST_MESSAGE: usize = 4_096;
 
+/// What needs no token: whoever watches takes memory, and so needs one.
+const CHECK: &str = "/grpc.health.v1.Health/Check";
+
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 
@@ -59,11 +62,12 @@ type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 pub(crate) struct Services {
     service: Arc<Service>,
     by_name: BTreeMap<&'static str, Answers>,
-    is_ending: watch::Receiver<bool>,
+    is_ending: EndWatch,
 }
 
 impl Services {
-    pub(crate) fn new(service: &Arc<Service>, is_ending: &watch::Receiver<bool>) -> Self {
+    #[expect(clippy::expect_used, reason = "what is compiled in can be read, or every test fails")]
+    pub(crate) fn new(service: &Arc<Service>, is_ending: &EndWatch) -> Self {
         let services = Self {
             service: Arc::clone(service),
             by_name: BTreeMap::new(),
@@ -74,20 +78,16 @@ impl Services {
         let services = services
             .with(ids.max_decoding_message_size(LONGEST_MESSAGE))
             .with(HealthServer::new(readiness).max_decoding_message_size(LONGEST_MESSAGE));
-        // Newer clients ask by the first name, older ones by the second.
         let reflection = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(messages::DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         };
-        let services = match reflection().build_v1() {
-            Ok(server) => services.with(server.max_decoding_message_size(LONGEST_MESSAGE)),
-            Err(_) => services,
-        };
-        match reflection().build_v1alpha() {
-            Ok(server) => services.with(server.max_decoding_message_size(LONGEST_MESSAGE)),
-            Err(_) => services,
-        }
+        // Newer clients ask by the first name, older ones by the second.
+        let (newer, older) = (reflection().build_v1(), reflection().build_v1alpha());
+        services
+            .with(newer.expect("descriptors").max_decoding_message_size(LONGEST_MESSAGE))
+            .with(older.expect("descriptors").max_decoding_message_size(LONGEST_MESSAGE))
     }
 
     fn with<S>(mut self, server: S) -> Self
@@ -109,16 +109,21 @@ impl Services {
     }
 
     async fn respond(&self, request: Request<Incoming>) -> Response<Body> {
-        let name = request.uri().path().split('/').nth(1).unwrap_or_default();
-        let is_public = name == HealthServer::<Readiness>::NAME;
-        if !is_public && !self.service.admits(&request) {
+        let began = Instant::now();
+        let path = request.uri().path();
+        let name = path.split('/').nth(1).unwrap_or_default();
+        let refused = |code, name: &'static str, text: &str| {
+            self.service.count_request("none", name, began);
+            status(code, name, text, None).into_http()
+        };
+        if path != CHECK && !self.service.admits(&request) {
             let text = "send a token that this server knows: authorization: Bearer TOKEN";
-            return Status::unauthenticated(text).into_http();
+            return refused(Code::Unauthenticated, "HTTP_UNAUTHORIZED", text);
         }
         let Some(answer) = self.by_name.get(name) else {
             let known: Vec<_> = self.by_name.keys().copied().collect();
             let text = format!("there is no such service; there are {}", known.join(", "));
-            return Status::unimplemented(text).into_http();
+            return refused(Code::Unimplemented, "HTTP_NOT_FOUND", &text);
         };
         answer(request).await
     }
@@ -139,16 +144,20 @@ pub(crate) async fn serve(
     services: Arc<Services>,
     idle_timeout: Duration,
 ) {
-    let Some(mut stream) = encrypted(stream, tls, idle_timeout).await else { return };
-    // Nothing else limits how long a client takes for it.
+    let mut is_ending = services.is_ending.clone();
+    let stream = encrypted(stream, tls, &mut is_ending, idle_timeout).await;
+    let Some(mut stream) = stream else { return };
     let mut preface = [0; PREFACE.len()];
-    match timeout(idle_timeout, stream.read_exact(&mut preface)).await {
-        Ok(Ok(_)) if preface == *PREFACE => {}
-        _ => return drop(timeout(idle_timeout, stream.shutdown()).await),
+    let begins = tokio::select! {
+        // Nothing else limits how long a client takes for it.
+        read = timeout(idle_timeout, stream.read_exact(&mut preface)) => matches!(read, Ok(Ok(_))),
+        () = ended(&mut is_ending) => false,
+    };
+    if !begins || preface != *PREFACE {
+        return drop(timeout(idle_timeout, stream.shutdown()).await);
     }
     let (rest, write) = tokio::io::split(stream);
     let stream = tokio::io::join(PREFACE.chain(rest), write);
-    let mut is_ending = services.is_ending.clone();
     let respond = service_fn(move |mut request: Request<Incoming>| {
         let services = Arc::clone(&services);
         if let Some(peer) = peer {
@@ -167,11 +176,9 @@ pub(crate) async fn serve(
         .serve_connection(TokioIo::new(stream), respond);
     let mut connection = pin!(connection);
     // How it ends is the client's business: it may leave at any time.
-    // The sender lives longer than the connection, or the process ends.
-    let ending = async { drop(is_ending.wait_for(|is_ending| *is_ending).await) };
     tokio::select! {
-        ended = connection.as_mut() => return drop(ended),
-        () = ending => connection.as_mut().graceful_shutdown(),
+        gone = connection.as_mut() => return drop(gone),
+        () = ended(&mut is_ending) => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);
 }

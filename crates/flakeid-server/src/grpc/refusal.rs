@@ -30,13 +30,20 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::FieldOutOfRange
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
-        _ => Code::Unavailable,
+        kind if kind.is_retryable() => Code::Unavailable,
+        // Clients try again by themselves where they are told UNAVAILABLE.
+        _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
     status(code, error.code(), &error.to_string(), retry_after)
 }
 
-fn status(code: Code, name: &'static str, message: &str, retry_after: Option<Duration>) -> Status {
+pub(super) fn status(
+    code: Code,
+    name: &'static str,
+    message: &str,
+    retry_after: Option<Duration>,
+) -> Status {
     let mut metadata = MetadataMap::new();
     metadata.insert("flakeid-code", MetadataValue::from_static(name));
     if let Some(wait) = retry_after {

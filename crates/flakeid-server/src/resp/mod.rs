@@ -15,10 +15,9 @@ use std::time::Duration;
 
 use bytes::BufMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::connection::encrypted;
+use crate::connection::{EndWatch, encrypted, ended};
 use crate::listener::Stream;
 use crate::service::Service;
 use crate::tls::TlsSettings;
@@ -41,10 +40,10 @@ pub(crate) async fn serve(
     peer: Option<IpAddr>,
     tls: Option<TlsSettings>,
     service: Arc<Service>,
-    is_ending: watch::Receiver<bool>,
+    mut is_ending: EndWatch,
     idle_timeout: Duration,
 ) {
-    let Some(stream) = encrypted(stream, tls, idle_timeout).await else { return };
+    let Some(stream) = encrypted(stream, tls, &mut is_ending, idle_timeout).await else { return };
     let session = Session::new(&service, peer);
     let mut connection = Connection { stream, session, input: Vec::new(), idle_timeout, is_ending };
     // How it ends is the client's business: it may leave at any time.
@@ -58,7 +57,7 @@ struct Connection<'a> {
     /// What was sent and not yet answered.
     input: Vec<u8>,
     idle_timeout: Duration,
-    is_ending: watch::Receiver<bool>,
+    is_ending: EndWatch,
 }
 
 impl Connection<'_> {
@@ -138,8 +137,7 @@ impl Connection<'_> {
         let mut buffer = (&mut self.input).limit(room);
         tokio::select! {
             read = timeout(patience, self.stream.read_buf(&mut buffer)) => Ok(read?? > 0),
-            // The sender lives longer than the connection, or the process ends.
-            _ = self.is_ending.wait_for(|is_ending| *is_ending) => Ok(false),
+            () = ended(&mut self.is_ending) => Ok(false),
         }
     }
 }

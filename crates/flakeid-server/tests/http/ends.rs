@@ -1,10 +1,11 @@
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use flakeid_server::ServeOptions;
+use flakeid_server::{Listener, ServeOptions};
 
 use crate::client::{Client, TestServer, service};
+use crate::secured::Certificates;
 
 /// What has begun is finished; nothing new is.
 #[test]
@@ -67,4 +68,31 @@ fn unix_sockets_are_replaced_and_removed() {
     let refused = Server::bind(service(), &Listener::Unix(file.clone()), ServeOptions::default());
     assert!(refused.is_err());
     assert_eq!(std::fs::read_to_string(file).unwrap(), "dear");
+}
+
+/// Whoever has connected and is silent, before TLS has begun, holds up nobody either.
+#[test]
+fn handshakes_that_do_not_begin_do_not_hold_up_the_end() {
+    let free = || Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
+    let options = ServeOptions {
+        tls: Some(Certificates::new().settings()),
+        resp: free(),
+        #[cfg(feature = "grpc")]
+        grpc: free(),
+        ..ServeOptions::default()
+    };
+    let mut server = TestServer::new(service(), options);
+    let addresses = [
+        Some(server.address),
+        server.resp,
+        #[cfg(feature = "grpc")]
+        server.grpc,
+    ];
+    let silent = addresses.map(|address| TcpStream::connect(address.unwrap()).unwrap());
+    std::thread::sleep(Duration::from_millis(100));
+    let began = Instant::now();
+    server.stop();
+    server.wait();
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    drop(silent);
 }

@@ -187,14 +187,23 @@ fn a_token_is_asked_for_but_for_health() {
     for wrong in [None, Some("Bearer 0123456789abcdeX")] {
         channel.authorization = wrong;
         let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
-        assert_eq!(calls.next("default", None).unwrap_err().code(), Code::Unauthenticated);
+        let refused = calls.next("default", None).unwrap_err();
+        assert_eq!((refused.code(), code(&refused)), (Code::Unauthenticated, "HTTP_UNAUTHORIZED"));
         // Nor does it say which namespaces there are.
         assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
     }
     assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
+    let origin = "http://localhost".parse().unwrap();
+    let mut watching = HealthClient::with_origin(channel.clone(), origin);
+    let refused = pair.runtime.block_on(watching.watch(HealthCheckRequest::default()));
+    assert_eq!(refused.unwrap_err().code(), Code::Unauthenticated);
     channel.authorization = Some("Bearer 0123456789abcdef");
     let mut calls = Calls { client: client(channel), runtime: &pair.runtime };
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
+    let token = "Authorization: Bearer 0123456789abcdef\r\n";
+    let metrics = pair.server.ask("GET", "/metrics", token);
+    let refused = "flakeid_requests_total{operation=\"none\",code=\"HTTP_UNAUTHORIZED\"} 5";
+    assert!(metrics.text().contains(refused), "{}", metrics.text());
 }
 
 #[test]
@@ -254,12 +263,18 @@ fn health_is_told_and_watched_until_the_end() {
     let mut watched = watched.into_inner();
     let first = pair.runtime.block_on(watched.message()).unwrap().unwrap();
     assert_eq!(first.status(), ServingStatus::Serving);
+    // Neither do those who have said nothing yet.
+    let silent = TcpStream::connect(pair.address()).unwrap();
+    let mut half = TcpStream::connect(pair.address()).unwrap();
+    half.write_all(b"PRI * HTTP/2.0\r\n").unwrap();
+    thread::sleep(Duration::from_millis(100));
     let began = Instant::now();
     pair.server.stop();
     let last = pair.runtime.block_on(watched.message());
     assert!(matches!(last, Ok(None)), "{last:?}");
     pair.server.wait();
     assert!(began.elapsed() < Duration::from_secs(8), "nobody holds it up");
+    drop((silent, half));
 }
 
 #[test]
@@ -284,6 +299,12 @@ fn clients_can_ask_what_there_is() {
     for name in ["flakeid.v1.Ids", "grpc.health.v1.Health"] {
         assert!(names.iter().any(|known| known == name), "{names:?}");
     }
+    let origin = "http://localhost".parse().unwrap();
+    let mut older = tonic_reflection::pb::v1alpha::server_reflection_client::ServerReflectionClient::
+        with_origin(pair.channel(), origin);
+    let request = tonic_reflection::pb::v1alpha::ServerReflectionRequest::default();
+    let answered = pair.runtime.block_on(older.server_reflection_info(iter([request])));
+    assert!(answered.is_ok(), "older clients are answered, too");
     let found = ask(MessageRequest::FileContainingSymbol("flakeid.v1.Ids".to_owned()));
     assert!(matches!(found, MessageResponse::FileDescriptorResponse(_)), "{found:?}");
 }

@@ -274,8 +274,12 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     }
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
+    // Before the address is told, so that whoever has read it can end the server in order.
+    let termination =
+        server.termination().map_err(|error| Failure::io("cannot wait for signals", error))?;
     announce(&server, scheme, &names, &shown)?;
-    server.run_until_signal().map_err(|error| Failure::io("cannot wait for signals", error))
+    server.run(termination);
+    Ok(())
 }
 
 fn grpc_listener(text: &str) -> Result<Listener, Failure> {
