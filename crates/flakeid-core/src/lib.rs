@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A [`Layout`] says which bits mean what; thirteen presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
-//! Discord, Instagram and a JavaScript-safe one, and a descriptor such as
+//! Discord, Instagram, Mastodon, TSID, `CosId`, pgEdge and a JavaScript-safe one, and a descriptor such as
 //! `t42.n8.s13@1420070400000/5ms` any other. A [`Generator`] counts positions in one node's ID
 //! space with one atomic word; [`Overflow`] and [`Rollback`] say what it does when a tick is full
 //! and when the clock goes back.

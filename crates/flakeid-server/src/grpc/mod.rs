@@ -34,7 +34,6 @@ use crate::service::Service;
 use crate::tls::TlsSettings;
 use health::Readiness;
 use ids::IdCalls;
-
 use messages::IdsServer;
 use refusal::status;
 
@@ -52,7 +51,7 @@ const LONGEST_HEAD: u32 = 16 * 1_024;
 /// The longest message that a client may send, in bytes: a namespace and a number, or a name that is looked for.
 const LONGEST_MESSAGE: usize = 4_096;
 
-/// What needs no token: whoever watches takes memory, and so needs one.
+/// The only call that needs no token. Whoever watches the health takes memory, and so needs one.
 const CHECK: &str = "/grpc.health.v1.Health/Check";
 
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;

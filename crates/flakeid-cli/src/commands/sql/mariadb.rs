@@ -4,7 +4,7 @@ use flakeid_core::{Error, Layout};
 
 use super::claim::DatabaseNode;
 use super::layout_terms::{self, FormTerm, Places, Term};
-use super::template::fill;
+use super::template::{check_name, fill};
 
 const BEGIN: &str = include_str!("mariadb/begin.sql");
 const NODE_GUARD: &str = include_str!("mariadb/node_guard.sql");
@@ -63,7 +63,7 @@ pub(super) fn script(
     Ok(written(&MARIADB, layout, database, node))
 }
 
-/// The script for `MySQL`, which has no sequences: it decodes only.
+/// The script for `MySQL`, which decodes only: what generates has not been run there.
 ///
 /// # Errors
 /// As [`script`].
@@ -89,14 +89,7 @@ pub(super) fn check(database: Option<&str>, generates: bool) -> Result<(), Error
         }
         return Ok(());
     };
-    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if name.is_empty() || name.len() > LONGEST_NAME || !is_name(name) {
-        let reason = format!(
-            "{name:?} must be 1 to {LONGEST_NAME} letters of A to Z and a to z, digits and underscores"
-        );
-        return Err(Error::invalid_option("--schema", &reason));
-    }
-    Ok(())
+    check_name(name, LONGEST_NAME)
 }
 
 fn written(

@@ -105,7 +105,7 @@ enum Dialect {
 
 pub(crate) fn run(args: &SqlArgs) -> Outcome {
     if args.dialect == Dialect::Mysql && !args.decode_only {
-        let reason = "missing: MySQL has no sequences, so no script generates IDs in it; generate them in the program";
+        let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
         return Err(Error::invalid_option("--decode-only", reason).into());
     }
     if args.keyed && args.dialect != Dialect::Postgres {

@@ -4,7 +4,7 @@ use flakeid_core::{Error, Layout};
 
 use super::claim::DatabaseNode;
 use super::layout_terms::{self, FormTerm, Places, Term};
-use super::template::fill;
+use super::template::{check_name, fill};
 
 const BEGIN: &str = include_str!("postgres/begin.sql");
 const NODE_GUARD: &str = include_str!("postgres/node_guard.sql");
@@ -112,16 +112,9 @@ fn branch(form: FormTerm) -> String {
     )
 }
 
-/// A schema's name as it stands in SQL, in strings and in the bodies of functions. What would have to be escaped
-/// differently in each is refused.
+/// A schema's name as it stands in SQL, in strings and in the bodies of functions.
 pub(super) fn quoted(schema: &str) -> Result<String, Error> {
-    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if schema.is_empty() || schema.len() > LONGEST_NAME || !is_name(schema) {
-        let reason = format!(
-            "{schema:?} must be 1 to {LONGEST_NAME} letters of A to Z and a to z, digits and underscores"
-        );
-        return Err(Error::invalid_option("--schema", &reason));
-    }
+    check_name(schema, LONGEST_NAME)?;
     Ok(format!("\"{schema}\""))
 }
 

@@ -1,6 +1,21 @@
 //! Templates of scripts: text with `{{name}}` where a term is to be written.
 
+use flakeid_core::Error;
+
 use super::layout_terms::Term;
+
+/// Whether a schema can have this name in a script. What would have to be escaped, in SQL, in strings and in the
+/// bodies of functions each in its own way, is refused.
+pub(super) fn check_name(name: &str, longest: usize) -> Result<(), Error> {
+    let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if (1..=longest).contains(&name.len()) && name.chars().all(is_known) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{name:?} must be 1 to {longest} letters of A to Z and a to z, digits and underscores"
+    );
+    Err(Error::invalid_option("--schema", &reason))
+}
 
 /// Writes the terms in their places. A place without a term stays as it is, which no database takes for
 /// SQL, and a test looks for such places.

@@ -279,7 +279,11 @@ fn what_cannot_be_is_refused() {
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
     for rest in [["--node", "7"], ["--name", "db1"]] {
         let mysql = sql(&[&["mysql"], rest.as_slice()].concat());
-        refused(&mysql, "FLAKEID_INVALID_OPTION", &["--decode-only", "MySQL has no sequences"]);
+        refused(
+            &mysql,
+            "FLAKEID_INVALID_OPTION",
+            &["--decode-only", "only functions that read IDs"],
+        );
     }
     let (_, store) = crate::run::scratch("sql-mariadb-claim");
     run(&["leases", "init", "--store", &store]).quiet();
