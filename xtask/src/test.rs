@@ -30,6 +30,9 @@ const DOCUMENTS: &[&str] = &[
     "docs",
 ];
 
+/// Of these, what no test in Rust reads.
+const TEXTS: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md", "DESIGN.md", "SECURITY.md", "docs"];
+
 /// What nothing but the README and the tests in Rust uses.
 const COMMAND: &[&str] =
     &["crates/flakeid-cli", "crates/flakeid-server", "tests/guide", "tests/model", "tests/sources"];
@@ -45,6 +48,14 @@ const LANGUAGES: &[&str] = &[
     "tests/go",
     "tests/java",
     "tests/linking",
+];
+
+/// The packages whose tests start no program of another package, and what these tests are unrelated to.
+const PACKAGES: &[(&str, &[&[&str]])] = &[
+    ("flakeid-core", &[TEXTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "tests/campaign"]]),
+    ("flakeid-lease", &[TEXTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
+    ("flakeid-model", &[TEXTS, LANGUAGES, &["crates/flakeid-cli", "crates/flakeid-server"]]),
+    ("flakeid-server", &[TEXTS, LANGUAGES, &["crates/flakeid-cli", "tests/model"]]),
 ];
 
 pub(crate) fn run(choice: Choice) -> Outcome {
@@ -75,7 +86,8 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("C header", header::check)?;
     times.step("lint", lint::run)?;
     times.step("workspace: build", || workspace::build().map(drop))?;
-    times.step("workspace: run", workspace::run)?;
+    let spares = times.spares();
+    times.step("workspace: run", || workspace::run(spares, PACKAGES))?;
     let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
     let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
     let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];

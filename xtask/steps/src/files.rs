@@ -123,6 +123,11 @@ pub fn shown(path: &Path) -> Result<String, Failed> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failed("a path that is not UTF-8".to_owned()))
 }
 
+/// Any text as the name of a file.
+pub(crate) fn plain_name(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
+}
+
 /// What went wrong with a file.
 pub fn failed(path: &Path, error: &std::io::Error) -> Failed {
     Failed(format!("{}: {error}", path.display()))

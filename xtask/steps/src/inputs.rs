@@ -18,6 +18,7 @@ const VERSIONS: [(&str, &[&str]); 4] = [
 ];
 
 /// The inputs of one step.
+#[derive(Clone)]
 pub(crate) struct Inputs {
     record: PathBuf,
     hash: String,
@@ -48,10 +49,12 @@ impl Inputs {
             env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_read)).collect();
         variables.sort();
         variables.hash(&mut hasher);
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-        let name: String = step.chars().map(plain).collect();
-        let record = target_folder().join("passed").join(name);
-        Ok(Self { record, hash: format!("{:016x}\n", hasher.finish()) })
+        Ok(Self { record: record(step), hash: format!("{:016x}\n", hasher.finish()) })
+    }
+
+    /// The same inputs, of a part of the step.
+    pub(crate) fn of_part(&self, part: &str) -> Self {
+        Self { record: record(part), ..self.clone() }
     }
 
     /// Whether the step passed with them.
@@ -73,6 +76,10 @@ impl Inputs {
             _ => Ok(()),
         }
     }
+}
+
+fn record(name: &str) -> PathBuf {
+    target_folder().join("passed").join(files::plain_name(name))
 }
 
 #[cfg(test)]
@@ -99,6 +106,7 @@ mod tests {
         inputs.remember()?;
         assert!(Inputs::of(&name, &[])?.passed());
         assert!(!Inputs::of(&name, &[&["docs"]])?.passed());
+        assert!(!inputs.of_part(&format!("{name}, a part")).passed());
         inputs.forget()?;
         assert!(!inputs.passed());
         inputs.forget()

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::files;
+use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step, target_folder};
 
 /// One executable with tests.
@@ -15,12 +16,14 @@ pub struct Suite {
     /// Package and target: `flakeid-lease/postgres`.
     name: String,
     step: Step,
+    /// What it depends on, if that is known.
+    inputs: Option<Inputs>,
 }
 
 impl Suite {
     /// A command that runs tests.
     pub fn new(name: &str, step: Step) -> Self {
-        Self { name: name.to_owned(), step }
+        Self { name: name.to_owned(), step, inputs: None }
     }
 
     /// The executables that a `cargo` command builds, in the order of their names.
@@ -52,7 +55,7 @@ impl Suite {
             "bin" => format!("{package}/{target} (unit tests of the program)"),
             _ => format!("{package} (unit tests)"),
         };
-        Some(Self { name, step: Step::new(executable, &[]).within(folder) })
+        Some(Self::new(&name, Step::new(executable, &[]).within(folder)))
     }
 
     /// Runs when nothing else wants the processor.
@@ -70,6 +73,30 @@ impl Suite {
         self
     }
 
+    /// Remembers that it has passed with the inputs that all tests of its package have.
+    #[must_use]
+    pub(crate) fn depending_on(mut self, package: &Inputs) -> Self {
+        self.inputs = Some(package.of_part(&self.name));
+        self
+    }
+
+    /// Whether it has passed with its inputs as they are.
+    pub(crate) fn has_passed(&self) -> bool {
+        self.inputs.as_ref().is_some_and(Inputs::passed)
+    }
+
+    /// Runs it, and says whether it succeeded.
+    fn run(&self, log: &Path) -> Result<bool, Failed> {
+        if let Some(inputs) = &self.inputs {
+            inputs.forget()?;
+        }
+        let succeeded = self.step.run_into(log)?;
+        match &self.inputs {
+            Some(inputs) if succeeded => inputs.remember().map(|()| true),
+            _ => Ok(succeeded),
+        }
+    }
+
     /// Package and target.
     pub fn name(&self) -> &str {
         &self.name
@@ -77,8 +104,7 @@ impl Suite {
 
     /// Where its output goes.
     fn log(&self) -> PathBuf {
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-        let name: String = self.name.chars().map(plain).collect();
+        let name = files::plain_name(&self.name);
         target_folder().join("tests").join(format!("{}.log", name.trim_end_matches('-')))
     }
 }
@@ -142,7 +168,7 @@ fn run_group(suites: Vec<Suite>, at_once: usize, results: &Mutex<Results>) -> Ou
 
 fn run_one(suite: &Suite, results: &Mutex<Results>) -> Outcome {
     let (log, start) = (suite.log(), Instant::now());
-    let succeeded = suite.step.run_into(&log)?;
+    let succeeded = suite.run(&log)?;
     let bytes = files::bytes(&log)?;
     let output = String::from_utf8_lossy(&bytes);
     // The lock also keeps the output of one suite together.
@@ -219,6 +245,20 @@ mod tests {
         assert!(why.contains("exit 1 two --exact"), "{why}");
         assert!(why.contains("kill -9 $$"), "{why}");
         assert!(!why.contains("3 passed"), "{why}");
+    }
+
+    #[test]
+    fn a_suite_has_passed_until_it_fails() -> Outcome {
+        let inputs = Inputs::of("suites, a test", &[])?;
+        let suite = |script| {
+            Suite::new("suites, a part", Step::new("sh", &["-c", script])).depending_on(&inputs)
+        };
+        assert!(!suite("true").has_passed());
+        run([(vec![suite("true")], 1)])?;
+        assert!(suite("true").has_passed());
+        assert!(run([(vec![suite("false")], 1)]).is_err());
+        assert!(!suite("true").has_passed());
+        Ok(())
     }
 
     #[test]

@@ -128,6 +128,11 @@ impl Times {
         })
     }
 
+    /// Whether what has passed before, with the inputs that it has now, is passed over.
+    pub fn spares(&self) -> bool {
+        self.choice.spares()
+    }
+
     /// Whether every step was run, or had passed before.
     pub const fn is_complete(&self) -> bool {
         !self.choice.list && self.choice.only.is_empty()

@@ -1,5 +1,6 @@
 //! The tests in Rust: what cargo is to build, and what may run beside what.
 
+use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step};
 use crate::suites::{self, Suite};
 
@@ -55,12 +56,33 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds what is not built yet, and runs every test, those in the documentation too.
-pub fn run() -> Outcome {
+/// Builds what is not built yet, and runs every test, those in the documentation too. If tests are to be spared,
+/// those are passed over which have passed before, and of whose packages nothing has changed since. Which files a
+/// package is unrelated to is known of these packages.
+pub fn run(spares: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     let mut suites = build()?;
     let known = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
     if let Some(name) = ALONE.iter().chain(&LONGEST).find(known) {
         return Err(Failed(format!("xtask/steps/src/workspace.rs names {name}, which is no test")));
+    }
+    for (package, unrelated) in unrelated {
+        let inputs = Inputs::of(package, unrelated)?;
+        let belongs = |suite: &Suite| {
+            let rest = suite.name().strip_prefix(package);
+            rest.is_some_and(|rest| rest.starts_with(['/', ' ']))
+        };
+        suites = suites
+            .into_iter()
+            .map(|suite| if belongs(&suite) { suite.depending_on(&inputs) } else { suite })
+            .collect();
+    }
+    if spares {
+        let (passed, changed): (Vec<_>, Vec<_>) = suites.into_iter().partition(Suite::has_passed);
+        if !passed.is_empty() {
+            let names: Vec<_> = passed.iter().map(Suite::name).collect();
+            println!("\nunchanged since they passed; --all runs them again: {}", names.join(", "));
+        }
+        suites = changed;
     }
     suites.push(Suite::new("documentation", optimised("test").args(&["--doc"])));
     let place = |suite: &Suite| {
