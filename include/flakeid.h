@@ -387,9 +387,9 @@ typedef struct flakeid_config {
      */
     uint64_t window_fence;
     /**
-     * The system's clock by name: "system", exact to the millisecond; "coarse", a few milliseconds
-     * late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker to
-     * read where the processor allows it. NULL is "system". Not with clock.
+     * The system's clock by name: "gated" (and NULL), exact to the millisecond, and read anew only a
+     * few times a millisecond where the processor's counter allows that; "system", exact, and read
+     * for every ID; or "coarse", a few milliseconds late. None is ahead. Not with clock.
      */
     const char *clock_name;
     /**

@@ -11,8 +11,9 @@ export function toBuffer(id: import('./api').IdInput): Buffer;
 export function fromBuffer(buffer: Buffer): bigint;
 
 /**
- * `system` is exact to the millisecond. So is `gated`, which asks the processor's counter first and
- * costs less. `coarse` is cheaper still, and up to 10 ms late.
+ * `gated` (default) is the system's clock, exact to the millisecond; it asks the processor's counter
+ * first, where it can, and is read anew a few times a millisecond. `system` is read for every ID. `coarse`
+ * is up to 10 ms late.
  */
 export type ClockName = 'system' | 'coarse' | 'gated';
 

@@ -68,7 +68,7 @@ public:
         }
         return set(0, config_.clock, clock.get());
     }
-    // The system's clock by name: "system", "coarse" or "gated".
+    // The system's clock by name: "gated" (default), "system" or "coarse".
     options &clock(std::string name) {
         clock_name_ = detail::whole(std::move(name));
         return *this;
@@ -158,7 +158,7 @@ public:
     lease_options &max_wait(milliseconds duration) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(duration));
     }
-    // The system's clock by name: "system", "coarse" or "gated".
+    // The system's clock by name: "gated" (default), "system" or "coarse".
     lease_options &clock(std::string name) { return keep(clock_name_, std::move(name)); }
     // So many nodes for the one generator: 1, 2, 4, 8 or another power of two.
     lease_options &node_count(std::uint32_t count) { return set(0, config_.node_count, count); }

@@ -63,7 +63,7 @@ class Generator:
         rollback: Literal["continue", "error", "wait", "clock-sequence"] | None = None,
         max_ahead: float | timedelta | None = None,
         max_wait: float | timedelta | None = None,
-        clock: Literal["system", "coarse", "gated"] | ManualClock = "system",
+        clock: Literal["gated", "system", "coarse"] | ManualClock = "gated",
         window: tuple[SupportsIndex, SupportsIndex] | None = None,
     ) -> Self: ...
     def next_id(self) -> int: ...
@@ -369,11 +369,11 @@ def lease(
     sequence_start: SupportsIndex | None = None,
     reuse: bool = True,
     node_count: SupportsIndex = 1,
-    clock: Literal["system", "coarse", "gated"] = "system",
+    clock: Literal["gated", "system", "coarse"] = "gated",
     on_event: Callable[[LeaseEvent], object] | None = None,
 ) -> Generator: ...
 def auto(
-    layout: Layout | str = "twitter", *, clock: Literal["system", "coarse", "gated"] = "system"
+    layout: Layout | str = "twitter", *, clock: Literal["gated", "system", "coarse"] = "gated"
 ) -> Generator: ...
 def _close_leases() -> None: ...
 def _end() -> None: ...

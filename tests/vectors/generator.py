@@ -98,6 +98,7 @@ class Generator:
         default_max_wait_ms = max(DEFAULT_MAX_WAIT_MS, 2 * layout.unit)
         self.max_wait_ms = default_max_wait_ms if max_wait_ms is None else max_wait_ms
         start, fence = window or Window(0, layout.max_tick + 1)
+        self.uses_up_ticks = self.windowed and options.rollback == "continue"
         self.start = self.next = self.ahead_until = start << self.sequence_bits
         self.limit = self.position_of(min(fence, layout.max_tick + 1))
         self.closed = False
@@ -171,7 +172,7 @@ class Generator:
                 raise FlakeIdError(HORIZON_REACHED, horizon=self.layout.horizon)
             raise FlakeIdError(LEASE_EXPIRED, retry_after_ms=self.layout.unit)
         sanctioned = False
-        if self.tick_of(candidate) > now:
+        if self.tick_of(candidate) > now and not self.has_entered(candidate, now):
             candidate, sanctioned = self.judge(candidate, now)
         room = min(self.mask + 1 - self.sequence_of(candidate), self.limit - candidate)
         end = candidate + min(wanted, room)
@@ -179,9 +180,21 @@ class Generator:
         if ahead > 0:
             self.stats.largest_ahead = max(self.stats.largest_ahead, ahead)
         if sanctioned:
-            self.ahead_until = max(self.ahead_until, end)
+            tick_end = self.position_of(self.tick_of(candidate) + 1)
+            self.ahead_until = max(self.ahead_until, tick_end if self.uses_up_ticks else end)
         self.next = end
         return [self.id_at(position) for position in range(candidate, end)]
+
+    def has_entered(self, candidate: int, now: int) -> bool:
+        """Whether the candidate's tick, ahead of the clock, was sanctioned as a whole.
+
+        What is left of it needs no judging, unless it is further ahead than ever.
+        """
+        return (
+            self.uses_up_ticks
+            and candidate == self.next < self.ahead_until
+            and self.tick_of(candidate) - now <= self.stats.largest_ahead
+        )
 
     def read_clock(self) -> int:
         """The clock's tick, if a generator may issue in it at all."""

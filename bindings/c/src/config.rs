@@ -104,9 +104,9 @@ pub struct Config {
     pub window_start: u64,
     /// The tick after the last one it may use (FLAKEID_HAS_WINDOW).
     pub window_fence: u64,
-    /// The system's clock by name: "system", exact to the millisecond; "coarse", a few milliseconds
-    /// late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker to
-    /// read where the processor allows it. NULL is "system". Not with clock.
+    /// The system's clock by name: "gated" (and NULL), exact to the millisecond, and read anew only a
+    /// few times a millisecond where the processor's counter allows that; "system", exact, and read
+    /// for every ID; or "coarse", a few milliseconds late. None is ahead. Not with clock.
     pub clock_name: *const c_char,
     /// NULL, or several nodes instead of one: node_count of them, all different. The generator then
     /// issues node_count times as many IDs per tick, and they still strictly increase. Cannot be

@@ -50,9 +50,9 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///     max_ahead: How far ahead of the clock a window may be used (default: 20 s).
 ///     max_wait: How long a call waits without issuing an ID (default: 1 s or two ticks, whichever
 ///         is longer).
-///     clock: 'system' (default), which is exact; 'coarse', which is faster and a few milliseconds
-///         late; 'gated', which is exact, and faster to read where the processor allows it; or a
-///         ManualClock.
+///     clock: 'gated' (default), the system's clock, exact, and read anew only a few times a millisecond
+///         where the processor allows that; 'system', read for every ID; 'coarse', a few milliseconds
+///         late; or a ManualClock.
 ///     window: (start, fence), the ticks that may be used, fence exclusive (default: all).
 ///
 /// Raises:
@@ -160,7 +160,7 @@ impl Generator {
         text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, \
                           layout='twitter', epoch=None, sequence_mask=None, sequence_start=None, \
                           overflow=None, rollback=None, max_ahead=None, max_wait=None, \
-                          clock='system', window=None)"
+                          clock='gated', window=None)"
     )]
     fn new(
         layout: Option<Chosen>,

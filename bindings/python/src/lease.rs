@@ -47,7 +47,7 @@ use crate::settings;
 ///     sequence_start: As in Generator.
 ///     reuse: False leases only nodes that were never leased before.
 ///     node_count: How many nodes to lease, a power of two, for as many times the IDs per second.
-///     clock: 'system', 'coarse' or 'gated', as in Generator.
+///     clock: 'gated', 'system' or 'coarse', as in Generator.
 ///     on_event: Called with a LeaseEvent for everything that happens to the lease, on the lease's
 ///         thread. A lease with on_event is not shared.
 ///
@@ -65,7 +65,7 @@ use crate::settings;
                       worker=None, nodes=None, layout='twitter', epoch=None, ttl=None, \
                       window=None, max_wait=None, overflow=None, rollback=None, \
                       sequence_mask=None, sequence_start=None, reuse=True, node_count=1, \
-                      clock='system', on_event=None)"
+                      clock='gated', on_event=None)"
 )]
 pub(crate) fn lease(
     py: Python<'_>,
@@ -103,14 +103,14 @@ static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<LeasedGenerator>)>> = Mutex:
 ///
 /// Args:
 ///     layout: A Layout, a preset's name or a descriptor.
-///     clock: 'system', 'coarse' or 'gated', as in Generator.
+///     clock: 'gated', 'system' or 'coarse', as in Generator.
 ///
 /// Raises:
 ///     As lease.
 #[pyfunction]
 #[pyo3(
     signature = (layout = None, *, clock = None),
-    text_signature = "(layout='twitter', *, clock='system')"
+    text_signature = "(layout='twitter', *, clock='gated')"
 )]
 pub(crate) fn auto(
     py: Python<'_>,

@@ -78,7 +78,7 @@ fn clocks_go_by_their_names() {
         assert_eq!(NamedClock::from_any(&clock), Some(clock));
         assert!((SystemClock.unix_ms() - clock.unix_ms()).abs() < 1_000);
     }
-    assert_eq!(NamedClock::default(), NamedClock::System);
+    assert_eq!(NamedClock::default(), NamedClock::Gated);
     assert_eq!(NamedClock::from_any(&SystemClock), Some(NamedClock::System));
     assert_eq!(NamedClock::from_any(&CoarseClock), Some(NamedClock::Coarse));
     assert_eq!(NamedClock::from_any(&GatedClock), Some(NamedClock::Gated));

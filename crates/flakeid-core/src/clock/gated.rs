@@ -7,7 +7,7 @@ use super::{Clock, SystemClock};
 
 /// The system's clock, read a few times a millisecond; in between the processor's cycle counter is
 /// asked whether the millisecond can have ended. Cheaper than [`SystemClock`], and exact to the
-/// millisecond as well.
+/// millisecond as well. The default.
 ///
 /// A reading is never ahead of the system's clock, unless that was set back within the last
 /// millisecond; it is late only if the clock was set forward within the last millisecond, if the

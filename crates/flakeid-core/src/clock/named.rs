@@ -17,11 +17,12 @@ use crate::options::impl_by_name;
 #[non_exhaustive]
 pub enum NamedClock {
     /// [`SystemClock`], exact to the millisecond.
-    #[default]
     System,
     /// [`CoarseClock`], a few milliseconds late.
     Coarse,
-    /// [`GatedClock`], exact to the millisecond and cheaper where the processor allows it.
+    /// [`GatedClock`], exact to the millisecond and cheaper where the processor allows it. What a generator
+    /// reads that is given no clock.
+    #[default]
     Gated,
 }
 

@@ -20,6 +20,17 @@ pub(crate) enum ClockSource {
     Custom(Box<dyn Clock>),
 }
 
+/// What a generator reads that is given no clock.
+#[cfg(feature = "std")]
+impl Default for ClockSource {
+    fn default() -> Self {
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        return Self::of(super::NamedClock::default());
+        #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+        return Self::System;
+    }
+}
+
 impl ClockSource {
     pub(crate) fn of<C: Clock>(clock: C) -> Self {
         let known: &dyn Any = &clock;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::{Clock, sleep};
 
-/// The operating system's clock, exact to the millisecond. The default.
+/// The operating system's clock, exact to the millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

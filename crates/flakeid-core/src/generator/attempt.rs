@@ -3,14 +3,16 @@
 use core::time::Duration;
 
 use super::cell::CLOSED;
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+use super::queue::{Queue, Supply};
 use super::{Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
 
 /// Why an attempt failed, and until when (Unix milliseconds) it is worth waiting, if it is.
-struct Obstacle {
-    error: Error,
-    until: Option<i64>,
+pub(super) struct Obstacle {
+    pub(super) error: Error,
+    pub(super) until: Option<i64>,
 }
 
 impl From<Error> for Obstacle {
@@ -37,6 +39,21 @@ struct Now {
     tick: u64,
 }
 
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+impl Supply for Generator {
+    fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
+        self.attempt(wanted)
+    }
+
+    fn sleep(&self, until: i64, at_most: Duration, exact: bool) {
+        if exact {
+            self.clock.wait_in_parts(until, at_most);
+        } else {
+            self.clock.wait_until(until, at_most);
+        }
+    }
+}
+
 impl Generator {
     #[cold]
     #[inline(never)]
@@ -47,6 +64,29 @@ impl Generator {
     #[cold]
     #[inline(never)]
     pub(super) fn take_waiting(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        if let Some(queue) = &self.queue {
+            return self.take_in_turn(queue, wanted, max_wait);
+        }
+        self.take_alone(wanted, max_wait)
+    }
+
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    fn take_in_turn(&self, queue: &Queue, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
+        // A forked child, whose limit is 0, must not touch the queue: another thread may have had its lock.
+        let joins_at_once = wanted > 1 && queue.is_waiting() && self.limit.get() != 0;
+        if !joins_at_once || max_wait.is_zero() {
+            match self.attempt(wanted) {
+                Ok(run) => return Ok(run),
+                Err(Obstacle { until: Some(_), .. }) if !max_wait.is_zero() => {}
+                Err(obstacle) => return Err(obstacle.error),
+            }
+        }
+        self.cell.count_wait();
+        queue.take(self, wanted, max_wait)
+    }
+
+    fn take_alone(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
         let mut spent = Duration::ZERO;
         loop {
             let Obstacle { error, until } = match self.attempt(wanted) {
@@ -71,7 +111,7 @@ impl Generator {
 
     /// Takes up to `wanted` positions of one tick, or says what stands in the way. State changes
     /// only when positions are taken.
-    fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
+    pub(super) fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         let mut word = self.cell.load();
         loop {
             let limit = self.limit.get();
@@ -106,7 +146,9 @@ impl Generator {
             let tick = self.shape.tick(first);
             if sanctioned {
                 // Before the swap: who sees the position must not take it for a rollback.
-                self.cell.sanction(first + count);
+                let end =
+                    if self.runs_ahead { self.shape.position(tick + 1) } else { first + count };
+                self.cell.sanction(end);
             }
             if self.cell.swap(word, self.cell.join(clock_sequence, first + count)) {
                 if tick > now.tick {

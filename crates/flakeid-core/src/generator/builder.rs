@@ -132,7 +132,7 @@ impl GeneratorBuilder {
         self
     }
 
-    /// The clock: the system's unless set. On a clock of your own, or a
+    /// The clock: the system's, by way of [`GatedClock`](crate::GatedClock), unless set. On a clock of your own, or a
     /// [`ManualClock`](crate::ManualClock), a generator shares its position with no other.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Some(ClockSource::of(clock));
@@ -197,6 +197,9 @@ impl GeneratorBuilder {
         let cell = if shared { shared_cell(&layout, &nodes, make)? } else { Arc::new(make()) };
         let fence = window.map_or(u64::MAX, |window| window.fence());
         Ok(Generator {
+            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+            queue: clock.is_system().then(|| Box::new(super::queue::Queue::new())),
+            runs_ahead: window.is_some() && self.policy.rollback == Rollback::Continue,
             has_clock_sequences: cell.has_clock_sequences(),
             cell,
             limit: Limit::new(limit_of(&layout, &shape, fence)),
@@ -245,7 +248,7 @@ impl GeneratorBuilder {
             return Ok(clock);
         }
         #[cfg(feature = "std")]
-        return Ok(ClockSource::System);
+        return Ok(ClockSource::default());
         #[cfg(not(feature = "std"))]
         Err(Error::invalid_option(
             "clock",

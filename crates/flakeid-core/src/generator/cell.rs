@@ -150,6 +150,10 @@ impl Cell {
         self.ahead_until.fetch_max(until, Ordering::AcqRel);
     }
 
+    pub(super) fn largest_ahead(&self) -> u64 {
+        self.largest_ahead.load(Ordering::Relaxed)
+    }
+
     pub(super) fn count_ahead(&self, ticks: u64) {
         self.largest_ahead.fetch_max(ticks, Ordering::Relaxed);
     }
@@ -185,7 +189,8 @@ impl Cell {
 pub struct Stats {
     /// Calls, or stalls within a `fill`, that had to wait.
     pub waits: u64,
-    /// Times the clock was seen to go back.
+    /// Times the clock was seen to go back. A generator that may issue ahead of the clock (a window, and
+    /// the policy `continue`) looks for it once in a tick then.
     pub rollbacks: u64,
     /// The furthest that an ID's tick was ahead of the clock, in ticks.
     pub largest_ahead: u64,

@@ -12,6 +12,10 @@ mod loom_models;
 mod loom_twin;
 mod node_choice;
 mod policy;
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+mod queue;
+#[cfg(all(test, loom))]
+mod queue_models;
 #[cfg(any(not(loom), test))]
 mod registry;
 mod several;
@@ -85,11 +89,16 @@ pub struct Generator {
     start: SequenceStart,
     has_clock_sequences: bool,
     shared: bool,
+    /// Whether a tick ahead of the clock that was once entered may be used up.
+    runs_ahead: bool,
     pub(crate) policy: Policy,
     max_ahead: u64,
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
+    /// On the system's clock alone: others may need another thread to go on.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    queue: Option<Box<queue::Queue>>,
 }
 
 impl Generator {
@@ -317,11 +326,12 @@ impl Generator {
     }
 
     /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
-    /// earlier place in it, a sequence number left, below the limit. Whatever is not so plain is
+    /// earlier place in it, a sequence number left, below the limit; or a tick ahead of the clock that
+    /// `attempt` has entered, where the policies have no more to say about the rest of it. Whatever is not so plain is
     /// left to [`attempt`](Self::attempt), which does the same with all the rules.
     #[inline(always)]
     fn take(&self, wanted: u64) -> Option<Run> {
-        if self.has_clock_sequences {
+        if self.has_clock_sequences || wanted > 1 && self.others_wait() {
             return None;
         }
         // The clock first: its code waits for earlier loads, so loading the word before it costs
@@ -332,14 +342,30 @@ impl Generator {
             return None;
         }
         let tick = if self.unit == 1 { since } else { since / self.unit };
-        let limit = self.limit.get().min(self.shape.position(tick + 1));
+        let limit = self.limit.get();
+        let mut end = limit.min(self.shape.position(tick + 1));
         let word = self.cell.load();
-        let run = self.plan(word, tick, limit, wanted)?;
-        if self.cell.swap(word, run.end()) {
-            Some(run)
-        } else {
-            self.take_again(tick, limit, wanted)
-        }
+        let run = match self.plan(word, tick, end, wanted) {
+            Some(run) => run,
+            // Further ahead than ever is for `attempt` to note.
+            None if self.runs_ahead
+                && self.shape.tick(word).wrapping_sub(tick) <= self.cell.largest_ahead() =>
+            {
+                end = limit.min(self.cell.ahead_until());
+                self.plan(word, tick, end, wanted)?
+            }
+            None => return None,
+        };
+        if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
+    }
+
+    /// Whether calls wait for IDs, which one that wants several must not overtake.
+    #[inline(always)]
+    fn others_wait(&self) -> bool {
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        return self.queue.as_ref().is_some_and(|queue| queue.is_waiting());
+        #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
+        false
     }
 
     /// Another thread was faster. Out of the way of the first try, which usually succeeds.

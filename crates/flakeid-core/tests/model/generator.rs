@@ -158,7 +158,12 @@ impl Model {
             let kind = ErrorKind::LeaseExpired;
             return Step::Stuck(Failure { kind, retry_after_ms, by_ms: None }, None);
         }
-        if tick > now {
+        // Of a tick that was entered, the rest is issued without looking at the notes.
+        let entered = self.may_use_up_ticks()
+            && first == self.next
+            && first < self.ahead_until
+            && tick - now <= self.largest_ahead;
+        if tick > now && !entered {
             let issued = (self.next - 1).div_euclid(per_tick);
             match self.judge(now, issued, tick) {
                 Ok(Leave::Ahead) => sanctioned = self.options.window.is_some(),
@@ -172,9 +177,14 @@ impl Model {
         }
         let issued = self.issue(first, now, wanted);
         if sanctioned {
-            self.ahead_until = self.ahead_until.max(self.next);
+            let end = if self.may_use_up_ticks() { (tick + 1) * per_tick } else { self.next };
+            self.ahead_until = self.ahead_until.max(end);
         }
         issued
+    }
+
+    fn may_use_up_ticks(&self) -> bool {
+        self.options.window.is_some() && self.options.policy.rollback == Rollback::Continue
     }
 
     fn issue(&mut self, first: i128, now: i128, wanted: usize) -> Step {

@@ -179,7 +179,7 @@ impl LeaseBuilder {
         self
     }
 
-    /// The clock: the system's exact one unless set. One of your own is also the clock of stores
+    /// The clock: the system's, by way of [`GatedClock`](flakeid_core::GatedClock), unless set. One of your own is also the clock of stores
     /// that have none (`SQLite`), and such a lease is shared with no other generator.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = LeaseClock::new(clock);

@@ -77,7 +77,7 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 impl Default for LeaseClock {
     fn default() -> Self {
-        Self::new(SystemClock)
+        Self::new(NamedClock::default())
     }
 }
 

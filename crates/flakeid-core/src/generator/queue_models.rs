@@ -1,0 +1,95 @@
+//! Every interleaving of calls in the queue, tried by loom, whose condition variables wake nobody without being told
+//! to: a call that is forgotten shows as a deadlock. And a twin that forgets to tell, which loom has to refute.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use loom::thread;
+
+use super::Run;
+use super::attempt::Obstacle;
+use super::queue::{Queue, Supply};
+use crate::Error;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Ticks of two positions, of which the first is used up; the next one begins when a call sleeps.
+struct Ticks {
+    next: AtomicU64,
+    end: AtomicU64,
+    /// After this many positions waiting is of no use.
+    last: u64,
+}
+
+impl Ticks {
+    fn until(last: u64) -> Self {
+        Self { next: AtomicU64::new(2), end: AtomicU64::new(2), last }
+    }
+}
+
+impl Supply for Ticks {
+    fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
+        // One call at a time attempts, under the queue's lock.
+        let (first, end) = (self.next.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
+        if first == self.last {
+            return Err(Error::closed().into());
+        }
+        let count = wanted.min(end - first);
+        if count == 0 {
+            return Err(Obstacle {
+                error: Error::sequence_exhausted(Duration::ZERO),
+                until: Some(0),
+            });
+        }
+        self.next.store(first + count, Ordering::Relaxed);
+        Ok(Run { first, count, clock_sequence: 0 })
+    }
+
+    fn sleep(&self, _until: i64, _at_most: Duration, _exact: bool) {
+        self.end.fetch_add(2, Ordering::Relaxed);
+    }
+}
+
+/// Calls that want so many, each in a thread, until the supply ends after `last`: what they get.
+fn calls(queue: Queue, last: u64, wanted: [u64; 2], mine: u64) -> Vec<Run> {
+    let shared = Arc::new((queue, Ticks::until(last)));
+    let threads = wanted.map(|wanted| {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || shared.0.take(&shared.1, wanted, Duration::MAX).ok())
+    });
+    let mine = shared.0.take(&shared.1, mine, Duration::MAX).ok();
+    let others = threads.map(|thread| thread.join().unwrap());
+    assert!(!shared.0.is_waiting());
+    others.into_iter().chain([mine]).flatten().collect()
+}
+
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(check);
+}
+
+fn assert_apart(mut runs: Vec<Run>) {
+    runs.sort_by_key(|run| run.first);
+    assert!(runs.windows(2).all(|pair| pair[0].end() <= pair[1].first), "{runs:?}");
+}
+
+#[test]
+fn loom_every_call_in_the_queue_is_served() {
+    model(|| {
+        let runs = calls(Queue::new(), u64::MAX, [1, 2], 1);
+        assert_eq!(runs.len(), 3);
+        assert_apart(runs);
+    });
+}
+
+#[test]
+fn loom_every_call_in_the_queue_learns_that_waiting_is_of_no_use() {
+    model(|| assert_apart(calls(Queue::new(), 4, [1, 2], 2)));
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_refutes_a_queue_that_tells_nobody() {
+    model(|| assert_apart(calls(Queue::that_tells_nobody(), u64::MAX, [1, 2], 1)));
+}

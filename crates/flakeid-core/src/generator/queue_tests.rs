@@ -1,0 +1,167 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Call, Queue, Supply, shares};
+use crate::generator::Run;
+use crate::generator::attempt::Obstacle;
+use crate::{Error, ErrorKind, Generator, Id, Layout};
+
+const PATIENT: Duration = Duration::from_secs(60);
+
+fn divided(wanted: &[u64], count: u64) -> Vec<u64> {
+    let calls: Vec<Call> = wanted.iter().map(|&wanted| Call { ticket: 0, wanted }).collect();
+    shares(&calls, count)
+}
+
+#[test]
+fn a_tick_is_divided_evenly_and_wholly() {
+    assert_eq!(divided(&[1, 1, 1], 3), [1, 1, 1]);
+    assert_eq!(divided(&[4_096, 1], 4_096), [4_095, 1]);
+    assert_eq!(divided(&[4_096, 4_096], 4_096), [2_048, 2_048]);
+    assert_eq!(divided(&[4_096, 10, 4_096, 1], 101), [45, 10, 45, 1]);
+    assert_eq!(divided(&[2, 2, 2], 4), [2, 1, 1]);
+    assert_eq!(divided(&[7], 7), [7]);
+}
+
+/// Ticks of eight positions. The next one begins when somebody sleeps, and not before so many calls wait.
+struct Ticks<'a> {
+    queue: &'a Queue,
+    crowd: u64,
+    next: AtomicU64,
+    end: AtomicU64,
+    sleeps: AtomicU64,
+}
+
+impl<'a> Ticks<'a> {
+    fn used_up(queue: &'a Queue, crowd: u64) -> Self {
+        let [next, end, sleeps] = [8, 8, 0].map(AtomicU64::new);
+        Self { queue, crowd, next, end, sleeps }
+    }
+}
+
+impl Supply for Ticks<'_> {
+    fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
+        let left = self.end.load(Ordering::SeqCst) - self.next.load(Ordering::SeqCst);
+        let count = wanted.min(left);
+        if count == 0 {
+            let error = Error::sequence_exhausted(Duration::from_millis(1));
+            return Err(Obstacle { error, until: Some(0) });
+        }
+        let first = self.next.fetch_add(count, Ordering::SeqCst);
+        Ok(Run { first, count, clock_sequence: 0 })
+    }
+
+    fn sleep(&self, _until: i64, at_most: Duration, _exact: bool) {
+        self.sleeps.fetch_add(1, Ordering::SeqCst);
+        let start = Instant::now();
+        while self.queue.length.load(Ordering::SeqCst) < self.crowd {
+            if start.elapsed() > at_most {
+                return;
+            }
+            thread::yield_now();
+        }
+        let end = self.end.fetch_add(8, Ordering::SeqCst);
+        self.next.store(end, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_wants_a_whole_tick_leaves_one_for_each_of_the_others() {
+    let queue = Queue::new();
+    let ticks = Ticks::used_up(&queue, 3);
+    let take = |wanted| queue.take(&ticks, wanted, PATIENT).unwrap();
+    let mut runs = thread::scope(|scope| {
+        let calls = [8, 1, 1].map(|wanted| scope.spawn(move || (wanted, take(wanted))));
+        calls.map(|call| call.join().unwrap())
+    });
+    assert_eq!(runs.map(|(wanted, run)| (wanted, run.count)), [(8, 6), (1, 1), (1, 1)]);
+    runs.sort_by_key(|(_, run)| run.first);
+    let ends = runs.map(|(_, run)| (run.first, run.end()));
+    assert_eq!((ends[0].0, ends[2].1), (8, 16), "one tick for all");
+    assert!(ends[0].1 == ends[1].0 && ends[1].1 == ends[2].0, "side by side: {ends:?}");
+    assert_eq!(ticks.sleeps.load(Ordering::SeqCst), 1, "one slept for all");
+    assert!(!queue.is_waiting());
+}
+
+#[test]
+fn more_calls_than_a_tick_has_ids_are_served_in_turn() {
+    let queue = Queue::new();
+    let ticks = Ticks::used_up(&queue, 0);
+    let mut firsts: Vec<u64> = thread::scope(|scope| {
+        let one = || queue.take(&ticks, 1, PATIENT).unwrap().first;
+        let calls: Vec<_> = (0..30).map(|_| scope.spawn(one)).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts.len(), 30);
+}
+
+#[test]
+fn who_has_waited_long_enough_leaves() {
+    let queue = Queue::new();
+    let ticks = Ticks::used_up(&queue, 3);
+    let start = Instant::now();
+    let error = queue.take(&ticks, 1, Duration::from_millis(20)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
+    assert!(start.elapsed() >= Duration::from_millis(20));
+    assert!(!queue.is_waiting());
+    // A call that leaves while another leads has no part in what comes.
+    let runs = thread::scope(|scope| {
+        let take = |wanted, max_wait| queue.take(&ticks, wanted, max_wait);
+        let leader = scope.spawn(move || take(8, PATIENT));
+        while !queue.is_waiting() {
+            thread::yield_now();
+        }
+        let hasty = take(1, Duration::from_millis(1));
+        assert_eq!(hasty.unwrap_err().kind(), ErrorKind::SequenceExhausted);
+        let another = scope.spawn(move || take(1, PATIENT));
+        let last = take(1, PATIENT).unwrap();
+        [leader.join().unwrap().unwrap(), another.join().unwrap().unwrap(), last]
+    });
+    assert_eq!(runs.map(|run| run.count), [6, 1, 1]);
+    assert!(!queue.is_waiting());
+}
+
+#[test]
+fn what_waiting_cannot_mend_ends_every_call() {
+    let generator = Generator::builder(Layout::TWITTER)
+        .node(1)
+        .window(crate::Window::new(0, 2).unwrap())
+        .build()
+        .unwrap();
+    let kinds = thread::scope(|scope| {
+        let call = || generator.next_id().unwrap_err().kind();
+        [scope.spawn(call), scope.spawn(call)].map(|call| call.join().unwrap())
+    });
+    assert_eq!(kinds, [ErrorKind::LeaseExpired; 2]);
+}
+
+/// On the real clock, with a filler beside: nothing is repeated, and the singles come through.
+#[test]
+fn ids_at_the_ceiling_are_distinct_whoever_takes_them() {
+    let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();
+    let generator = Generator::new(layout, 900).unwrap();
+    let mut ids: Vec<Id> = thread::scope(|scope| {
+        let filler = scope.spawn(|| {
+            let mut ids = vec![Id::default(); 400];
+            assert_eq!(generator.fill(&mut ids).unwrap(), ids.len());
+            ids
+        });
+        let single = || (0..50).map(|_| generator.next_id().unwrap()).collect::<Vec<Id>>();
+        let singles = [scope.spawn(single), scope.spawn(single), scope.spawn(single)];
+        let mut ids = filler.join().unwrap();
+        assert!(ids.is_sorted(), "those of one call rise");
+        for single in singles {
+            let of_one = single.join().unwrap();
+            assert!(of_one.is_sorted(), "those of one thread rise");
+            ids.extend(of_one);
+        }
+        ids
+    });
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 550);
+    assert!(generator.stats().waits >= 60, "{:?}", generator.stats());
+}
