@@ -90,6 +90,29 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// Single calls of one thread, while another fills arrays on the same generator.
+    fn beside_a_filler(name: &'static str, generator: &'a Generator) -> Self {
+        let single = move || {
+            Box::new(move || {
+                black_box(subject::next(generator));
+                1_u64
+            }) as Box<dyn FnMut() -> u64 + 'a>
+        };
+        let filler = move || {
+            let mut ids = vec![Id::from_u64(0); FILL];
+            Box::new(move || subject::fill(generator, black_box(&mut ids)))
+                as Box<dyn FnMut() -> u64 + 'a>
+        };
+        let run = move |length| {
+            let threads = AtomicU64::new(0);
+            let window = window::run(2, length, || {
+                if threads.fetch_add(1, Ordering::Relaxed) == 0 { filler() } else { single() }
+            });
+            (window, window::timed_beside(1, TIMED * length, single, filler))
+        };
+        Self { run: Box::new(run), ..Self::single(name, 1, || 0) }
+    }
+
     fn sample(&mut self, length: Duration) {
         let (window, calls) = (self.run)(length);
         self.rate.push(window.ids_per_second() / self.cap);
@@ -133,6 +156,9 @@ impl<'a> Row<'a> {
 pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let next = subject::twitter(1)?;
     let next_two = subject::twitter(2)?;
+    let next_eight = subject::twitter(5)?;
+    let beside = subject::twitter(6)?;
+    let borrowing = subject::borrowing(7)?;
     let fill = subject::twitter(3)?;
     let fill_two = subject::twitter(4)?;
     let four = subject::twitter_of_four([16, 17, 18, 19])?;
@@ -149,6 +175,8 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Row { kind: Kind::Other, ..bound() },
         Row::single("flakeid `next_id`", 1, || subject::next(&next)),
         Row::single("flakeid `next_id`, 2 threads", 2, || subject::next(&next_two)),
+        Row::single("flakeid `next_id`, 8 threads", 8, || subject::next(&next_eight)),
+        Row::beside_a_filler("flakeid `next_id`, beside a thread in `fill` of 4096", &beside),
         Row::fill("flakeid `fill` of 4096", 1, &fill),
         Row::fill("flakeid `fill` of 4096, 2 threads", 2, &fill_two),
         Row { cap: 4.0 * CAP, ..Row::single(FOUR, 1, || subject::next(&four)) },
@@ -180,6 +208,10 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             }
         }),
         Row { kind: Kind::Borrowed, ..scru64(&ahead) },
+        Row {
+            kind: Kind::Borrowed,
+            ..Row::single("flakeid `next_id`, borrowing in a window", 1, || subject::next(&borrowing))
+        },
     ];
     for round in 1..=plan.rounds {
         eprintln!("rust: round {round} of {}", plan.rounds);
@@ -257,8 +289,10 @@ fn scru64(ahead: &AtomicU64) -> Row<'_> {
 }
 
 fn targets(rows: &[Row<'_>]) -> Vec<Target> {
-    let [_, next, _, fill, fill_two, four, ..] = rows else { return Vec::new() };
-    let of = |id, what, row: &Row<'_>, cpu| {
+    let [_, next, two, eight, beside, fill, fill_two, four, .., borrowing] = rows else {
+        return Vec::new();
+    };
+    let of = |id, what: &str, row: &Row<'_>, cpu| {
         let (rate, used) = (row.rate.median(), row.cpu.median());
         [
             Target::at_least(id, format!("{what}: share of 4.096 M/s"), 0.995, rate),
@@ -268,6 +302,18 @@ fn targets(rows: &[Row<'_>]) -> Vec<Target> {
     let waits = "`next_id` at the cap: p99.9 of the calls that waited, ms";
     let mut targets = Vec::from(of("R7", "`next_id` at the cap", next, 0.30));
     targets.push(Target::at_most("Waits", waits, 1.3, next.waits()));
+    for (what, row, most) in [
+        ("2 threads", two, 3.0),
+        ("8 threads", eight, 3.0),
+        // Two ticks more.
+        ("beside a filler", beside, 5.0),
+    ] {
+        targets.extend(of("Fair", &format!("`next_id` at the cap, {what}"), row, 0.40));
+        let what = format!("`next_id` at the cap, {what}: p99.9 of the calls that waited, ms");
+        targets.push(Target::at_most("Fair", what, most, row.waits()));
+    }
+    let what = "`next_id` that borrows: M IDs/s";
+    targets.push(Target::at_least("Borrow", what, 60.0, borrowing.rate.median() * CAP / 1e6));
     targets.extend(of("R8", "`fill` at the cap, 1 thread", fill, 0.05));
     targets.extend(of("R8", "`fill` at the cap, 2 threads", fill_two, 0.05));
     let what = "`next_id` of four nodes at the cap: share of 16.384 M/s";

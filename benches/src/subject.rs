@@ -5,8 +5,11 @@
 
 use std::error::Error;
 use std::fmt::Display;
+use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Clock, Generator, Id, Layout, LocalGenerator};
+use flakeid_core::{
+    CachedGenerator, Clock, Generator, Id, Layout, LocalGenerator, Overflow, Policy, Window,
+};
 
 use crate::clock;
 
@@ -49,6 +52,15 @@ pub(crate) fn roomy() -> Result<Generator, Box<dyn Error>> {
 /// 12 sequence bits: 4096 IDs a millisecond.
 pub(crate) fn twitter(node: u64) -> Result<Generator, Box<dyn Error>> {
     Ok(Generator::new(Layout::TWITTER, node)?)
+}
+
+/// The same in a window, where a full tick is no reason to wait: up to a day ahead of the clock.
+pub(crate) fn borrowing(node: u64) -> Result<Generator, Box<dyn Error>> {
+    let layout = Layout::TWITTER;
+    let window = Window::new(layout.tick_at(clock::unix_ms().cast_signed())?, layout.max_tick())?;
+    let policy = Policy { overflow: Overflow::Borrow, ..Policy::default() };
+    let builder = Generator::builder(layout).node(node).window(window).policy(policy);
+    Ok(builder.max_ahead(Duration::from_secs(86_400)).build()?)
 }
 
 /// Four nodes: 16,384 IDs a millisecond.

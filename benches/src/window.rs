@@ -72,26 +72,39 @@ pub(crate) fn run<W: FnMut() -> u64>(
     sum
 }
 
-/// How long single calls of one thread took, while so many `others` make the same calls. A window of its own, because timing a call costs as much as it.
+/// How long single calls of one thread took, while so many `others` make the same calls. A window of its own,
+/// because timing a call costs as much as it.
 pub(crate) fn timed<W: FnMut() -> u64>(
     others: usize,
     length: Duration,
     worker: impl Fn() -> W + Sync,
 ) -> Histogram {
+    timed_beside(others, length, &worker, &worker)
+}
+
+/// As [`timed`], while the others make calls of another kind.
+pub(crate) fn timed_beside<W: FnMut() -> u64, O: FnMut() -> u64>(
+    others: usize,
+    length: Duration,
+    worker: impl Fn() -> W + Sync,
+    other: impl Fn() -> O + Sync,
+) -> Histogram {
     let places = AtomicUsize::new(0);
     let parts = side_by_side(others + 1, length, |stop, start| {
-        let mut call = worker();
         let timing = places.fetch_add(1, Ordering::Relaxed) == 0;
         let mut histogram = Histogram::new();
-        start.wait();
-        // The first call of a generator may wait for its first tick; that is not the steady state.
-        call();
         if !timing {
+            let mut call = other();
+            start.wait();
             while !stop.load(Ordering::Relaxed) {
                 call();
             }
             return histogram;
         }
+        let mut call = worker();
+        start.wait();
+        // The first call of a generator may wait for its first tick; that is not the steady state.
+        call();
         let mut before = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             call();

@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::cell::CLOSED;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 use super::queue::{Queue, Supply};
-use super::{Generator, Overflow, Rollback, Run};
+use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
 
@@ -146,8 +146,11 @@ impl Generator {
             let tick = self.shape.tick(first);
             if sanctioned {
                 // Before the swap: who sees the position must not take it for a rollback.
-                let end =
-                    if self.runs_ahead { self.shape.position(tick + 1) } else { first + count };
+                let end = if self.ahead >= Ahead::Tick {
+                    self.shape.position(tick + 1)
+                } else {
+                    first + count
+                };
                 self.cell.sanction(end);
             }
             if self.cell.swap(word, self.cell.join(clock_sequence, first + count)) {

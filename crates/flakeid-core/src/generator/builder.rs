@@ -8,7 +8,7 @@ use super::cell::Cell;
 use super::node_choice::NodeChoice;
 use super::shape::Shape;
 use super::start::SequenceStart;
-use super::{Generator, Overflow, Policy, Rollback, Window, limit_of};
+use super::{Ahead, Generator, Overflow, Policy, Rollback, Window, limit_of};
 use crate::calendar::whole_ms;
 use crate::clock::{Clock, ClockSource};
 use crate::fork::Limit;
@@ -196,10 +196,17 @@ impl GeneratorBuilder {
         let shared = window.is_none() && clock.is_system();
         let cell = if shared { shared_cell(&layout, &nodes, make)? } else { Arc::new(make()) };
         let fence = window.map_or(u64::MAX, |window| window.fence());
+        let ahead = match (window, self.policy) {
+            (Some(_), Policy { rollback: Rollback::Continue, overflow: Overflow::Borrow }) => {
+                Ahead::Borrow
+            }
+            (Some(_), Policy { rollback: Rollback::Continue, .. }) => Ahead::Tick,
+            _ => Ahead::Each,
+        };
         Ok(Generator {
             #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
             queue: clock.is_system().then(|| Box::new(super::queue::Queue::new())),
-            runs_ahead: window.is_some() && self.policy.rollback == Rollback::Continue,
+            ahead,
             has_clock_sequences: cell.has_clock_sequences(),
             cell,
             limit: Limit::new(limit_of(&layout, &shape, fence)),

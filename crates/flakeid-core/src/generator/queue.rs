@@ -95,8 +95,8 @@ impl Queue {
                 return supply.attempt(wanted).map_err(|obstacle| obstacle.error);
             }
             if state.led {
-                let waited = self.changed.wait_timeout(state, left);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let woken = self.changed.wait_timeout(state, left);
+                state = woken.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
             match state.serve(supply) {
@@ -181,4 +181,5 @@ fn shares(calls: &[Call], count: u64) -> Vec<u64> {
 
 #[cfg(all(test, not(loom)))]
 #[path = "queue_tests.rs"]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests;

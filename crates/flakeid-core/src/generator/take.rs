@@ -1,0 +1,128 @@
+//! The fast path: what stands between a call and an ID if nothing does.
+
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+use super::shape::Run;
+use super::{Ahead, Generator};
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+use crate::clock::CoarseClock;
+use crate::sync::back_off;
+
+/// By how much the kernel's last tick may be behind the clock, in milliseconds, and one for its rounding.
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+const LATEST_COARSE_MS: i64 = 11;
+
+impl Generator {
+    /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
+    /// earlier place in it, a sequence number left, below the limit; or a tick ahead of the clock that
+    /// `attempt` has entered, where the policies have no more to say about the rest of it. Whatever is not so plain is
+    /// left to [`attempt`](Self::attempt), which does the same with all the rules.
+    #[inline(always)]
+    pub(super) fn take(&self, wanted: u64) -> Option<Run> {
+        if self.has_clock_sequences || wanted > 1 && self.others_wait() {
+            return None;
+        }
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        if self.ahead == Ahead::Borrow
+            && let Some(run) = self.take_borrowed(wanted)
+        {
+            return Some(run);
+        }
+        // The clock first: its code waits for earlier loads, so loading the word before it costs
+        // a fifth more.
+        let since = self.clock.unix_ms().wrapping_sub(self.epoch).cast_unsigned();
+        // One comparison for both ends: what is before the epoch wraps to more than any span.
+        if since >= self.span {
+            return None;
+        }
+        let tick = if self.unit == 1 { since } else { since / self.unit };
+        let limit = self.limit.get();
+        let mut end = limit.min(self.shape.position(tick + 1));
+        let word = self.cell.load();
+        let run = match self.plan(word, tick, end, wanted) {
+            Some(run) => run,
+            // Further ahead than ever is for `attempt` to note.
+            None if self.ahead >= Ahead::Tick
+                && self.shape.tick(word).wrapping_sub(tick) <= self.cell.largest_ahead() =>
+            {
+                end = limit.min(self.cell.ahead_until());
+                self.plan(word, tick, end, wanted)?
+            }
+            None => return None,
+        };
+        if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
+    }
+
+    /// As `take`, while the word is so far ahead that the kernel's last tick is enough to know that the clock has not
+    /// caught up.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[inline]
+    fn take_borrowed(&self, wanted: u64) -> Option<Run> {
+        if !self.clock.is_system() {
+            return None;
+        }
+        let latest = CoarseClock::now().0 + LATEST_COARSE_MS;
+        let since = latest.wrapping_sub(self.epoch).cast_unsigned();
+        if since >= self.span {
+            return None;
+        }
+        let tick = if self.unit == 1 { since } else { since / self.unit };
+        let word = self.cell.load();
+        let ahead = self.shape.tick(word).checked_sub(tick + 1)?;
+        if ahead > self.cell.largest_ahead() {
+            return None;
+        }
+        let end = self.limit.get().min(self.cell.ahead_until());
+        let run = self.plan(word, tick, end, wanted)?;
+        self.cell.swap(word, run.end()).then_some(run)
+    }
+
+    /// Whether calls wait for IDs, which one that wants several must not overtake.
+    #[inline(always)]
+    fn others_wait(&self) -> bool {
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        return self.queue.as_ref().is_some_and(|queue| queue.is_waiting());
+        #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
+        false
+    }
+
+    /// Another thread was faster. Out of the way of the first try, which usually succeeds.
+    #[cold]
+    #[inline(never)]
+    fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
+        loop {
+            back_off();
+            // Anew: the word that was found is old after the pause, and a thread that tried with
+            // it would lose again, and again.
+            let word = self.cell.load();
+            let run = self.plan(word, tick, limit, wanted)?;
+            if self.cell.swap(word, run.end()) {
+                return Some(run);
+            }
+        }
+    }
+
+    /// What to take when the word is this and the clock in that tick, if nothing stands in the way.
+    #[inline(always)]
+    fn plan(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
+        let first = if word <= self.shape.position(tick) { self.start_of(tick) } else { word };
+        let sequence = self.shape.sequence(first);
+        if first >= limit || sequence > self.sequence_mask {
+            return None;
+        }
+        // Limits lie between ticks, so the end of the sequence is the nearer one.
+        let count = wanted.min(self.sequence_mask - sequence + 1);
+        Some(Run { first, count, clock_sequence: 0 })
+    }
+
+    /// The first position used in a tick of which nothing was used.
+    #[inline]
+    pub(super) fn start_of(&self, tick: u64) -> u64 {
+        self.shape.position(tick) | self.start.of_tick(tick)
+    }
+}
+
+#[cfg(all(test, not(loom), feature = "std"))]
+#[path = "take_tests.rs"]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;
