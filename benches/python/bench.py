@@ -33,7 +33,7 @@ import flakeid
 PER_CALL = "t41.n1.s21@0/1ms"
 OF_RING = "t41.n1.s21@1/1ms"
 # Generators of one layout and node share their position, and one that is late has to catch up.
-GATED, COARSE = "t41.n1.s21@2/1ms", "t41.n1.s21@3/1ms"
+SYSTEM, COARSE = "t41.n1.s21@2/1ms", "t41.n1.s21@3/1ms"
 PER_ARRAY = "t30.s33@1104537600000/1s"
 
 #: Runs a statement so many times and returns the nanoseconds.
@@ -191,7 +191,7 @@ def run(quick: bool, file: pathlib.Path | None, store: pathlib.Path) -> None:
     floor = flakeid_floor.Floor()
     generator = flakeid.Generator(node=1, layout=PER_CALL)
     coarse = flakeid.Generator(node=1, layout=COARSE, clock="coarse")
-    gated = flakeid.Generator(node=1, layout=GATED, clock="gated")
+    system = flakeid.Generator(node=1, layout=SYSTEM, clock="system")
     local = generator.local()
     cached = flakeid.CachedGenerator(flakeid.Generator(node=1, layout=OF_RING))
     leased = flakeid.lease(f"sqlite://{store}", layout=PER_CALL)
@@ -208,7 +208,7 @@ def run(quick: bool, file: pathlib.Path | None, store: pathlib.Path) -> None:
     least = Row("**P**: an empty pyo3 method that returns an int", timed("o.one()", o=floor))
     next_id = Row("**flakeid** `next_id()`", timed("o.next_id()", o=generator))
     next_leased = Row("**flakeid** `next_id()`, leased on SQLite", timed("o.next_id()", o=leased))
-    next_gated = Row("**flakeid** `next_id()`, `clock='gated'`", timed("o.next_id()", o=gated))
+    next_system = Row("**flakeid** `next_id()`, `clock='system'`", timed("o.next_id()", o=system))
     next_coarse = Row("**flakeid** `next_id()`, `clock='coarse'`", timed("o.next_id()", o=coarse))
     next_local = Row("**flakeid** `local().next_id()`", timed("o.next_id()", o=local))
     next_cached = Row("**flakeid** `CachedGenerator`, `next_id()`", timed("o.next_id()", o=cached))
@@ -219,7 +219,7 @@ def run(quick: bool, file: pathlib.Path | None, store: pathlib.Path) -> None:
     fast7 = Row("`uuid_utils.uuid7()`", timed("o.uuid7()", o=uuid_utils))
     uuid4 = Row("`uuid.uuid4()`", timed("o.uuid4()", o=uuid))
     snow = Row("snowflake-id `next(generator)`", timed("next(o)", o=peer))
-    fast = [next_gated, next_coarse, next_local, next_cached]
+    fast = [next_system, next_coarse, next_local, next_cached]
     calls = [loop, least, next_id, next_leased, *fast, next_item, count_item, time_ns]
     calls += [fast4, fast7, uuid4, snow]
     progress("single calls")
@@ -275,7 +275,7 @@ def run(quick: bool, file: pathlib.Path | None, store: pathlib.Path) -> None:
     print("\n## Targets\n\n| | target | here | met |\n|---|---|---:|---|")
     report.target("P1", "`local().next_id()` / P", ratio(next_local, least), 1.2)
     report.target("P1", "`next_id()` with `clock='coarse'` / P", ratio(next_coarse, least), 1.2)
-    report.target("P2", "`next_id()` / P", ratio(next_id, least), 2.2)
+    report.target("P2", "`next_id()` / P", ratio(next_id, least), 1.45)
     net = statistics.median(
         (a - c) / (b - c)
         for a, b, c in zip(next_id.samples, least.samples, loop.samples, strict=True)

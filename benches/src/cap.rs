@@ -163,12 +163,10 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let fill_two = subject::twitter(4)?;
     let four = subject::twitter_of_four([16, 17, 18, 19])?;
     let four_fill = subject::twitter_of_four([20, 21, 22, 23])?;
-    let yielding = rivals::ferroid_atomic::<FerroidTwitter>();
-    let sleeping = rivals::ferroid_atomic::<FerroidTwitter>();
+    let [yielding, sleeping] = [(); 2].map(|()| rivals::ferroid_atomic::<FerroidTwitter>());
     let snowdon = Snowdon::<SnowdonTwitter>::default();
     let snowflaked = Snowflaked::new(0);
-    let real_time = Mutex::new(rivals::rs_snowflake(0));
-    let generate = Mutex::new(rivals::rs_snowflake(1));
+    let [real_time, generate] = [0, 1].map(|node| Mutex::new(rivals::rs_snowflake(node)));
     let ahead = AtomicU64::new(0);
 
     let mut rows = [
@@ -210,7 +208,9 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Row { kind: Kind::Borrowed, ..scru64(&ahead) },
         Row {
             kind: Kind::Borrowed,
-            ..Row::single("flakeid `next_id`, borrowing in a window", 1, || subject::next(&borrowing))
+            ..Row::single("flakeid `next_id`, borrowing in a window", 1, || {
+                subject::next(&borrowing)
+            })
         },
     ];
     for round in 1..=plan.rounds {

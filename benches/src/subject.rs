@@ -60,7 +60,7 @@ pub(crate) fn borrowing(node: u64) -> Result<Generator, Box<dyn Error>> {
     let window = Window::new(layout.tick_at(clock::unix_ms().cast_signed())?, layout.max_tick())?;
     let policy = Policy { overflow: Overflow::Borrow, ..Policy::default() };
     let builder = Generator::builder(layout).node(node).window(window).policy(policy);
-    Ok(builder.max_ahead(Duration::from_secs(86_400)).build()?)
+    Ok(builder.max_ahead(Duration::from_hours(24)).build()?)
 }
 
 /// Four nodes: 16,384 IDs a millisecond.

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use flakeid_core::{CoarseClock, GatedClock};
+use flakeid_core::{CoarseClock, SystemClock};
 
 use crate::floor::Floor;
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
@@ -92,7 +92,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let floor = Floor::new();
     let flakeid = subject::wide(6)?;
     let coarse = subject::on(CoarseClock, 7)?;
-    let gated = subject::on(GatedClock, 16)?;
+    let system = subject::on(SystemClock, 16)?;
     let shared = subject::wide(8)?;
     let ring = subject::ring(10)?;
     let spinning = rivals::ferroid_atomic::<FerroidWide>();
@@ -102,7 +102,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let mut rows = [
         Row::new(FLOOR, plan, || floor.count()),
         Row::new(NEXT, plan, || subject::next(&flakeid)),
-        Row::new("flakeid `next_id`, `GatedClock`", plan, || subject::next(&gated)),
+        Row::new("flakeid `next_id`, `SystemClock`", plan, || subject::next(&system)),
         Row::new("flakeid `next_id`, `CoarseClock`", plan, || subject::next(&coarse)),
         Row::each(LOCAL, plan, || {
             let mut local = shared.local();
