@@ -206,12 +206,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             }
         }),
         Row { kind: Kind::Borrowed, ..scru64(&ahead) },
-        Row {
-            kind: Kind::Borrowed,
-            ..Row::single("flakeid `next_id`, borrowing in a window", 1, || {
-                subject::next(&borrowing)
-            })
-        },
+        borrowed(&borrowing),
     ];
     for round in 1..=plan.rounds {
         eprintln!("rust: round {round} of {}", plan.rounds);
@@ -269,6 +264,11 @@ fn bound<'a>() -> Row<'a> {
             1
         }
     })
+}
+
+fn borrowed(generator: &Generator) -> Row<'_> {
+    let next = || subject::next(generator);
+    Row { kind: Kind::Borrowed, ..Row::single("flakeid `next_id`, borrowing in a window", 1, next) }
 }
 
 fn scru64(ahead: &AtomicU64) -> Row<'_> {
