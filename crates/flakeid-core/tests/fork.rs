@@ -22,9 +22,11 @@ mod unix {
     use std::io::{Read, Write};
     use std::os::fd::FromRawFd;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use flakeid_core::{
-        CachedGenerator, Error, ErrorKind, Generator, Id, Layout, ManualClock, RingOptions, Window,
+        CachedGenerator, Clock, Error, ErrorKind, Generator, Id, Layout, ManualClock, Overflow,
+        RingOptions, SystemClock, Window,
     };
 
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
@@ -47,9 +49,11 @@ mod unix {
         }
         forking_while_other_threads_build();
         println!("test forking_while_other_threads_build ... ok");
+        forking_while_other_threads_wait();
+        println!("test forking_while_other_threads_wait ... ok");
         a_ring_stays_with_its_parent();
         println!("test a_ring_stays_with_its_parent ... ok");
-        println!("{} passed, 0 failed", passed + 2);
+        println!("{} passed, 0 failed", passed + 3);
     }
 
     /// The system call itself: no handler that a library registered is run.
@@ -110,6 +114,18 @@ mod unix {
         is_forked(generator.retire());
     }
 
+    /// Far ahead of the clock it takes the fast path without reading the exact clock.
+    fn borrowing() -> Generator {
+        let start = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
+        Generator::builder(Layout::TWITTER)
+            .node(4)
+            .window(Window::new(start, start + 3_600_000).unwrap())
+            .max_ahead(Duration::from_secs(3_600))
+            .overflow(Overflow::Borrow)
+            .build()
+            .unwrap()
+    }
+
     fn windowed() -> Generator {
         Generator::builder(Layout::TWITTER)
             .node(3)
@@ -119,19 +135,45 @@ mod unix {
             .unwrap()
     }
 
+    /// A child must not wait for a lock of the queue that a thread of the parent has.
+    fn forking_while_other_threads_wait() {
+        let generator = Generator::new(Layout::TWITTER, 700).unwrap();
+        let stopped = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for wanted in [1, 4_096, 4_096] {
+                let (generator, stopped) = (&generator, &stopped);
+                scope.spawn(move || {
+                    let mut ids = vec![Id::default(); wanted];
+                    while !stopped.load(Ordering::Relaxed) {
+                        generator.fill(&mut ids).unwrap();
+                    }
+                });
+            }
+            for _ in 0..200 {
+                in_child(libc::fork, |_| every_call_is_refused(&generator));
+            }
+            stopped.store(true, Ordering::Relaxed);
+        });
+        assert!(generator.stats().waits > 0, "nobody waited");
+    }
+
     fn child_is_refused(fork: Fork) {
         let fixed = Generator::new(Layout::TWITTER, 1).unwrap();
         let unused = Generator::new(Layout::TWITTER, 2).unwrap();
         let windowed = windowed();
         fixed.next_id().unwrap();
         windowed.next_id().unwrap();
+        let borrowing = borrowing();
+        while borrowing.stats().largest_ahead < 50 {
+            borrowing.next_id().unwrap();
+        }
         let shared = Generator::new(Layout::TWITTER, 5).unwrap();
         let mut local = shared.local();
         local.next_id().unwrap();
         in_child(fork, |_| {
             // A block that was reserved before the fork is the parent's, too.
             is_forked(local.next_id());
-            for generator in [&fixed, &unused, &windowed] {
+            for generator in [&fixed, &unused, &windowed, &borrowing] {
                 every_call_is_refused(generator);
             }
             is_forked(windowed.extend(u64::MAX));
