@@ -3,23 +3,12 @@
 use core::time::Duration;
 
 use super::cell::CLOSED;
+use super::obstacle::Obstacle;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 use super::queue::{Queue, Supply};
 use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
-
-/// Why an attempt failed, and until when (Unix milliseconds) it is worth waiting, if it is.
-pub(super) struct Obstacle {
-    pub(super) error: Error,
-    pub(super) until: Option<i64>,
-}
-
-impl From<Error> for Obstacle {
-    fn from(error: Error) -> Self {
-        Self { error, until: None }
-    }
-}
 
 /// What the policies say about a candidate that is ahead of the clock.
 enum Verdict {

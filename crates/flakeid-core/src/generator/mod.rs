@@ -11,6 +11,7 @@ mod loom_models;
 #[cfg(all(test, loom))]
 mod loom_twin;
 mod node_choice;
+mod obstacle;
 mod policy;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod queue;

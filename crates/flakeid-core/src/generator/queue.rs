@@ -10,8 +10,8 @@ use core::time::Duration;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::Run;
-use super::attempt::Obstacle;
+use super::obstacle::Obstacle;
+use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 

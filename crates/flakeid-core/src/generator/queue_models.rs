@@ -7,9 +7,9 @@ use core::time::Duration;
 
 use loom::thread;
 
-use super::Run;
-use super::attempt::Obstacle;
+use super::obstacle::Obstacle;
 use super::queue::{Queue, Supply};
+use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Ordering};
 

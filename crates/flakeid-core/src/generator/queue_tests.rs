@@ -3,8 +3,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Call, Queue, Supply, shares};
-use crate::generator::Run;
-use crate::generator::attempt::Obstacle;
+use crate::generator::obstacle::Obstacle;
+use crate::generator::shape::Run;
 use crate::{Error, ErrorKind, Generator, Id, Layout};
 
 const PATIENT: Duration = Duration::from_secs(60);

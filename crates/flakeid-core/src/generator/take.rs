@@ -37,26 +37,36 @@ impl Generator {
         }
         let tick = if self.unit == 1 { since } else { since / self.unit };
         let limit = self.limit.get();
-        let mut end = limit.min(self.shape.position(tick + 1));
         let word = self.cell.load();
-        let run = match self.plan(word, tick, end, wanted) {
-            Some(run) => run,
-            // Further ahead than ever is for `attempt` to note.
-            None if self.ahead >= Ahead::Tick
-                && self.shape.tick(word).wrapping_sub(tick) <= self.cell.largest_ahead() =>
-            {
-                end = limit.min(self.cell.ahead_until());
-                self.plan(word, tick, end, wanted)?
-            }
-            None => return None,
-        };
+        let end = limit.min(self.shape.position(tick + 1));
+        match self.plan(word, tick, end, wanted) {
+            Some(run) => self.swap(word, run, tick, end, wanted),
+            None if self.ahead >= Ahead::Tick => self.take_ahead(word, tick, limit, wanted),
+            None => None,
+        }
+    }
+
+    /// What is left of a tick ahead of the clock that `attempt` has entered.
+    #[inline(never)]
+    fn take_ahead(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
+        // Further ahead than ever is for `attempt` to note.
+        if self.shape.tick(word).wrapping_sub(tick) > self.cell.largest_ahead() {
+            return None;
+        }
+        let end = limit.min(self.cell.ahead_until());
+        let run = self.plan(word, tick, end, wanted)?;
+        self.swap(word, run, tick, end, wanted)
+    }
+
+    #[inline(always)]
+    fn swap(&self, word: u64, run: Run, tick: u64, end: u64, wanted: u64) -> Option<Run> {
         if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
     }
 
     /// As `take`, while the word is so far ahead that the kernel's last tick is enough to know that the clock has not
     /// caught up.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-    #[inline]
+    #[inline(never)]
     fn take_borrowed(&self, wanted: u64) -> Option<Run> {
         if !self.clock.is_system() {
             return None;
