@@ -88,11 +88,15 @@ impl Generator {
     }
 
     /// Whether calls wait for IDs, which one that wants several must not overtake.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     #[inline(always)]
     fn others_wait(&self) -> bool {
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        return self.queue.as_ref().is_some_and(|queue| queue.is_waiting());
-        #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
+        self.queue.as_ref().is_some_and(|queue| queue.is_waiting())
+    }
+
+    #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
+    #[expect(clippy::unused_self, reason = "there is no queue where nobody can sleep")]
+    fn others_wait(&self) -> bool {
         false
     }
 
