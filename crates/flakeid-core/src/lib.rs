@@ -38,6 +38,7 @@ mod error;
 mod field;
 mod fork;
 mod generator;
+mod guess;
 mod id;
 mod keyed;
 mod layout;
@@ -63,6 +64,7 @@ pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
+pub use guess::{Guess, Mismatch, guess};
 pub use id::{GivenParts, Id, Parts};
 pub use keyed::{Key, Keyring, PublicIds};
 pub use layout::{Layout, LayoutBuilder};

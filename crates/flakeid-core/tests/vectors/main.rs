@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
+mod guess;
 mod keyed;
 mod layouts;
 mod schedules;

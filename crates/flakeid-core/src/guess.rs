@@ -1,0 +1,242 @@
+//! Which system made an ID: every preset is judged by how much would have to be explained if it were its.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::layout::Layout;
+use crate::{Id, Parts};
+
+/// How well a preset explains IDs of which nothing is known.
+///
+/// ```
+/// use flakeid_core::{Id, guess};
+///
+/// let now = 1_800_000_000_000; // 2027
+/// let guesses = guess(&[Id::from_u64(1_050_118_621_198_921_728)], now);
+/// assert_eq!(guesses[0].name, "twitter");
+/// assert!(guesses[0].verdict.is_ok());
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Guess {
+    /// The preset's name.
+    pub name: &'static str,
+    /// The preset.
+    pub layout: Layout,
+    /// How many sixteenths of a bit it takes to describe the IDs as this preset's: the fewer, the likelier. Or why they
+    /// cannot be its.
+    pub verdict: Result<u64, Mismatch>,
+}
+
+impl Guess {
+    /// Whether this one is so close to the `best` that the IDs do not decide between the two: less than 5 bits, so
+    /// that it is at least a thirty-second as likely.
+    #[must_use]
+    pub fn is_as_likely_as(&self, best: &Self) -> bool {
+        match (&self.verdict, &best.verdict) {
+            (Ok(this), Ok(best)) => *this < best + 5 * BIT,
+            _ => false,
+        }
+    }
+}
+
+/// Why IDs cannot be a preset's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// This ID has bits that the layout never sets.
+    Bits(Id),
+    /// This ID would be from this time (Unix milliseconds), when the system did not exist yet.
+    TooOld(Id, i64),
+    /// This ID would be from this time (Unix milliseconds), which has not come yet.
+    Future(Id, i64),
+}
+
+/// Says which ID it was.
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |unix_ms| crate::Rfc3339::with_fewest_digits(unix_ms);
+        match *self {
+            Self::Bits(id) => write!(f, "{id} has bits that it never sets"),
+            Self::TooOld(id, unix_ms) => {
+                write!(f, "{id} would be of {}, before the system existed", time(unix_ms))
+            }
+            Self::Future(id, unix_ms) => {
+                write!(f, "{id} would be of {}, in the future", time(unix_ms))
+            }
+        }
+    }
+}
+
+/// Judges every preset by these IDs, the likeliest first, and the impossible ones last. The more IDs of one system, the
+/// surer; their order matters little. `now` is in Unix milliseconds; IDs of up to a day later are not of the future.
+///
+/// This is a guess: what is counted is how many bits it takes to write the IDs down if one knows the system's habits:
+/// recent times, few nodes, and sequence numbers that begin at 0 in every tick, take fewer. IDs of another epoch or
+/// layout than a preset's look like some preset, or like none.
+#[must_use]
+pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
+    let mut guesses: Vec<Guess> = Layout::presets()
+        .iter()
+        .map(|&(name, layout)| {
+            let verdict = Habits::of(name, &layout).describe(ids, &layout, now);
+            Guess { name, layout, verdict }
+        })
+        .collect();
+    guesses.sort_by_key(|guess| guess.verdict.unwrap_or(u64::MAX));
+    guesses
+}
+
+/// One bit, in the unit of costs.
+const BIT: u64 = 16;
+const DAY: i64 = 86_400_000;
+const HOUR: u64 = 3_600_000;
+
+/// What the numbers of a field usually are.
+#[derive(Clone, Copy)]
+enum Numbers {
+    Small,
+    Random,
+    /// Some systems', or some of their users', are small and some are not.
+    Either,
+    /// One of these, as a rule.
+    Known(&'static [u64]),
+}
+
+/// What is known of a system besides its layout.
+struct Habits {
+    /// Unix milliseconds.
+    born: i64,
+    /// In bits: what it costs that the system is rarely met.
+    rare: u64,
+    /// Of the datacenter and the worker, or of the node and nothing.
+    node: [Numbers; 2],
+    sequence: Numbers,
+}
+
+impl Habits {
+    fn of(preset: &str, layout: &Layout) -> Self {
+        use Numbers::{Either, Known, Random, Small};
+        // flake-idgen and its like; before, nobody counted from 1970.
+        const YEAR_2013: i64 = 1_356_998_400_000;
+        // Release 2.0.0.
+        const MASTODON_2: i64 = 1_506_816_000_000;
+        // Those of published tweets.
+        const OF_TWITTER: &[u64] = &[1, 10, 11];
+        let epoch = layout.epoch();
+        let (born, rare, node, sequence) = match preset {
+            "twitter" => (epoch, 0, [Known(OF_TWITTER), Random], Small),
+            "discord" => (epoch, 2, [Small, Small], Either),
+            "flakeid" => (YEAR_2013, 2, [Either, Either], Small),
+            "plain" => (YEAR_2013, 2, [Either, Small], Small),
+            "sonyflake" => (epoch, 1, [Random, Small], Small),
+            "mastodon" => (MASTODON_2, 1, [Small, Small], Random),
+            "instagram" => (epoch, 3, [Either, Small], Random),
+            "tsid" => (epoch, 3, [Random, Small], Random),
+            "pgedge" => (epoch, 6, [Small, Small], Small),
+            "cosid" => (epoch, 4, [Either, Small], Small),
+            "js-safe" => (epoch, 0, [Small, Small], Either),
+            _ => (epoch, 5, [Either, Small], Either),
+        };
+        Self { born, rare, node, sequence }
+    }
+
+    /// How much it takes to write the IDs down, one after the other.
+    fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<u64, Mismatch> {
+        let mut cost = self.rare * BIT;
+        let mut nodes: Vec<u64> = Vec::new();
+        let mut last: Option<Parts> = None;
+        for &id in ids {
+            let parts = layout.unpack(id).map_err(|_| Mismatch::Bits(id))?;
+            if parts.unix_ms < self.born {
+                return Err(Mismatch::TooOld(id, parts.unix_ms));
+            }
+            if parts.unix_ms > now.saturating_add(DAY) {
+                return Err(Mismatch::Future(id, parts.unix_ms));
+            }
+            let age = now.saturating_sub(parts.unix_ms).max(0).cast_unsigned();
+            let mut time = log2((age + HOUR) / layout.unit_ms());
+            let mut sequence = cost_of(self.sequence, parts.sequence, width(layout.max_sequence()));
+            if let Some(last) = &last {
+                let ticks = parts.tick.abs_diff(last.tick);
+                time = time.min(5 * BIT + log2(ticks + 1));
+                if parts.sequence == last.sequence + 1 {
+                    sequence = sequence.min(BIT);
+                }
+            }
+            cost += time + sequence + BIT;
+            if nodes.contains(&parts.node) {
+                cost += log2(nodes.len() as u64);
+            } else {
+                cost += self.cost_of_node(&parts, layout);
+                // So many are enough to know that there is no pattern.
+                if nodes.len() < 64 {
+                    nodes.push(parts.node);
+                }
+            }
+            last = Some(parts);
+        }
+        Ok(cost)
+    }
+
+    fn cost_of_node(&self, parts: &Parts, layout: &Layout) -> u64 {
+        let [first, second] = self.node;
+        match (parts.datacenter, parts.worker, layout.max_datacenter_and_worker()) {
+            (Some(datacenter), Some(worker), Some((most, most_workers))) => {
+                cost_of(first, datacenter, width(most))
+                    + cost_of(second, worker, width(most_workers))
+            }
+            _ => cost_of(first, parts.node, width(layout.max_node())),
+        }
+    }
+}
+
+/// What a number costs in a field of so many bits.
+fn cost_of(numbers: Numbers, value: u64, width: u64) -> u64 {
+    // As in the codes of Elias: a number costs twice its length.
+    let small = BIT + 2 * log2(value + 1);
+    let any = width * BIT;
+    match numbers {
+        Numbers::Small => small.min(any + 4 * BIT),
+        Numbers::Random => any,
+        Numbers::Either => small.min(any) + BIT,
+        Numbers::Known(values) if values.contains(&value) => 2 * BIT,
+        Numbers::Known(_) => any + 2 * BIT,
+    }
+}
+
+fn width(most: u64) -> u64 {
+    u64::from(u64::BITS - most.leading_zeros())
+}
+
+/// The logarithm of a number, in sixteenths: from 0 for 0 and 1. Between powers of two it is a straight line, which
+/// is at most a tenth of a bit too low.
+fn log2(number: u64) -> u64 {
+    let Some(whole) = number.checked_ilog2() else { return 0 };
+    let fraction = (u128::from(number) << 4 >> whole) as u64 & 15;
+    u64::from(whole) * BIT + fraction
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms() {
+        for (number, sixteenths) in [(0, 0), (1, 0), (2, 16), (3, 24), (1024, 160), (1536, 168)] {
+            assert_eq!(log2(number), sixteenths, "{number}");
+        }
+        assert_eq!(log2(u64::MAX), 63 * 16 + 15);
+    }
+
+    #[test]
+    fn every_id_has_as_many_verdicts_as_there_are_presets() {
+        let most = Id::from_u64(u64::MAX);
+        for (ids, now) in [(&[][..], 0), (&[most], i64::MAX), (&[most, Id::from_u64(0)], i64::MIN)]
+        {
+            assert_eq!(guess(ids, now).len(), Layout::presets().len());
+        }
+        let fits = guess(&[], 0).iter().filter(|guess| guess.verdict.is_ok()).count();
+        assert_eq!(fits, Layout::presets().len(), "nothing speaks against any");
+    }
+}
