@@ -46,6 +46,7 @@ mod options;
 mod quoted;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod ring;
+mod statistics;
 mod sync;
 mod text;
 
@@ -71,4 +72,5 @@ pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub use ring::{CachedGenerator, RingOptions, RingStats};
+pub use statistics::{Gap, Statistics};
 pub use text::{Text, TextForm};

@@ -1,0 +1,109 @@
+//! How many things happened when, in a fixed number of periods that become longer as the time they cover does.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Counts by time.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    counts: Vec<u64>,
+    /// The number of the first period: they are counted from 1970, so that they always begin at the same times.
+    first: i64,
+    period_ms: i64,
+}
+
+impl History {
+    /// A power of two, so that periods can be joined in pairs.
+    const PERIODS: usize = 1 << 10;
+
+    pub(super) fn new() -> Self {
+        Self { counts: vec![0; Self::PERIODS], first: 0, period_ms: 0 }
+    }
+
+    /// Counts one more at a time in Unix milliseconds.
+    #[inline]
+    pub(super) fn add(&mut self, unix_ms: i64) {
+        if self.period_ms == 0 {
+            // The first one is in the middle.
+            self.period_ms = 1000;
+            self.first = unix_ms.div_euclid(1000) - (Self::PERIODS / 2) as i64;
+        }
+        loop {
+            let place = unix_ms.div_euclid(self.period_ms).wrapping_sub(self.first);
+            if let Some(count) = usize::try_from(place).ok().and_then(|at| self.counts.get_mut(at))
+            {
+                *count += 1;
+                return;
+            }
+            self.double(place < 0);
+        }
+    }
+
+    /// Makes the periods twice as long, and room before or after what there is.
+    #[cold]
+    fn double(&mut self, before: bool) {
+        let most = Self::PERIODS as i64;
+        let start = self.first.div_euclid(2);
+        // Where the periods joined now go: to the end or to the beginning.
+        let shift = if before { most / 2 - 1 } else { 0 };
+        let first = start - shift;
+        let mut joined = vec![0; Self::PERIODS];
+        for (place, count) in self.counts.iter().enumerate() {
+            let period = (self.first + place as i64).div_euclid(2);
+            if let Some(sum) =
+                usize::try_from(period - first).ok().and_then(|at| joined.get_mut(at))
+            {
+                *sum += count;
+            }
+        }
+        (self.counts, self.first, self.period_ms) =
+            (joined, first, self.period_ms.saturating_mul(2));
+    }
+
+    /// How long a period is, in milliseconds; 0 if nothing was counted.
+    pub(super) const fn period_ms(&self) -> i64 {
+        self.period_ms
+    }
+
+    /// (beginning in Unix milliseconds, count) of the periods from the first to the last that is not empty.
+    pub(super) fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+        let begin = self.counts.iter().position(|count| *count > 0).unwrap_or(0);
+        let end = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        (begin..end).map(|place| {
+            ((self.first + place as i64).saturating_mul(self.period_ms), self.counts[place])
+        })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_one_is_counted_in_its_period(
+            times in proptest::collection::vec(-1_000_000_000_000_i64..4_000_000_000_000, 1..200),
+            near in proptest::collection::vec(0_i64..5_000_000, 0..200),
+        ) {
+            let mut history = History::new();
+            let all: Vec<i64> = near.into_iter().chain(times).collect();
+            for time in &all {
+                history.add(*time);
+            }
+            let periods: Vec<_> = history.periods().collect();
+            let sum: u64 = periods.iter().map(|(_, count)| count).sum();
+            prop_assert_eq!(sum, all.len() as u64);
+            for (begin, count) in periods {
+                let within = all.iter().filter(|time| (begin..begin + history.period_ms()).contains(time));
+                prop_assert_eq!(within.count() as u64, count);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_periods() {
+        assert_eq!(History::new().periods().count(), 0);
+    }
+}

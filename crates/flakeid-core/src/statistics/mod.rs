@@ -1,0 +1,338 @@
+//! Many IDs at once: whose they are, when they were made, and whether anything is wrong with them.
+
+mod history;
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::{Error, Id, Layout};
+use history::History;
+
+/// What is known of many IDs after one look at each.
+///
+/// The memory that it takes does not grow with their number, except for the IDs themselves: to find those that come
+/// again, up to [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each.
+///
+/// ```
+/// use flakeid_core::{Id, Layout, Statistics};
+///
+/// let mut statistics = Statistics::new(Layout::TWITTER);
+/// for id in [910499571847892992, 910499571847892993, 910499571847892992] {
+///     statistics.add(Id::from_u64(id))?;
+/// }
+/// assert_eq!(statistics.count(), 3);
+/// assert_eq!(statistics.nodes().collect::<Vec<_>>(), [(569, 3)]);
+/// assert_eq!(statistics.steps_back(), 1);
+/// assert_eq!(statistics.repeats(), Some(1));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    layout: Layout,
+    count: u64,
+    nodes: Nodes,
+    history: History,
+    kept: Vec<u64>,
+    ascending: bool,
+    last: Option<Id>,
+    /// Of the smallest and the largest ID, and the largest one so far.
+    ends: Option<(Id, Id)>,
+    steps_back: u64,
+    longest_step_back_ms: u64,
+    longest_gap: Option<Gap>,
+    largest_sequence: u64,
+    full_ticks: u64,
+}
+
+/// A time in which no ID was made, if the IDs are in the order in which they were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gap {
+    /// The ID before it.
+    pub after: Id,
+    /// How long it was, in milliseconds.
+    pub ms: u64,
+}
+
+/// How many IDs each node has made.
+#[derive(Clone, Debug)]
+enum Nodes {
+    /// By node number.
+    Few(Vec<u64>),
+    /// Of a layout with many node numbers: the first ones that occur, and how many IDs the others have made.
+    Many(BTreeMap<u64, u64>, u64),
+}
+
+impl Nodes {
+    const FEW: u64 = 1 << 16;
+
+    fn of(layout: &Layout) -> Self {
+        match layout.max_node() {
+            // Room for each of them.
+            most @ 0..Self::FEW => Self::Few(vec![0; most as usize + 1]),
+            _ => Self::Many(BTreeMap::new(), 0),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, node: u64) {
+        match self {
+            Self::Few(counts) => counts[node as usize] += 1,
+            Self::Many(counts, others) => {
+                if let Some(count) = counts.get_mut(&node) {
+                    *count += 1;
+                } else if (counts.len() as u64) < Self::FEW {
+                    counts.insert(node, 1);
+                } else {
+                    *others += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Statistics {
+    /// So many IDs are kept to count those that come again: 2^27, a gibibyte.
+    pub const MOST_KEPT: usize = 1 << 27;
+
+    /// Of no IDs yet.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        Self {
+            layout,
+            count: 0,
+            nodes: Nodes::of(&layout),
+            history: History::new(),
+            kept: Vec::new(),
+            ascending: true,
+            last: None,
+            ends: None,
+            steps_back: 0,
+            longest_step_back_ms: 0,
+            longest_gap: None,
+            largest_sequence: 0,
+            full_ticks: 0,
+        }
+    }
+
+    /// Looks at the next ID.
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the layout cannot have made it. It is then not counted.
+    #[inline]
+    pub fn add(&mut self, id: Id) -> Result<(), Error> {
+        let parts = self.layout.unpack(id)?;
+        self.count += 1;
+        self.nodes.add(parts.node);
+        self.history.add(parts.unix_ms);
+        self.largest_sequence = self.largest_sequence.max(parts.sequence);
+        self.full_ticks += u64::from(parts.sequence == self.layout.max_sequence());
+        if let Some(last) = self.last
+            && last >= id
+        {
+            self.ascending = false;
+            if last > id {
+                self.step_back(last, parts.unix_ms);
+            }
+        }
+        self.ends = match self.ends {
+            None => Some((id, id)),
+            Some((least, most)) if most < id => {
+                self.note_gap(most, parts.unix_ms);
+                Some((least, id))
+            }
+            Some((least, most)) => Some((least.min(id), most)),
+        };
+        self.last = Some(id);
+        // One more than are counted shows that there were too many.
+        if self.kept.len() <= Self::MOST_KEPT {
+            self.kept.push(id.to_u64());
+        }
+        Ok(())
+    }
+
+    fn step_back(&mut self, last: Id, unix_ms: i64) {
+        self.steps_back += 1;
+        let back = self.unix_ms(last).saturating_sub(unix_ms).max(0).cast_unsigned();
+        self.longest_step_back_ms = self.longest_step_back_ms.max(back);
+    }
+
+    #[inline]
+    fn note_gap(&mut self, after: Id, unix_ms: i64) {
+        let ms = unix_ms.saturating_sub(self.unix_ms(after)).max(0).cast_unsigned();
+        if ms > self.longest_gap.map_or(0, |gap| gap.ms) {
+            self.longest_gap = Some(Gap { after, ms });
+        }
+    }
+
+    fn unix_ms(&self, id: Id) -> i64 {
+        self.layout.unix_ms_at(self.layout.spans().0.extract(id.to_u64()))
+    }
+
+    /// How many IDs there were.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The smallest and the largest ID, which are also the earliest and the latest.
+    #[must_use]
+    pub const fn ends(&self) -> Option<(Id, Id)> {
+        self.ends
+    }
+
+    /// (node, how many IDs it made), by node number.
+    pub fn nodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let (few, many) = match &self.nodes {
+            Nodes::Few(counts) => (Some(counts), None),
+            Nodes::Many(counts, _) => (None, Some(counts)),
+        };
+        let few = few.into_iter().flat_map(|counts| (0..).zip(counts.iter().copied()));
+        let many = many.into_iter().flatten().map(|(node, count)| (*node, *count));
+        few.chain(many).filter(|(_, count)| *count > 0)
+    }
+
+    /// How many IDs are of none of these nodes: of a layout with more than 65,536 node numbers, so many are told apart.
+    #[must_use]
+    pub const fn other_nodes(&self) -> u64 {
+        match &self.nodes {
+            Nodes::Few(_) => 0,
+            Nodes::Many(_, others) => *others,
+        }
+    }
+
+    /// (beginning in Unix milliseconds, number of IDs) of periods of [`period_ms`](Self::period_ms), at most 1,024 of
+    /// them, from the first to the last that has any.
+    pub fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+        self.history.periods()
+    }
+
+    /// How long a period is, in milliseconds: a second, or 2, 4, 8 … where the IDs are of a longer time; 0 without IDs.
+    #[must_use]
+    pub const fn period_ms(&self) -> i64 {
+        self.history.period_ms()
+    }
+
+    /// How often an ID was smaller than the one before it: several nodes or threads wrote them down, or a clock was set
+    /// back.
+    #[must_use]
+    pub const fn steps_back(&self) -> u64 {
+        self.steps_back
+    }
+
+    /// The longest of these steps, in milliseconds.
+    #[must_use]
+    pub const fn longest_step_back_ms(&self) -> u64 {
+        self.longest_step_back_ms
+    }
+
+    /// The longest time without an ID. IDs that are smaller than an earlier one are not looked at for it.
+    #[must_use]
+    pub const fn longest_gap(&self) -> Option<Gap> {
+        self.longest_gap
+    }
+
+    /// The largest sequence number.
+    #[must_use]
+    pub const fn largest_sequence(&self) -> u64 {
+        self.largest_sequence
+    }
+
+    /// How many IDs have the last sequence number of the layout: as many ticks of a node were full.
+    #[must_use]
+    pub const fn full_ticks(&self) -> u64 {
+        self.full_ticks
+    }
+
+    /// How many IDs had come before: 0 is as it should be. `None` if there were more than
+    /// [`MOST_KEPT`](Self::MOST_KEPT). Sorts the IDs that were kept, unless they came in order.
+    pub fn repeats(&mut self) -> Option<u64> {
+        if self.ascending {
+            return Some(0);
+        }
+        if self.kept.len() > Self::MOST_KEPT {
+            return None;
+        }
+        // In this order nothing can be found out about IDs that are added now; they are sorted anew.
+        self.kept.sort_unstable();
+        Some(self.kept.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::Parts;
+
+    fn id(layout: &Layout, unix_ms: i64, node: u64, sequence: u64) -> Id {
+        let parts = layout.parts_at(unix_ms).unwrap();
+        let parts = Parts { node, datacenter: None, worker: None, sequence, ..parts };
+        layout.pack(&parts).unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_counted() {
+        let layout = Layout::PLAIN;
+        let at = |ms: i64, node, sequence| id(&layout, 1_700_000_000_000 + ms, node, sequence);
+        let mut statistics = Statistics::new(layout);
+        let ids = [
+            at(0, 1, 0),
+            at(0, 1, 1),
+            at(0, 2, 0),
+            at(5_000, 1, 4_095),
+            at(1_000, 2, 0),
+            at(0, 1, 1),
+            at(60_000, 3, 0),
+        ];
+        for id in ids {
+            statistics.add(id).unwrap();
+        }
+        assert_eq!(statistics.count(), 7);
+        assert_eq!(statistics.ends(), Some((ids[0], ids[6])));
+        assert_eq!(statistics.nodes().collect::<Vec<_>>(), [(1, 4), (2, 2), (3, 1)]);
+        assert_eq!((statistics.steps_back(), statistics.longest_step_back_ms()), (2, 4_000));
+        assert_eq!(statistics.longest_gap(), Some(Gap { after: ids[3], ms: 55_000 }));
+        assert_eq!((statistics.largest_sequence(), statistics.full_ticks()), (4_095, 1));
+        assert_eq!(statistics.repeats(), Some(1));
+        assert_eq!(statistics.repeats(), Some(1), "the second time, too");
+        let seconds: Vec<_> = statistics.periods().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(
+            seconds,
+            [0, 1, 5, 60]
+                .map(|s| 1_700_000_000_000 + s * 1_000)
+                .into_iter()
+                .zip([4, 1, 1, 1])
+                .collect::<Vec<_>>()
+        );
+        assert!(statistics.add(Id::from_u64(u64::MAX)).is_err());
+        assert_eq!(statistics.count(), 7);
+    }
+
+    #[test]
+    fn nodes_of_a_wide_field_are_counted_too() {
+        let mut statistics = Statistics::new(Layout::BAIDU);
+        for node in [4_000_000, 3, 4_000_000] {
+            statistics.add(id(&Layout::BAIDU, 1_700_000_000_000, node, 0)).unwrap();
+        }
+        assert_eq!(statistics.nodes().collect::<Vec<_>>(), [(3, 1), (4_000_000, 2)]);
+        assert_eq!(statistics.other_nodes(), 0);
+        assert_eq!(statistics.repeats(), Some(1));
+        for node in 0..70_000 {
+            statistics.add(id(&Layout::BAIDU, 1_700_000_001_000, node, 0)).unwrap();
+        }
+        assert_eq!(statistics.nodes().count(), 65_536);
+        assert_eq!(
+            statistics.nodes().map(|(_, count)| count).sum::<u64>() + statistics.other_nodes(),
+            70_003
+        );
+    }
+
+    #[test]
+    fn of_nothing_there_is_nothing() {
+        let mut statistics = Statistics::new(Layout::TWITTER);
+        assert_eq!((statistics.ends(), statistics.repeats()), (None, Some(0)));
+        assert_eq!((statistics.nodes().count(), statistics.periods().count()), (0, 0));
+    }
+}
