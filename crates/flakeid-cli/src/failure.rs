@@ -34,6 +34,18 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
+    /// The same, with the place on standard input.
+    pub(crate) fn in_line(self, number: u64) -> Self {
+        let place = format!("the error is in line {number} of standard input");
+        match self {
+            Self::Refused { error, hint: Some(hint) } => {
+                Self::hinted(error, format!("{place}; {hint}"))
+            }
+            Self::Refused { error, hint: None } => Self::hinted(error, place),
+            other => other,
+        }
+    }
+
     /// Says on standard error what went wrong and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {

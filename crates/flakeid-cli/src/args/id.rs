@@ -34,15 +34,20 @@ impl InputForm {
 
 /// Reads an ID and checks that the layout can have produced it.
 pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
-    let (digits, form) = without_prefix(text, form);
-    let id = form.decode(&digits).map_err(|error| {
-        let hint = hint(&error, text, form);
-        Failure::Refused { error, hint }
-    })?;
+    let id = parse_any(text, form)?;
     layout.unpack(id).map_err(|error| {
         Failure::hinted(error, "if the ID has another layout, name that layout with --layout")
     })?;
     Ok(id)
+}
+
+/// Reads an ID of any layout.
+pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
+    let (digits, form) = without_prefix(text, form);
+    form.decode(&digits).map_err(|error| {
+        let hint = hint(&error, text, form);
+        Failure::Refused { error, hint }
+    })
 }
 
 /// `0x` makes it a hexadecimal number, whose leading zeros may be missing. Only of decimal and

@@ -39,20 +39,9 @@ pub(crate) fn each_line(
         let text = if is_cut { &text } else { text.trim() };
         if let Err(failure) = each(&mut out, text) {
             out.flush()?;
-            return Err(in_line(failure, number));
+            return Err(failure.in_line(number));
         }
     }
     out.flush()?;
     Ok(())
-}
-
-fn in_line(failure: Failure, number: u64) -> Failure {
-    let place = format!("the error is in line {number} of standard input");
-    match failure {
-        Failure::Refused { error, hint: Some(hint) } => {
-            Failure::hinted(error, format!("{place}; {hint}"))
-        }
-        Failure::Refused { error, hint: None } => Failure::hinted(error, place),
-        other => other,
-    }
 }

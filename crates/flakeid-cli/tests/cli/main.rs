@@ -16,6 +16,7 @@ mod brokers;
 mod exec;
 mod help;
 mod inspect;
+mod inspect_many;
 mod keyed;
 mod layout;
 // The store that needs no server wants a Unix.

@@ -10,6 +10,8 @@ pub(super) struct History {
     /// The number of the first period: they are counted from 1970, so that they always begin at the same times.
     first: i64,
     period_ms: i64,
+    /// Where the last one was counted, and when that period begins: most are in the same one.
+    last: (usize, i64),
 }
 
 impl History {
@@ -17,25 +19,38 @@ impl History {
     const PERIODS: usize = 1 << 10;
 
     pub(super) fn new() -> Self {
-        Self { counts: vec![0; Self::PERIODS], first: 0, period_ms: 0 }
+        Self { counts: vec![0; Self::PERIODS], first: 0, period_ms: 0, last: (0, i64::MAX) }
     }
 
     /// Counts one more at a time in Unix milliseconds.
     #[inline]
     pub(super) fn add(&mut self, unix_ms: i64) {
+        let (place, begin) = self.last;
+        if begin <= unix_ms && unix_ms.abs_diff(begin) < self.period_ms.cast_unsigned() {
+            self.counts[place] += 1;
+        } else {
+            self.add_elsewhere(unix_ms);
+        }
+    }
+
+    #[inline(never)]
+    fn add_elsewhere(&mut self, unix_ms: i64) {
         if self.period_ms == 0 {
             // The first one is in the middle.
             self.period_ms = 1000;
             self.first = unix_ms.div_euclid(1000) - (Self::PERIODS / 2) as i64;
         }
         loop {
-            let place = unix_ms.div_euclid(self.period_ms).wrapping_sub(self.first);
-            if let Some(count) = usize::try_from(place).ok().and_then(|at| self.counts.get_mut(at))
-            {
-                *count += 1;
-                return;
+            let period = unix_ms.div_euclid(self.period_ms);
+            let place = period.wrapping_sub(self.first);
+            match usize::try_from(place) {
+                Ok(at) if at < self.counts.len() => {
+                    self.counts[at] += 1;
+                    self.last = (at, period.saturating_mul(self.period_ms));
+                    return;
+                }
+                _ => self.double(place < 0),
             }
-            self.double(place < 0);
         }
     }
 

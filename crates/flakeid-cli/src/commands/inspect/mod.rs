@@ -1,4 +1,8 @@
-//! `flakeid inspect`: an ID and its fields, drawn or as JSON.
+//! `flakeid inspect`: an ID and its fields, drawn or as JSON; whose it is; many at once.
+
+mod guess;
+mod lines;
+mod stats;
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -9,7 +13,7 @@ use flakeid_core::{Error, Field, Id, Layout, TextForm};
 use crate::args::id::{self, InputForm};
 use crate::args::input;
 use crate::args::layout_arg::LayoutArg;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::format::diagram;
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
@@ -41,6 +45,28 @@ pub(crate) struct InspectArgs {
     /// Draw the bits, also in a pipe
     #[arg(long)]
     pretty: bool,
+
+    #[command(flatten)]
+    about: About,
+}
+
+/// What else than each ID's fields is asked for.
+#[derive(Args)]
+struct About {
+    /// Say which preset made the IDs, and why others did not
+    ///
+    /// Every preset is judged by how much of the IDs is usual for its system: recent times, few nodes, sequence
+    /// numbers that begin at 0. It is a guess; where several presets fit, it says so. More IDs of one system tell
+    /// more.
+    #[arg(long, conflicts_with = "layout")]
+    guess: bool,
+
+    /// Say what is to be said of all IDs together
+    ///
+    /// When they were made and by which nodes, how many came again or out of order, where the gaps are. IDs on
+    /// standard input are read once; to count those that came again, 8 bytes of each are kept, at most 1 GiB.
+    #[arg(long, conflicts_with = "guess")]
+    stats: bool,
 }
 
 // Every line of this that begins with `flakeid` is run by the tests.
@@ -50,12 +76,21 @@ Examples:
   flakeid inspect 0x0ca2ba7ecc639000
   flakeid inspect --layout baidu-29 180363646902239241
   flakeid inspect --format base62 15G63YLn9Ae --pretty
+  flakeid inspect --guess 1050118621198921728
+  flakeid next -n 9999 --node 7 | flakeid inspect --stats
   flakeid next -n 3 --node 7 | flakeid inspect";
 
 pub(crate) fn run(args: &InspectArgs) -> Outcome {
-    let layout = args.layout.resolve()?;
     let form = args.format.text_form();
     let draws = args.pretty || (!args.json && terminal::is_terminal());
+    if args.about.guess {
+        return guess::run(&every_id(&args.ids, |text| id::parse_any(text, form))?, draws);
+    }
+    let layout = args.layout.resolve()?;
+    if args.about.stats {
+        let ids = args.ids.iter().map(|text| id::parse(text, form, &layout));
+        return stats::run(&ids.collect::<Result<Vec<_>, _>>()?, form, &layout, draws);
+    }
     let mut view = View { layout, name: layout_name(&layout), draws, drawn: false };
     if args.ids.is_empty() {
         return input::each_line("ID", |out, text| view.show(out, id::parse(text, form, &layout)?));
@@ -72,6 +107,22 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     }
     out.flush()?;
     Ok(())
+}
+
+/// Those given as arguments, or on standard input.
+fn every_id(
+    given: &[String],
+    parse: impl Fn(&str) -> Result<Id, Failure>,
+) -> Result<Vec<Id>, Failure> {
+    if !given.is_empty() {
+        return given.iter().map(|text| parse(text)).collect();
+    }
+    let mut ids = Vec::new();
+    input::each_line("ID", |_, text| {
+        ids.push(parse(text)?);
+        Ok(())
+    })?;
+    Ok(ids)
 }
 
 struct View {

@@ -1,0 +1,174 @@
+//! Standard input, one ID a line, as fast as they come.
+
+use std::io::{self, BufRead, BufReader, IsTerminal};
+
+use flakeid_core::{Error, Id, Layout, Statistics, TextForm};
+
+use crate::args::id;
+use crate::failure::{Failure, Outcome};
+
+/// Bytes: so many IDs at a time that a system call costs little beside them.
+const BUFFER: usize = 1 << 18;
+
+/// In bytes; no valid ID is as long.
+const LONGEST_LINE: usize = 4096;
+
+/// Adds every ID on standard input.
+pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout) -> Outcome {
+    let input = io::stdin();
+    if input.is_terminal() {
+        let reason = "missing: give them as arguments, or one per line on standard input";
+        return Err(Error::invalid_option("IDs", reason).into());
+    }
+    let mut lines = Lines { statistics, form, layout, number: 0 };
+    let mut input = BufReader::with_capacity(BUFFER, input.lock());
+    // What a line began with at the end of the buffer before.
+    let mut begun: Vec<u8> = Vec::new();
+    loop {
+        let buffer =
+            input.fill_buf().map_err(|error| Failure::io("cannot read standard input", error))?;
+        if buffer.is_empty() {
+            break;
+        }
+        let length = buffer.len();
+        let mut rest = buffer;
+        if !begun.is_empty()
+            && let Some(end) = end_of_line(rest)
+        {
+            begun.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            lines.add(&std::mem::take(&mut begun))?;
+        }
+        if begun.is_empty() {
+            rest = lines.add_all(rest)?;
+        }
+        // A line that never ends is refused for its length, and must not fill the memory.
+        let room = LONGEST_LINE.saturating_sub(begun.len());
+        begun.extend_from_slice(&rest[..rest.len().min(room)]);
+        input.consume(length);
+    }
+    if begun.is_empty() { Ok(()) } else { lines.add(&begun) }
+}
+
+fn end_of_line(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == b'\n')
+}
+
+struct Lines<'a> {
+    statistics: &'a mut Statistics,
+    form: TextForm,
+    layout: &'a Layout,
+    number: u64,
+}
+
+impl Lines<'_> {
+    /// Adds the IDs of all whole lines, and returns what is left.
+    fn add_all<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], Failure> {
+        loop {
+            if self.form == TextForm::Decimal
+                && let Some((id, length)) = plain_line(rest)
+            {
+                self.number += 1;
+                let added = self.statistics.add(Id::from_u64(id));
+                added.map_err(|error| Failure::from(error).in_line(self.number))?;
+                rest = &rest[length..];
+                continue;
+            }
+            let Some(end) = end_of_line(rest) else { return Ok(rest) };
+            self.add(&rest[..end])?;
+            rest = &rest[end + 1..];
+        }
+    }
+
+    fn add(&mut self, line: &[u8]) -> Outcome {
+        self.number += 1;
+        let text = String::from_utf8_lossy(line);
+        let id = id::parse(text.trim(), self.form, self.layout);
+        let added = id.and_then(|id| Ok(self.statistics.add(id)?));
+        added.map_err(|failure| failure.in_line(self.number))
+    }
+}
+
+/// The ID of a line of nothing but digits, too few to exceed 64 bits, and the length of the line with its end. All
+/// other lines are left to the core, and what is too near to the end to look at in one piece.
+fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
+    let text: &[u8; 24] = text.first_chunk()?;
+    let (mut id, mut length) = (0_u64, 0);
+    while length < 16
+        && let Some(digits) = text[length..].first_chunk().copied().and_then(eight_digits)
+    {
+        id = id * 100_000_000 + digits;
+        length += 8;
+    }
+    // Of 19 digits at most, so that the sum is below 2^64.
+    while length < 20 {
+        match text[length] {
+            digit @ b'0'..=b'9' if length < 19 => id = id * 10 + u64::from(digit - b'0'),
+            b'\n' if length > 0 => return Some((id, length + 1)),
+            _ => return None,
+        }
+        length += 1;
+    }
+    None
+}
+
+/// The number that eight digits are, computed for all of them at a time: neighbours are joined to numbers of two
+/// digits, then of four, then of eight.
+fn eight_digits(text: [u8; 8]) -> Option<u64> {
+    const ALL: u64 = 0x0101_0101_0101_0101;
+    let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
+    // A byte above 9 has its upper half set, or gets it from 6 more; what was below '0' has borrowed.
+    if (digits | digits.wrapping_add(ALL * 6)) & (ALL * 0xf0) != 0 {
+        return None;
+    }
+    let twos = digits.wrapping_mul(10) + (digits >> 8);
+    let fours =
+        (twos & 0x00ff_00ff_00ff_00ff).wrapping_mul(100) + ((twos >> 16) & 0x00ff_00ff_00ff_00ff);
+    let low = fours & 0xffff;
+    let high = (fours >> 32) & 0xffff;
+    Some(low * 10_000 + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Option<(u64, usize)> {
+        plain_line(format!("{text:\0<24}").as_bytes())
+    }
+
+    #[test]
+    fn plain_lines_are_what_the_core_reads() {
+        let mut number = 1_u64;
+        for _ in 0..200_000 {
+            // Of every length.
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let id = number >> (number & 63);
+            if id < 10_u64.pow(19) {
+                let text = format!("{id}\n");
+                assert_eq!(line(&text), Some((id, text.len())));
+            }
+        }
+        assert_eq!(line("0007\n8\n"), Some((7, 5)));
+        assert_eq!(line("12345678\n"), Some((12_345_678, 9)));
+        assert_eq!(line("9999999999999999999\n"), Some((9_999_999_999_999_999_999, 20)));
+    }
+
+    #[test]
+    fn other_lines_are_left_to_the_core() {
+        for text in
+            ["\n", "1", "12345678", "1 \n", " 1\n", "1\r\n", "-1\n", "+1\n", "0x1\n", "1_0\n"]
+        {
+            assert_eq!(line(text), None, "{text:?}");
+        }
+        assert_eq!(line("10000000000000000000\n"), None, "twenty digits may be too many");
+        // In each place of eight, what stands beside the digits.
+        for place in 0..8 {
+            for wrong in [b'/', b':', b' ', b'\n', 0, 0x80, 0xff, b'9' + 16] {
+                let mut text = *b"12345678";
+                text[place] = wrong;
+                assert_eq!(eight_digits(text), None, "{text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `flakeid inspect --stats`: what is to be said of many IDs together.
+
+use std::fmt::Write as _;
+
+use flakeid_core::{Id, Layout, Statistics, TextForm};
+use serde::Serialize;
+
+use super::lines;
+use crate::failure::Outcome;
+use crate::format::number::{grouped, rate};
+use crate::format::{BOLD, DIM};
+use crate::terminal;
+use flakeid_server::layout_name;
+
+/// In a picture; the JSON has all.
+const MOST_NODES: usize = 10;
+const MOST_BARS: usize = 20;
+
+#[derive(Serialize)]
+struct StatsJson {
+    count: u64,
+    layout: String,
+    first: Option<String>,
+    last: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+    /// `null` if there were too many IDs to tell.
+    repeats: Option<u64>,
+    steps_back: u64,
+    longest_step_back_ms: u64,
+    longest_gap_ms: u64,
+    largest_sequence: u64,
+    full_ticks: u64,
+    nodes: Vec<(u64, u64)>,
+    other_nodes: u64,
+    period_ms: i64,
+    periods: Vec<(i64, u64)>,
+}
+
+/// Of these IDs, or of those on standard input if there are none.
+pub(super) fn run(ids: &[Id], form: TextForm, layout: &Layout, draws: bool) -> Outcome {
+    let mut statistics = Statistics::new(*layout);
+    if ids.is_empty() {
+        lines::read(&mut statistics, form, layout)?;
+    } else {
+        ids.iter().try_for_each(|id| statistics.add(*id))?;
+    }
+    let repeats = statistics.repeats();
+    if draws {
+        return Ok(terminal::show(&draw(&statistics, repeats, layout))?);
+    }
+    let time = |id: Option<Id>| {
+        let parts = id.and_then(|id| layout.unpack(id).ok());
+        parts.map(|parts| layout.timestamp(parts.unix_ms).to_string())
+    };
+    let (first, last) =
+        (statistics.ends().map(|(first, _)| first), statistics.ends().map(|(_, last)| last));
+    Ok(terminal::show_json([StatsJson {
+        count: statistics.count(),
+        layout: layout_name(layout),
+        first: first.map(|id| id.to_string()),
+        last: last.map(|id| id.to_string()),
+        from: time(first),
+        to: time(last),
+        repeats,
+        steps_back: statistics.steps_back(),
+        longest_step_back_ms: statistics.longest_step_back_ms(),
+        longest_gap_ms: statistics.longest_gap().map_or(0, |gap| gap.ms),
+        largest_sequence: statistics.largest_sequence(),
+        full_ticks: statistics.full_ticks(),
+        nodes: statistics.nodes().collect(),
+        other_nodes: statistics.other_nodes(),
+        period_ms: statistics.period_ms(),
+        periods: statistics.periods().collect(),
+    }])?)
+}
+
+fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> String {
+    let Some((first, last)) = statistics.ends() else { return "No IDs.\n".to_owned() };
+    let time = |id| {
+        let unix_ms = layout.unpack(id).map_or(0, |parts| parts.unix_ms);
+        (unix_ms, layout.timestamp(unix_ms))
+    };
+    let ((from_ms, from), (to_ms, to)) = (time(first), time(last));
+    let count = statistics.count();
+    let mut text =
+        format!("{BOLD}{}{BOLD:#} IDs of layout {}\n\n", grouped(count), layout_name(layout));
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {DIM}{name:<14}{DIM:#}{value}");
+    };
+    line("from", &from.to_string());
+    line("to", &to.to_string());
+    let span = (to_ms - from_ms).max(1) as f64 / 1000.0;
+    line("on average", &format!("{} a second", rate(count as f64 / span)));
+    line(
+        "repeats",
+        &match repeats {
+            Some(0) => "none".to_owned(),
+            Some(repeats) => format!("{BOLD}{}{BOLD:#} IDs had come before", grouped(repeats)),
+            None => format!("not counted: more than {} IDs", grouped(Statistics::MOST_KEPT as u64)),
+        },
+    );
+    line(
+        "steps back",
+        &match statistics.steps_back() {
+            0 => "none: each ID is larger than the one before, or the same".to_owned(),
+            steps => format!(
+                "{}, by up to {} ms",
+                grouped(steps),
+                grouped(statistics.longest_step_back_ms())
+            ),
+        },
+    );
+    if let Some(gap) = statistics.longest_gap() {
+        line("longest gap", &format!("{} ms, after {}", grouped(gap.ms), gap.after));
+    }
+    line(
+        "sequence",
+        &format!(
+            "up to {} of {}; {} ticks of a node were full",
+            grouped(statistics.largest_sequence()),
+            grouped(layout.max_sequence()),
+            grouped(statistics.full_ticks()),
+        ),
+    );
+    text += &nodes(statistics);
+    text += &bars(statistics, layout);
+    text
+}
+
+/// Those that made most.
+fn nodes(statistics: &Statistics) -> String {
+    let mut nodes: Vec<_> = statistics.nodes().collect();
+    let all = nodes.len();
+    nodes.sort_by_key(|(node, count)| (std::cmp::Reverse(*count), *node));
+    let mut text = format!("\n{BOLD}{}{BOLD:#} nodes\n\n", grouped(all as u64));
+    for (node, count) in nodes.iter().take(MOST_NODES) {
+        let share = *count as f64 * 100.0 / statistics.count() as f64;
+        let _ = writeln!(text, "  {node:>9}  {:>15}  {DIM}{share:.1} %{DIM:#}", grouped(*count));
+    }
+    let others = all.saturating_sub(MOST_NODES);
+    if others > 0 {
+        let _ = writeln!(text, "  {DIM}and {} more{DIM:#}", grouped(others as u64));
+    }
+    text
+}
+
+/// IDs by time.
+fn bars(statistics: &Statistics, layout: &Layout) -> String {
+    const WIDTH: usize = 40;
+    let periods: Vec<_> = statistics.periods().collect();
+    // Several periods in a bar, so that all have room.
+    let each = periods.len().div_ceil(MOST_BARS).max(1);
+    let bars: Vec<(i64, u64)> = periods
+        .chunks(each)
+        .map(|chunk| (chunk[0].0, chunk.iter().map(|(_, count)| count).sum()))
+        .collect();
+    let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let seconds = statistics.period_ms() as u64 * each as u64 / 1000;
+    let mut text = format!("\nIDs in {BOLD}{} s{BOLD:#} each\n\n", grouped(seconds));
+    for (begin, count) in bars {
+        // Something for every bar that is not empty.
+        let length = (u128::from(count) * WIDTH as u128).div_ceil(u128::from(most)) as usize;
+        let bar = "█".repeat(length);
+        let begin = layout.timestamp(begin);
+        let _ = writeln!(text, "  {DIM}{begin}{DIM:#}  {:>15}  {bar}", grouped(count));
+    }
+    text
+}

@@ -1,0 +1,95 @@
+//! `flakeid inspect --guess` and `--stats`.
+
+use crate::run::{Run, run, run_on};
+
+/// What a run that was refused says.
+fn refused(run: &Run) -> &str {
+    assert_ne!(run.code, Some(0), "{}", run.text());
+    &run.stderr
+}
+
+/// With this on standard input.
+fn with(args: &[&str], input: &str) -> Run {
+    run_on(input.as_bytes(), args)
+}
+
+#[test]
+fn a_guess_says_which_preset_and_why_not_others() {
+    let tweet = "1050118621198921728";
+    let run_of = |more: &[&str]| run(&[&["inspect", "--guess", tweet], more].concat()).quiet();
+    let presets = run_of(&[]).json();
+    assert_eq!(presets.len(), 13, "one line for every preset");
+    assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
+    assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
+    let sonyflake = presets.iter().find(|preset| preset["layout"] == "sonyflake").unwrap();
+    let reason = sonyflake["reason"].as_str().unwrap();
+    assert!(reason.ends_with("in the future"), "{reason}");
+    let drawn = run_of(&["--pretty"]);
+    assert!(drawn.text().starts_with("This ID can be of twitter.\n"), "{}", drawn.text());
+    assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be of 2034-"));
+}
+
+#[test]
+fn several_ids_decide_and_few_may_not() {
+    // Of one of the first Discord servers: it may as well be a tweet.
+    let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
+    assert!(drawn.text().contains(" or "), "{}", drawn.text());
+    assert!(drawn.text().contains("more IDs of the same system would tell"), "{}", drawn.text());
+    let ids = run(&["next", "-n", "10", "--node", "7", "--layout", "sonyflake"]).quiet();
+    let presets = with(&["inspect", "--guess"], ids.text()).quiet().json();
+    assert_eq!(presets[0]["layout"], "sonyflake");
+    assert!(presets[1..].iter().all(|preset| preset["likely"] == false), "{presets:?}");
+}
+
+#[test]
+fn a_guess_takes_no_layout() {
+    let run_both = run(&["inspect", "--guess", "--layout", "twitter", "1"]);
+    assert!(refused(&run_both).contains("--layout"), "{}", run_both.stderr);
+    let run_none = run(&["inspect", "--guess", "x"]);
+    assert!(refused(&run_none).contains("FLAKEID_INVALID_ID"), "{}", run_none.stderr);
+}
+
+#[test]
+fn statistics_of_what_is_in_order() {
+    let ids = run(&["next", "-n", "20000", "--node", "7"]).quiet();
+    let stats = with(&["inspect", "--stats"], ids.text()).quiet().json().remove(0);
+    assert_eq!((&stats["count"], &stats["repeats"]), (&20_000.into(), &0.into()));
+    assert_eq!((&stats["steps_back"], &stats["layout"]), (&0.into(), &"twitter".into()));
+    assert_eq!(stats["nodes"], serde_json::json!([[7, 20_000]]));
+    let of_periods = stats["periods"].as_array().unwrap().iter().map(|it| it[1].as_u64().unwrap());
+    assert_eq!(of_periods.sum::<u64>(), 20_000);
+    let lines: Vec<&str> = ids.text().lines().collect();
+    assert_eq!((&stats["first"], &stats["last"]), (&lines[0].into(), &lines[19_999].into()));
+}
+
+#[test]
+fn statistics_of_what_is_not() {
+    // Lines of every kind: Windows' ends, spaces, hexadecimal, no end.
+    let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
+    let stats = with(&["inspect", "--stats"], text).quiet().json().remove(0);
+    assert_eq!((&stats["count"], &stats["repeats"]), (&4.into(), &2.into()));
+    assert_eq!((&stats["steps_back"], &stats["longest_step_back_ms"]), (&1.into(), &0.into()));
+    let given = ["inspect", "--stats", "--pretty", "910499571847892992", "910499575847892992"];
+    let drawn = run(&given).quiet();
+    for part in ["2 IDs of layout twitter", "longest gap   95", "repeats       none", "█"] {
+        assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
+    }
+    assert_eq!(with(&["inspect", "--stats", "--pretty"], "").quiet().text(), "No IDs.\n");
+}
+
+#[test]
+fn what_is_no_id_is_named_with_its_line() {
+    let long = "1".repeat(600_000);
+    for (text, said) in [
+        ("1\n2\nx\n", "line 3 of standard input"),
+        ("1\n\n", "line 2 of standard input"),
+        ("9223372036854775808\n", "line 1 of standard input"),
+        (&long, "line 1 of standard input"),
+        (&format!("1\n{long}\n2\n"), "line 2 of standard input"),
+    ] {
+        let run = with(&["inspect", "--stats"], text);
+        let errors = refused(&run);
+        assert!(errors.contains(said) && errors.contains("FLAKEID_"), "{errors}");
+        assert!(errors.len() < 1_000, "{errors}");
+    }
+}
