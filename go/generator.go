@@ -15,11 +15,8 @@ type Generator struct {
 	// The garbage collector frees it, because Close cannot know which calls are under way.
 	handle *C.flakeid_generator
 	events *eventQueue
+	queue  queue
 }
-
-// A call that waits holds a thread of the operating system, of which a Go program has 10,000 at most.
-// So no more than these wait in the library at a time; the others wait for their turn.
-var waiting = make(chan struct{}, 256)
 
 // New makes a generator for a fixed node. There is no default node: give WithNode, or WithDatacenter
 // and WithWorker, or WithNodes. No other process may use the node; with OpenLease the store sees to that.
@@ -39,7 +36,7 @@ func New(options ...Option) (*Generator, error) {
 }
 
 func newGenerator(handle *C.flakeid_generator, events *eventQueue) *Generator {
-	made := &Generator{handle, events}
+	made := &Generator{handle: handle, events: events}
 	runtime.SetFinalizer(made, func(unused *Generator) {
 		// It may take a second to give a leased node back, and finalizers run one after the other.
 		go func() {
@@ -60,19 +57,20 @@ func (g *Generator) Close() error {
 	return err
 }
 
-// NextID is the next ID. It waits at most as long as WithMaxWait says, and if more than 256 calls have
-// to wait, also for its turn to wait.
+// NextID is the next ID. It waits, if it has to, until there is one or something has stood in the way for
+// as long as WithMaxWait says.
 func (g *Generator) NextID() (ID, error) {
-	made := C.attempt_next(g.handle)
-	if made.status == C.FLAKEID_OK {
-		runtime.KeepAlive(g)
-		return ID(made.id), nil
+	if id, ok := g.attempt(); ok {
+		return id, nil
 	}
-	waiting <- struct{}{}
-	waited := C.next(g.handle)
-	<-waiting
+	return g.wait()
+}
+
+// attempt is TryNextID without the reason.
+func (g *Generator) attempt() (ID, bool) {
+	made := C.attempt_next(g.handle)
 	runtime.KeepAlive(g)
-	return idOf(waited)
+	return ID(made.id), made.status == C.FLAKEID_OK
 }
 
 // TryNextID is the next ID, without ever waiting; Error.RetryAfter says when to try again.
@@ -86,19 +84,17 @@ func (g *Generator) TryNextID() (ID, error) {
 // obstacle outlasted WithMaxWait, which the next call reports. It fails only if there was no ID at all.
 func (g *Generator) Fill(ids []ID) (int, error) {
 	made := g.attemptFill(ids)
-	if made == len(ids) {
-		return made, nil
+	for made < len(ids) {
+		id, err := g.wait()
+		if err != nil && made == 0 {
+			return 0, err
+		} else if err != nil {
+			return made, nil
+		}
+		ids[made] = id
+		made += 1 + g.attemptFill(ids[made+1:])
 	}
-	ids = ids[made:]
-	waiting <- struct{}{}
-	waited := C.fill(g.handle, first(ids), C.size_t(len(ids)))
-	<-waiting
-	runtime.KeepAlive(g)
-	err := failure(waited.failed)
-	if made > 0 {
-		err = nil
-	}
-	return made + int(waited.count), err
+	return made, nil
 }
 
 // attemptFill is TryFill without the reason.

@@ -80,8 +80,6 @@ static attempt attempt_next(const flakeid_generator *generator) {
 
 RESULT(result, next, flakeid_generator_next, (const flakeid_generator *g), g, &made.value)
 RESULT(result, try_next, flakeid_generator_try_next, (const flakeid_generator *g), g, &made.value)
-RESULT(filled, fill, flakeid_generator_fill, (const flakeid_generator *g, uint64_t *ids, size_t n), g,
-       ids, n, &made.count)
 RESULT(filled, try_fill, flakeid_generator_try_fill,
        (const flakeid_generator *g, uint64_t *ids, size_t n), g, ids, n, &made.count)
 RESULT(result, node_of, flakeid_generator_node, (const flakeid_generator *g), g, &made.value)

@@ -61,7 +61,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// TestManyWait has more calls wait than may hold a thread: all get their IDs, from few threads.
+// TestManyWait has thousands of calls wait: all get their IDs, and no thousands of threads are needed.
 func TestManyWait(t *testing.T) {
 	t.Parallel()
 	generator := must[*flakeid.Generator](t, nil)(
