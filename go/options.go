@@ -229,12 +229,13 @@ func WithManualClock(clock *ManualClock) Option {
 func WithNodes(nodes ...uint64) Option {
 	return option(func(s *settings) {
 		// An empty list must be refused as any wrong number of nodes is, and NULL would be the default.
-		numbers := (*[1 << 28]C.uint64_t)(C.malloc(C.size_t(len(nodes)+1) * C.sizeof_uint64_t))
+		memory := C.malloc(C.size_t(len(nodes)+1) * C.sizeof_uint64_t)
+		s.memory = append(s.memory, memory)
+		s.config.nodes, s.config.node_count = (*C.uint64_t)(memory), C.size_t(len(nodes))
+		numbers := unsafe.Slice(s.config.nodes, len(nodes))
 		for index, node := range nodes {
 			numbers[index] = C.uint64_t(node)
 		}
-		s.config.nodes, s.config.node_count = &numbers[0], C.size_t(len(nodes))
-		s.memory = append(s.memory, unsafe.Pointer(numbers))
 	})
 }
 
@@ -299,7 +300,8 @@ func WithNeverReuse() LeaseOption {
 
 // WithEvents has the function called with everything that happens to the lease, one event after the
 // other, on a goroutine of its own that ends after Close. A lease with a function is not shared with
-// other generators of the process.
+// other generators of the process. The garbage collector does not give back a generator that its own
+// function refers to: close it.
 func WithEvents(observer func(LeaseEvent)) LeaseOption {
 	return leaseOption(func(s *leaseSettings) { s.observer = observer })
 }

@@ -3,6 +3,7 @@ package flakeid_test
 import (
 	"errors"
 	"runtime"
+	"runtime/pprof"
 	"sort"
 	"sync"
 	"testing"
@@ -78,6 +79,9 @@ func TestManyWait(t *testing.T) {
 		if err := <-failures; err != nil {
 			t.Fatal(err)
 		}
+	}
+	if threads := pprof.Lookup("threadcreate").Count(); threads > 200 {
+		t.Fatalf("it took %d threads", threads)
 	}
 }
 

@@ -36,19 +36,24 @@ pub(crate) enum Task {
         arguments: Vec<String>,
     },
     /// Measure Go alone, and print it.
-    Go,
+    Go {
+        /// A smoke run.
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
-    let quick: &[&str] = if options.quick { &["--quick"] } else { &[] };
+    let short = |quick: bool| -> &[&str] { if quick { &["--quick"] } else { &[] } };
     match task {
         Some(Task::Compare { arguments }) => {
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             return report(&["compare"]).args(&arguments).run();
         }
-        Some(Task::Go) => return go::bench()?.args(quick).run(),
+        Some(Task::Go { quick }) => return go::bench()?.args(short(*quick)).run(),
         None => {}
     }
+    let quick = short(options.quick);
     if options.only.is_empty() {
         return all(quick, options.go);
     }
