@@ -15,8 +15,7 @@ type ManualClock struct{ handle *C.flakeid_manual_clock }
 // NewManualClock makes a clock that reads this time, to the millisecond.
 func NewManualClock(now time.Time) *ManualClock {
 	made := &ManualClock{}
-	// It fails for NULL only.
-	_ = failure(C.new_clock(C.int64_t(now.UnixMilli()), &made.handle))
+	certain(0, failure(C.new_clock(C.int64_t(now.UnixMilli()), &made.handle)))
 	runtime.SetFinalizer(made, func(unused *ManualClock) { C.flakeid_manual_clock_free(unused.handle) })
 	return made
 }

@@ -14,8 +14,11 @@ type Layout struct{ descriptor string }
 // ParseLayout reads a preset's name, such as "sonyflake", or a descriptor, such as
 // "t41.n10.s12@1288834974657/1ms". It is ErrInvalidLayout for anything else.
 func ParseLayout(text string) (Layout, error) {
-	descriptor, err := descriptorOf(text)
-	return Layout{descriptor}, err
+	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
+	err := failure(with(text, func(c *C.char) *C.failure {
+		return C.descriptor(c, &buffer[0], C.size_t(len(buffer)))
+	}))
+	return Layout{C.GoString(&buffer[0])}, err
 }
 
 // MustParseLayout is ParseLayout for layouts that are written in the program: it panics instead of
@@ -26,14 +29,6 @@ func MustParseLayout(text string) Layout {
 		panic(err)
 	}
 	return layout
-}
-
-func descriptorOf(text string) (string, error) {
-	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
-	err := with(text, func(c *C.char) error {
-		return failure(C.descriptor(c, &buffer[0], C.size_t(len(buffer))))
-	})
-	return C.GoString(&buffer[0]), err
 }
 
 // Presets are the names of the layouts that have one.
@@ -55,10 +50,12 @@ func (l Layout) text() (layout *C.char, free func()) {
 
 // String is the layout's canonical descriptor.
 func (l Layout) String() string {
-	if l.descriptor == "" {
-		l.descriptor, _ = descriptorOf(C.GoString(C.flakeid_preset_name(0)))
+	if l.descriptor != "" {
+		return l.descriptor
 	}
-	return l.descriptor
+	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
+	err := failure(C.descriptor(nil, &buffer[0], C.size_t(len(buffer))))
+	return certain(C.GoString(&buffer[0]), err)
 }
 
 // MarshalText writes the canonical descriptor.

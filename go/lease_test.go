@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -44,6 +45,25 @@ func TestLease(t *testing.T) {
 		}
 		_, err = generator.NextID()
 		code(t, flakeid.ErrClosed, err)
+	}
+}
+
+// TestCollected lets the garbage collector give back a node that nobody did.
+func TestCollected(t *testing.T) {
+	url, ctx := store(t), context.Background()
+	must[*flakeid.Generator](t, nil)(flakeid.OpenLease(ctx, url, flakeid.WithNode(4), flakeid.WithTTL(time.Hour),
+		flakeid.WithEvents(func(flakeid.LeaseEvent) {})))
+	for start := time.Now(); ; {
+		runtime.GC()
+		generator, err := flakeid.OpenLease(ctx, url, flakeid.WithNodeRange(4, 4), flakeid.WithMaxWait(0))
+		if err == nil {
+			generator.Close()
+			return
+		}
+		code(t, flakeid.ErrNoFreeNode, err)
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("it was not collected")
+		}
 	}
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn go(library: &Library) -> Outcome {
         library.step("go", arguments).within("go").env("CGO_LDFLAGS", folder.clone())
     };
     go(&["vet", "./..."]).run()?;
-    go(&["test", "-count=1", "-race", "./..."]).run()?;
+    go(&["test", "-count=1", "-race", "-parallel", "8", "./..."]).run()?;
     go(&["test", "-count=1", "-tags", "flakeid_static", "-run", "Lease|Events", "./..."]).run()
 }
 
