@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sort"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +39,8 @@ func (c *costs) all() []*row {
 var sink uint64
 
 // roomy is a layout with so many sequence bits that no tick fills up, even by batches.
-var roomy = flakeid.MustParseLayout("t37.n3.s23@" + strconv.FormatInt(time.Now().UnixMilli()-1000, 10) + "/1ms")
+var roomy = flakeid.MustParseLayout(
+	fmt.Sprintf("t37.n3.s23@%d/1ms", time.Now().UnixMilli()-1000))
 
 const one, many = "One ID", "Many by one call"
 
@@ -60,10 +61,11 @@ func newCosts(store string) *costs {
 		}}
 	}
 	leased := must(flakeid.OpenLease(context.Background(), store, flakeid.WithLayout(roomy)))
+	gated := wide(2, flakeid.WithClock("gated"))
 	c := &costs{
 		floor:    &row{table: one, label: "F: clock to ms, then one CAS", role: "floor", ids: 1, loop: floor()},
 		next:     single("**flakeid** `NextID`", "ours", wide(1)),
-		gated:    single("**flakeid** `NextID`, `WithClock(\"gated\")`", "ours", wide(2, flakeid.WithClock("gated"))),
+		gated:    single("**flakeid** `NextID`, `WithClock(\"gated\")`", "ours", gated),
 		buffered: buffered(wide(3)),
 		batch:    batch(wide(4), 256),
 		rival:    bwmarrin(),

@@ -42,8 +42,7 @@ func main() {
 	defer os.RemoveAll(store)
 	costs := newCosts("sqlite://" + store + "/flakeid.db")
 	sample(costs.all(), plan)
-	ceilings := atTheCeiling(plan.second)
-	report{facts, costs, ceilings}.write(*file)
+	report{facts, costs, atTheCeiling(plan.second), waitsAtTheCeiling(plan.second)}.write(*file)
 }
 
 // plan is how much to measure.

@@ -13,6 +13,7 @@ type report struct {
 	facts    string
 	costs    *costs
 	ceilings []*ceiling
+	waits    []*wait
 }
 
 // figure and target are what benches/report reads.
@@ -38,7 +39,7 @@ type target struct {
 	Met      bool    `json:"met"`
 }
 
-const atCeiling = "At the ceiling"
+const atCeiling, waiting = "At the ceiling", "Waiting at the ceiling"
 
 func (r report) write(file string) {
 	fmt.Printf("- %s\n", r.facts)
@@ -52,12 +53,19 @@ func (r report) write(file string) {
 			}
 		}
 	}
-	fmt.Printf("\n## %s\n\nFor a second, with 12 sequence bits unless the row says otherwise. Kinds of figures: "+
-		"the layout's ceiling; for yitter, IDs borrowed from the future.\n\n", atCeiling)
+	fmt.Printf("\n## %s\n\nFor a second, with 12 sequence bits unless the row says otherwise. Kinds of "+
+		"figures: the layout's ceiling; for yitter, IDs borrowed from the future.\n\n", atCeiling)
 	fmt.Printf("| row | goroutines | M IDs/s | of the ceiling | CPU s per s | came twice | not above the one " +
 		"before, in one goroutine |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, row := range r.ceilings {
 		figures = append(figures, row.figures()...)
+	}
+	fmt.Printf("\n## %s\n\nMilliseconds of calls for single IDs that took at least %v. Kind of figures: "+
+		"the layout's ceiling.\n\n", waiting, shortest)
+	fmt.Printf("| row | goroutines | beside one that fills 4096 | waits | p50 | p99.9 | longest |\n" +
+		"|---|---:|---|---:|---:|---:|---:|\n")
+	for _, row := range r.waits {
+		figures = append(figures, row.figure())
 	}
 	targets := r.targets()
 	fmt.Printf("\n## Targets\n\n| target | at most | here | |\n|---|---:|---:|---|\n")
@@ -66,7 +74,8 @@ func (r report) write(file string) {
 		if target.Met {
 			verdict = "met"
 		}
-		fmt.Printf("| %s: %s | %.2f | %.2f | %s |\n", target.ID, target.What, target.Limit, target.Measured, verdict)
+		fmt.Printf("| %s: %s | %.2f | %.2f | %s |\n",
+			target.ID, target.What, target.Limit, target.Measured, verdict)
 	}
 	if file != "" {
 		data := map[string]any{"suite": "Go", "facts": []string{r.facts}, "rows": figures, "targets": targets}
@@ -84,7 +93,10 @@ func (r report) cost(row *row) figure {
 	if row.role != "" {
 		role = &row.role
 	}
-	return figure{slug(row.label), row.table, row.label, role, "CPU cost per ID", "ns", mid, &least, &most, &toFloor}
+	return figure{
+		ID: slug(row.label), Table: row.table, Label: row.label, Role: role, Kind: "CPU cost per ID", Unit: "ns",
+		Median: mid, Min: &least, Max: &most, Ratio: &toFloor,
+	}
 }
 
 func (c *ceiling) figures() []figure {
@@ -96,12 +108,29 @@ func (c *ceiling) figures() []figure {
 		c.label, c.goroutines, c.idsPerSecond/1e6, share, c.cpu, c.twice, c.falling)
 	label := fmt.Sprintf("%s, goroutines: %d", c.label, c.goroutines)
 	of := func(what, kind, unit string, value float64) figure {
-		return figure{slug(label + " " + what), atCeiling, label + ", " + what, nil, kind, unit, value, nil, nil, nil}
+		return figure{
+			ID: slug(label + " " + what), Table: atCeiling, Label: label + ", " + what,
+			Kind: kind, Unit: unit, Median: value,
+		}
 	}
 	return []figure{
 		of("IDs", kind, "M IDs/s", c.idsPerSecond/1e6),
 		of("processor", "none of the three", "CPU s per s", c.cpu),
 		of("came twice", "none of the three", "IDs", float64(c.twice)),
+	}
+}
+
+func (w *wait) figure() figure {
+	beside, label := "no", fmt.Sprintf("%s, goroutines: %d", w.label, w.goroutines)
+	if w.fills {
+		beside, label = "yes", label+", beside one that fills 4096"
+	}
+	mid, late, longest := w.quantile(500), w.quantile(999), w.quantile(1000)
+	fmt.Printf("| %s | %d | %s | %d | %.2f | %.2f | %.2f |\n",
+		w.label, w.goroutines, beside, len(w.times), mid, late, longest)
+	return figure{
+		ID: slug(label + " p99.9"), Table: waiting, Label: label + ", p99.9",
+		Kind: "the layout's ceiling", Unit: "ms", Median: late,
 	}
 }
 
@@ -118,6 +147,14 @@ func (r report) targets() (targets []target) {
 		if row.ours {
 			what := fmt.Sprintf("CPU s per s at the ceiling, %s, goroutines: %d", row.label, row.goroutines)
 			atMost("G4", what, 0.4, row.cpu)
+		}
+	}
+	for _, row := range r.waits {
+		if row.ours && row.fills {
+			what := fmt.Sprintf("p99.9 of waits in ms, beside one that fills, goroutines: %d", row.goroutines)
+			atMost("G5", what, 5, row.quantile(999))
+		} else if row.ours {
+			atMost("G5", fmt.Sprintf("p99.9 of waits in ms, goroutines: %d", row.goroutines), 3, row.quantile(999))
 		}
 	}
 	return targets
