@@ -6,6 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,40 @@ func TestCancel(t *testing.T) {
 	_, err = flakeid.OpenLease(ctx, store(t))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
+	}
+}
+
+// TestCancelledLateLease gives a node back that is granted after the wait for it has ended.
+func TestCancelledLateLease(t *testing.T) {
+	t.Parallel()
+	url := store(t)
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Microsecond)
+		generator, err := flakeid.OpenLease(ctx, url, flakeid.WithNode(6), flakeid.WithTTL(time.Hour))
+		cancel()
+		if err == nil { // the grant was faster
+			generator.Close()
+			continue
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if !strings.Contains(err.Error(), "was asked for") {
+			break
+		}
+	}
+	time.Sleep(200 * time.Millisecond) // so that it has been granted
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		generator, err := flakeid.OpenLease(context.Background(), url, flakeid.WithNodeRange(6, 6),
+			flakeid.WithMaxWait(0), flakeid.WithEvents(func(flakeid.LeaseEvent) {}))
+		if err == nil {
+			generator.Close()
+			return
+		}
+		code(t, flakeid.ErrNoFreeNode, err)
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("it was not given back")
+		}
 	}
 }
 
