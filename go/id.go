@@ -10,7 +10,6 @@ import (
 	"math"
 	"strconv"
 	"time"
-	"unsafe"
 )
 
 // ID is an ID: a number of 64 bits, which sorts by time within a layout. It is a string of digits in
@@ -23,13 +22,11 @@ func Parse(text string) (ID, error) { return Decimal.Decode(text) }
 
 // FromBytes reads 8 bytes, the most significant first.
 func FromBytes(bytes []byte) (ID, error) {
-	var first *C.uint8_t
+	first := new(byte) // NULL would be another error
 	if len(bytes) > 0 {
-		first = (*C.uint8_t)(unsafe.Pointer(&bytes[0]))
-	} else {
-		first = (*C.uint8_t)(unsafe.Pointer(new([1]byte)))
+		first = &bytes[0]
 	}
-	return idOf(C.from_bytes(first, C.size_t(len(bytes))))
+	return idOf(C.from_bytes((*C.uint8_t)(first), C.size_t(len(bytes))))
 }
 
 // String is the ID in decimal digits.
