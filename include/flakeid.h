@@ -1089,6 +1089,15 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
 void flakeid_generator_free(struct flakeid_generator *generator);
 
 /**
+ * Ends the generator without freeing it, for programs that do not know which calls of other threads
+ * are under way: calls that begin later are FLAKEID_CLOSED. Otherwise as flakeid_generator_free(),
+ * which has still to be called. Nothing the second time. Any thread.
+ *
+ * FLAKEID_FORKED (of flakeid_generator_new() in the parent), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_close(const struct flakeid_generator *generator);
+
+/**
  * The next ID. Waits, asleep, at most max_wait_ms. Any thread.
  *
  * FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,

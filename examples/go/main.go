@@ -1,50 +1,64 @@
-// Five IDs of a leased node, through cgo.
+// IDs of a leased node: one, many, and one for each of many rows.
 package main
 
-/*
-#cgo pkg-config: flakeid
-#include <stdlib.h>
-#include <flakeid.h>
-*/
-import "C"
-
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"os"
-	"runtime"
-	"unsafe"
+	"time"
+
+	"github.com/flakeid/flakeid/go"
 )
 
-// call turns a status into an error. The last error belongs to a thread of the operating system,
-// and a goroutine may be moved to another one between two calls.
-func call(function func() C.flakeid_status) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if function() != C.FLAKEID_OK {
-		return errors.New(C.GoString(C.flakeid_last_error()))
-	}
-	return nil
+// Order is {"id":"910499571847892992","item":"tea"} in JSON and a bigint in a database.
+type Order struct {
+	ID   flakeid.ID `json:"id"`
+	Item string     `json:"item"`
 }
 
 func run(url string) error {
-	store := C.CString(url)
-	defer C.free(unsafe.Pointer(store))
-	var generator *C.flakeid_generator
-	// No options: any node of the namespace "default", in Twitter's layout.
-	err := call(func() C.flakeid_status { return C.flakeid_generator_open(store, nil, &generator) })
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	generator, err := flakeid.OpenLease(ctx, url, flakeid.WithNamespace("orders"))
+	if errors.Is(err, flakeid.ErrStoreUnavailable) {
+		return fmt.Errorf("is the database up? %w", err)
+	} else if err != nil {
+		return err
+	}
+	defer generator.Close() // gives the node back
+
+	id, err := generator.NextID()
 	if err != nil {
 		return err
 	}
-	defer C.flakeid_generator_free(generator) // gives the node back
-	for range [5]struct{}{} {
-		var id C.uint64_t
-		err = call(func() C.flakeid_status { return C.flakeid_generator_next(generator, &id) })
-		if err != nil {
+	text, err := json.Marshal(Order{id, "tea"})
+	if err != nil {
+		return err
+	}
+	made, err := id.Time(flakeid.Layout{}) // the default layout, as that of the lease
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s made at %s\n", text, made.Format(time.RFC3339Nano))
+
+	ids, err := generator.AppendIDs(nil, 1000) // the fastest way to many
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(ids), "from", ids[0], "to", ids[999])
+
+	buffered, err := generator.Buffered(256, 10*time.Millisecond) // for this goroutine
+	if err != nil {
+		return err
+	}
+	for _, item := range []string{"cup", "pot", "spoon"} {
+		if id, err = buffered.NextID(); err != nil {
 			return err
 		}
-		fmt.Println(uint64(id))
+		fmt.Println(Order{id, item})
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ static void in_child(flakeid_generator *parents, int pipe_end) {
     CHECK(count == 0, "the count is always written");
     EXPECT(FLAKEID_FORKED, flakeid_generator_try_fill(parents, ids, COUNT, &count));
     EXPECT(FLAKEID_FORKED, flakeid_generator_retire(parents, &tick));
+    EXPECT(FLAKEID_FORKED, flakeid_generator_close(parents));
     EXPECT(FLAKEID_OK, flakeid_generator_stats(parents, &stats));
     CHECK(id == 42 && tick == 42, "outputs");
     CHECK(of_node(1, FLAKEID_FORKED) == NULL, "the parent's node");

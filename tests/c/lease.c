@@ -59,6 +59,9 @@ static void every_call(void) {
     CHECK(lease.failures == 0 || is_watched, "no errors");
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(generator, UINT64_MAX));
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_retire(generator, &node));
+    EXPECT(FLAKEID_OK, flakeid_generator_close(generator));
+    EXPECT(FLAKEID_CLOSED, flakeid_generator_next(generator, &node));
+    EXPECT(FLAKEID_OK, flakeid_generator_close(generator));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_lease(generator, NULL));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_generator_lease(NULL, &lease));
     flakeid_generator_free(generator);

@@ -117,6 +117,7 @@ static void the_end(void) {
     uint64_t id = 0, tick = 0;
     EXPECT(FLAKEID_OK, flakeid_local_next(local, &id));
     EXPECT(FLAKEID_OK, flakeid_generator_retire(generator, &tick));
+    EXPECT(FLAKEID_OK, flakeid_generator_close(generator));
     id = 42;
     EXPECT(FLAKEID_CLOSED, flakeid_local_next(local, &id));
     CHECK(id == 42, "outputs");

@@ -46,6 +46,7 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_generator_try_fill(generator, NULL, 1, &count));
     EXPECT(null, flakeid_generator_try_fill(generator, &id, 1, NULL));
     EXPECT(null, flakeid_generator_extend(NULL, 1));
+    EXPECT(null, flakeid_generator_close(NULL));
     EXPECT(null, flakeid_generator_retire(NULL, &id));
     EXPECT(null, flakeid_generator_retire(generator, NULL));
     EXPECT(null, flakeid_generator_stats(NULL, &stats));

@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use flakeid_steps::{Outcome, Step, files, root};
 
-use crate::{c, node, python, wasm};
+use crate::{c, go, node, python, wasm};
 
 /// Under the root of the checkout.
 const WORK: &str = "target/bench";
@@ -21,6 +21,9 @@ pub(crate) struct Options {
     /// Only this table of Rust's (may be given more than once): print it, and write nothing.
     #[arg(long, value_name = "TABLE")]
     only: Vec<String>,
+    /// Go and its rivals, too, which are fetched.
+    #[arg(long)]
+    go: bool,
 }
 
 #[derive(Subcommand)]
@@ -32,32 +35,46 @@ pub(crate) enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measure Go alone, and print it.
+    Go {
+        /// A smoke run.
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
-    if let Some(Task::Compare { arguments }) = task {
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        return report(&["compare"]).args(&arguments).run();
+    let short = |quick: bool| -> &[&str] { if quick { &["--quick"] } else { &[] } };
+    match task {
+        Some(Task::Compare { arguments }) => {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            return report(&["compare"]).args(&arguments).run();
+        }
+        Some(Task::Go { quick }) => return go::bench()?.args(short(*quick)).run(),
+        None => {}
     }
-    let quick: &[&str] = if options.quick { &["--quick"] } else { &[] };
+    let quick = short(options.quick);
     if options.only.is_empty() {
-        return all(quick);
+        return all(quick, options.go);
     }
     let tables: Vec<&str> = options.only.iter().flat_map(|table| ["--only", table]).collect();
     rust().args(&tables).args(quick).run()
 }
 
 /// Builds everything, then measures one language after the other.
-fn all(quick: &[&str]) -> Outcome {
+fn all(quick: &[&str], with_go: bool) -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", MANIFEST]).run()?;
-    let suites = [
+    let mut suites = vec![
         ("rust", rust()),
         ("python", python::bench()?),
         ("node", node::bench()?),
         ("wasm", wasm::bench()?),
         ("c", c::bench()?),
     ];
-    let names = suites.each_ref().map(|(name, _)| *name);
+    if with_go {
+        suites.push(("go", go::bench()?));
+    }
+    let names: Vec<&str> = suites.iter().map(|(name, _)| *name).collect();
     files::make_folder(WORK)?;
     let start = Instant::now();
     for (name, step) in suites {

@@ -154,6 +154,7 @@ fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &P
     ];
     for (template, place) in [
         ("flakeid.pc.in", "pkgconfig/flakeid.pc"),
+        ("flakeid-static.pc.in", "pkgconfig/flakeid-static.pc"),
         ("flakeid-config.cmake.in", "cmake/flakeid/flakeid-config.cmake"),
         ("flakeid-config-version.cmake.in", "cmake/flakeid/flakeid-config-version.cmake"),
     ] {

@@ -53,6 +53,7 @@ pub(crate) fn sources() -> Outcome {
     format_rust(&["--check"])?;
     linters::python()?;
     linters::javascript()?;
+    linters::go()?;
     linters::workflows()?;
     Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints", "--"])
         .args(&RELEASED.map(|platform| platform.triple))

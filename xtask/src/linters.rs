@@ -9,6 +9,9 @@ use crate::node::{NODE, npm};
 const PINS: &str = "xtask/linters";
 /// Where npm installs.
 const NPM: &str = "target/linters/npm";
+/// What gofmt formats.
+const GO_SOURCES: [&str; 3] = ["go", "benches", "examples"];
+
 /// Where Go installs.
 const GO: &str = "target/linters/go";
 
@@ -21,6 +24,19 @@ pub(crate) fn python() -> Outcome {
 /// Every file in JavaScript and TypeScript, as `biome.jsonc` says.
 pub(crate) fn javascript() -> Outcome {
     biome(&["check", "--error-on-warnings"])?.run()
+}
+
+/// That gofmt has formatted everything.
+pub(crate) fn go() -> Outcome {
+    let unformatted = gofmt("-d").output()?;
+    if unformatted.is_empty() {
+        return Ok(());
+    }
+    Err(Failed(format!("{unformatted}\nnot as gofmt has it: cargo xtask format")))
+}
+
+fn gofmt(what: &str) -> Step {
+    Step::new("gofmt", &[what]).args(&GO_SOURCES).or_install("apt-get install golang-go")
 }
 
 /// The workflows of `.github`: actionlint checks that they mean something, zizmor that nobody can
@@ -38,7 +54,8 @@ pub(crate) fn workflows() -> Outcome {
 pub(crate) fn format() -> Outcome {
     ruff(&["check", "--select", "I", "--fix"])?.run()?;
     ruff(&["format"])?.run()?;
-    biome(&["check", "--write", "--linter-enabled=false"])?.run()
+    biome(&["check", "--write", "--linter-enabled=false"])?.run()?;
+    gofmt("-w").run()
 }
 
 fn ruff(arguments: &[&str]) -> Result<Step, Failed> {

@@ -5,6 +5,7 @@ mod c;
 mod campaign;
 mod deploy;
 mod docs;
+mod go;
 mod header;
 mod lint;
 mod linters;

@@ -33,6 +33,12 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     }
     node::check_manifest()?;
     wasm::check_version()?;
+    // A module of Go in a folder is published without what lies outside of that folder.
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        if files::text(licence)? != files::text(format!("go/{licence}"))? {
+            return Err(Failed(format!("go/{licence} is not {licence}: copy it")));
+        }
+    }
     let heading = format!("## [{VERSION}]");
     if !files::text("CHANGELOG.md")?.lines().any(|line| line.starts_with(&heading)) {
         return Err(Failed(format!("CHANGELOG.md has no section {heading}")));

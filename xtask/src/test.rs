@@ -40,12 +40,12 @@ const COMMAND: &[&str] =
 /// What other languages have.
 const LANGUAGES: &[&str] = &[
     "bindings",
+    "go",
     "include",
     "node",
     "python",
     "tests/c",
     "tests/cpp",
-    "tests/go",
     "tests/java",
     "tests/linking",
 ];
@@ -90,7 +90,7 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("workspace: run", || workspace::run(spares, PACKAGES))?;
     let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
     let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
-    let others = ["bindings/c", "bindings/node", "bindings/python", "include", "python"];
+    let others = ["bindings/c", "bindings/node", "bindings/python", "go", "include", "python"];
     // Not the command, which is the broker that it leases from.
     let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
     let module = [DOCUMENTS, &others, &tests];
@@ -106,10 +106,10 @@ fn steps(times: &mut Times) -> Outcome {
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
     times.step("deploy", deploy::check)?;
-    let others = ["bindings/c", "bindings/python", "bindings/wasm", "include", "python"];
+    let others = ["bindings/c", "bindings/python", "bindings/wasm", "go", "include", "python"];
     let node = [DOCUMENTS, COMMAND, &others, &["node/wasm", "tests/campaign"]];
     times.step_without("Node", &node, || node::test(&here))?;
-    let others = ["bindings/c", "bindings/node", "bindings/wasm", "include", "node"];
+    let others = ["bindings/c", "bindings/node", "bindings/wasm", "go", "include", "node"];
     let python = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
     times.step_without("Python", &python, || {
         python::test(&Wheel { target: here, free_threaded: None })

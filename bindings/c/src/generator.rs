@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 
-use flakeid_core::{Error, Generator, Id};
+use flakeid_core::{Error, ErrorKind, Generator, Id};
 use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
 use crate::border::{self, Sized32, given};
@@ -54,13 +54,19 @@ impl GeneratorHandle {
     }
 }
 
-impl Drop for GeneratorHandle {
-    fn drop(&mut self) {
+impl GeneratorHandle {
+    /// Local handles and rings may keep a leased generator for longer.
+    fn close_lease(&self) {
         if let AnyGenerator::Leased(leased) = &self.generator {
-            // Local handles and rings may keep it for longer.
             leased.close();
         }
         silence(self.listener.as_deref());
+    }
+}
+
+impl Drop for GeneratorHandle {
+    fn drop(&mut self) {
+        self.close_lease();
     }
 }
 
@@ -123,6 +129,26 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
         drop(generator);
         Ok(())
     });
+}
+
+/// Ends the generator without freeing it, for programs that do not know which calls of other threads
+/// are under way: calls that begin later are FLAKEID_CLOSED. Otherwise as flakeid_generator_free(),
+/// which has still to be called. Nothing the second time. Any thread.
+///
+/// FLAKEID_FORKED (of flakeid_generator_new() in the parent), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        generator.close_lease();
+        match &generator.generator {
+            AnyGenerator::Leased(_) => Ok(()),
+            AnyGenerator::Fixed(fixed) => match fixed.retire() {
+                Err(error) if error.kind() != ErrorKind::Closed => Err(error.into()),
+                _ => Ok(()),
+            },
+        }
+    })
 }
 
 /// The next ID. Waits, asleep, at most max_wait_ms. Any thread.

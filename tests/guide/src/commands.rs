@@ -61,6 +61,10 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     if chapter.path.ends_with("java.md") {
         files::copy_files(&flakeid_linking::jars()?, &folder)?;
     }
+    if chapter.path.ends_with("go.md") {
+        // Where go.mod looks for it.
+        files::copy_folder("go", &format!("{WORK}/go"))?;
+    }
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -156,15 +156,16 @@ pub(crate) fn cpp(library: &Library) -> Outcome {
     Ok(())
 }
 
-/// Through cgo.
+/// Through cgo: the module, watched by Go's detector of races, and a lease with the library in the program.
 pub(crate) fn go(library: &Library) -> Outcome {
     // Go's cache does not know what pkg-config said, and would link what another checkout built.
     let folder = format!("-L{}", library.prefix.join("lib").display());
     let go = |arguments: &[&str]| {
-        library.step("go", arguments).within("tests/go").env("CGO_LDFLAGS", folder.clone())
+        library.step("go", arguments).within("go").env("CGO_LDFLAGS", folder.clone())
     };
     go(&["vet", "./..."]).run()?;
-    go(&["test", "-count=1", "./..."]).run()
+    go(&["test", "-count=1", "-race", "-parallel", "8", "./..."]).run()?;
+    go(&["test", "-count=1", "-tags", "flakeid_static", "-run", "Lease|Events", "./..."]).run()
 }
 
 /// Through JNA.

@@ -1,0 +1,67 @@
+// flakeid's Go module beside its rivals and the floor, in one run. Prints Markdown, and with --json writes
+// the figures to a file too. See README.md.
+package main
+
+/*
+#include <stdint.h>
+static uint64_t nothing(uint64_t id) { return id; }
+*/
+import "C"
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/flakeid/flakeid/go"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "a smoke run, whose figures mean little")
+	file := flag.String("json", "", "write the figures to this file, too")
+	flag.Parse()
+	plan := plan{rounds: 101, round: 20 * time.Millisecond, second: time.Second}
+	if *quick {
+		plan.rounds, plan.round, plan.second = 5, 2*time.Millisecond, 200*time.Millisecond
+	}
+	facts := fmt.Sprintf("%s; flakeid %s", runtime.Version(), flakeid.Version())
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, rival := range info.Deps {
+			if rival.Replace == nil {
+				facts += fmt.Sprintf(", %s %s", rival.Path[len("github.com/"):], rival.Version)
+			}
+		}
+	}
+	facts += fmt.Sprintf("; %d rounds of %v a row", plan.rounds, plan.round)
+
+	store, err := os.MkdirTemp("", "flakeid-bench")
+	check(err)
+	defer os.RemoveAll(store)
+	costs := newCosts("sqlite://" + store + "/flakeid.db")
+	sample(costs.all(), plan)
+	report{facts, costs, atTheCeiling(plan.second), waitsAtTheCeiling(plan.second)}.write(*file)
+}
+
+// plan is how much to measure.
+type plan struct {
+	rounds        int
+	round, second time.Duration
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func must[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
+// intoC is what any call through cgo costs.
+func intoC(id uint64) uint64 { return uint64(C.nothing(C.uint64_t(id))) }

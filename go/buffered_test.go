@@ -1,0 +1,96 @@
+package flakeid_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flakeid/flakeid/go"
+)
+
+func newBuffered(t *testing.T, node uint64, size int, maxAge time.Duration) *flakeid.Buffered {
+	t.Helper()
+	generator := must[*flakeid.Generator](t, nil)(flakeid.New(flakeid.WithNode(node)))
+	return must[*flakeid.Buffered](t, nil)(generator.Buffered(size, maxAge))
+}
+
+// age is how long before the call the tick of the next ID began.
+func age(t *testing.T, buffered *flakeid.Buffered) time.Duration {
+	t.Helper()
+	before := time.Now()
+	id := must[flakeid.ID](t, nil)(buffered.NextID())
+	return before.Sub(must[time.Time](t, nil)(id.Time(flakeid.Layout{})))
+}
+
+// TestBufferedAge stops at every number of IDs that may be left, and gets none that is too old.
+func TestBufferedAge(t *testing.T) {
+	const maxAge = 20 * time.Millisecond
+	buffered := newBuffered(t, 11, 100, maxAge)
+	for stop := 1; stop < 60; stop += 7 {
+		for range make([]int, 4*stop) {
+			must[flakeid.ID](t, nil)(buffered.NextID())
+		}
+		time.Sleep(maxAge + 5*time.Millisecond)
+		// Both timers may have ended together on a busy machine, and then anyone comes first.
+		time.Sleep(time.Millisecond)
+		if age := age(t, buffered); age > maxAge {
+			t.Fatalf("after %d IDs, one is %v old", 4*stop, age)
+		}
+	}
+}
+
+// TestBufferedClock takes IDs without ever letting go of the processor: no timer is needed.
+func TestBufferedClock(t *testing.T) {
+	const maxAge, tick = 2 * time.Millisecond, time.Millisecond
+	buffered := newBuffered(t, 12, 1<<20, maxAge)
+	late := 0
+	for start := time.Now(); time.Since(start) < 100*time.Millisecond; {
+		if age(t, buffered) <= maxAge+tick {
+			late = 0
+			continue
+		}
+		// After something has interrupted this goroutine, the clock is read at the 16th ID.
+		if late++; late > 15 {
+			t.Fatalf("%d IDs in a row were too old", late)
+		}
+	}
+}
+
+// TestBufferedBatches sees what is taken from the generator: never more than twice what is used.
+func TestBufferedBatches(t *testing.T) {
+	clock := flakeid.NewManualClock(instant)
+	generator := must[*flakeid.Generator](t, nil)(
+		flakeid.New(flakeid.WithNode(13), flakeid.WithManualClock(clock)))
+	buffered := must[*flakeid.Buffered](t, nil)(generator.Buffered(100, time.Hour))
+	same(t, nil, buffered.Generator(), generator)
+	first := must[flakeid.ID](t, nil)(buffered.NextID())
+	for used := flakeid.ID(1); used < 1000; used++ {
+		same(t, nil, must[flakeid.ID](t, nil)(buffered.NextID()), first+used)
+	}
+	// 1 + 2 + 4 + ... + 64 = 127, then 9 times 100, of which 27 are left.
+	same(t, nil, must[flakeid.ID](t, nil)(generator.NextID()), first+1027)
+
+	short := must[*flakeid.Buffered](t, nil)(generator.Buffered(100, time.Millisecond))
+	for range [4]int{} { // of 1 and 2 and 4, of which 3 are left
+		must[flakeid.ID](t, nil)(short.NextID())
+	}
+	time.Sleep(10 * time.Millisecond)
+	same(t, nil, must[flakeid.ID](t, nil)(short.NextID()), first+1028+7)
+	same(t, nil, must[flakeid.ID](t, nil)(generator.NextID()), first+1028+8)
+}
+
+func TestBufferedErrors(t *testing.T) {
+	buffered := newBuffered(t, 14, 4, time.Hour)
+	for range [4]int{} { // of 1 and 2 and 4, of which 3 are left
+		must[flakeid.ID](t, nil)(buffered.NextID())
+	}
+	if err := buffered.Generator().Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range [3]int{} {
+		must[flakeid.ID](t, nil)(buffered.NextID())
+	}
+	for range [2]int{} {
+		_, err := buffered.NextID()
+		code(t, flakeid.ErrClosed, err)
+	}
+}

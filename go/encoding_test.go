@@ -1,0 +1,128 @@
+package flakeid_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/flakeid/flakeid/go"
+)
+
+const known flakeid.ID = 910499571847892992
+
+func TestJSON(t *testing.T) {
+	type order struct {
+		ID     flakeid.ID            `json:"id"`
+		Parent *flakeid.ID           `json:"parent"`
+		Lines  map[flakeid.ID]string `json:"lines"`
+	}
+	const text = `{"id":"910499571847892992","parent":null,"lines":{"18446744073709551615":"tea"}}`
+	same(t, nil, string(must[[]byte](t, nil)(json.Marshal(order{
+		ID: known, Lines: map[flakeid.ID]string{math.MaxUint64: "tea"},
+	}))), text)
+	var read order
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		t.Fatal(err)
+	}
+	same(t, nil, read.ID, known)
+	same(t, nil, read.Parent, nil)
+	same(t, nil, read.Lines[math.MaxUint64], "tea")
+	read.ID = 42
+	for _, bad := range []string{
+		"910499571847892992", "7", "1e3", "true", `[]`, `""`, `"-1"`, `"+1"`, `" 1"`, `"1.0"`,
+		`"18446744073709551616"`, `"1\u0000"`,
+	} {
+		err := json.Unmarshal([]byte(`{"id":`+bad+`}`), &read)
+		code(t, flakeid.ErrInvalidID, err)
+		same(t, nil, read.ID, 42)
+	}
+	if err := json.Unmarshal([]byte(`{"id":"\u0039\u0031"}`), &read); err != nil || read.ID != 91 {
+		t.Fatal(read.ID, err)
+	}
+	code(t, flakeid.ErrInvalidID, read.ID.UnmarshalJSON(nil))
+	if err := read.ID.UnmarshalJSON([]byte(`"1`)); err == nil {
+		t.Fatal("half a string")
+	}
+	type options struct {
+		Layout flakeid.Layout
+	}
+	var chosen options
+	if err := json.Unmarshal([]byte(`{"Layout":"sonyflake"}`), &chosen); err != nil {
+		t.Fatal(err)
+	}
+	same(t, nil, chosen.Layout, layout(t, "sonyflake"))
+	again := must[[]byte](t, nil)(json.Marshal(chosen))
+	same(t, nil, string(again), fmt.Sprintf(`{"Layout":%q}`, chosen.Layout))
+}
+
+// echo is a driver whose queries return their argument.
+type echo struct{}
+
+func (echo) Connect(context.Context) (driver.Conn, error) { return echo{}, nil }
+func (echo) Driver() driver.Driver                        { return nil }
+func (echo) Prepare(string) (driver.Stmt, error)          { return nil, driver.ErrSkip }
+func (echo) Begin() (driver.Tx, error)                    { return nil, driver.ErrSkip }
+func (echo) Close() error                                 { return nil }
+func (echo) CheckNamedValue(value *driver.NamedValue) (err error) {
+	if id, ok := value.Value.(driver.Valuer); ok {
+		value.Value, err = id.Value()
+	}
+	return err
+}
+func (echo) QueryContext(_ context.Context, _ string, given []driver.NamedValue) (driver.Rows, error) {
+	return &echoed{value: given[0].Value}, nil
+}
+
+type echoed struct {
+	value driver.Value
+	read  bool
+}
+
+func (*echoed) Columns() []string { return []string{"id"} }
+func (*echoed) Close() error      { return nil }
+func (e *echoed) Next(values []driver.Value) error {
+	if e.read {
+		return io.EOF
+	}
+	e.read, values[0] = true, e.value
+	return nil
+}
+
+func TestSQL(t *testing.T) {
+	database := sql.OpenDB(echo{})
+	defer database.Close()
+	query := func(given any, to any) error { return database.QueryRow("", given).Scan(to) }
+	var id flakeid.ID
+	for _, given := range []any{known, int64(known), uint64(known), known.String(), []byte(known.String())} {
+		id = 0
+		if err := query(given, &id); err != nil {
+			t.Fatal(err)
+		}
+		same(t, nil, id, known)
+	}
+	var number int64
+	if err := query(known, &number); err != nil || number != int64(known) {
+		t.Fatal(number, err)
+	}
+	for _, given := range []any{nil, int64(-1), 1.0, true, "", "x", []byte{0}} {
+		code(t, flakeid.ErrInvalidID, query(given, &id))
+		same(t, nil, id, known)
+	}
+	if err := query(flakeid.ID(math.MaxInt64+1), &id); err == nil {
+		t.Fatal("an ID that does not fit")
+	}
+	_, err := flakeid.ID(math.MaxInt64 + 1).Value()
+	code(t, flakeid.ErrInvalidID, err)
+	optional := &id
+	if err := query(nil, &optional); err != nil || optional != nil {
+		t.Fatal(optional, err)
+	}
+	if err := query(known, &optional); err != nil || *optional != known {
+		t.Fatal(optional, err)
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/flakeid/flakeid/go
+
+go 1.19

@@ -1,0 +1,169 @@
+package flakeid
+
+// #include "shim.h"
+import "C"
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+)
+
+// ID is an ID: a number of 64 bits, which sorts by time within a layout. It is a string of digits in
+// JSON, because browsers keep 53 bits of a number, and a bigint in a database. Where a column or a
+// field may be empty, use a *ID.
+type ID uint64
+
+// Parse reads 1 to 20 decimal digits. Other text forms are read by Form.Decode.
+func Parse(text string) (ID, error) { return Decimal.Decode(text) }
+
+// FromBytes reads 8 bytes, the most significant first.
+func FromBytes(bytes []byte) (ID, error) {
+	first := new(byte) // NULL would be another error
+	if len(bytes) > 0 {
+		first = &bytes[0]
+	}
+	return idOf(C.from_bytes((*C.uint8_t)(first), C.size_t(len(bytes))))
+}
+
+// String is the ID in decimal digits.
+func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
+
+// Bytes are the 8 bytes of the ID, the most significant first, so that they sort as the ID does.
+func (id ID) Bytes() (bytes [8]byte) {
+	for place := range bytes {
+		bytes[place] = byte(id >> (56 - 8*place))
+	}
+	return bytes
+}
+
+// Time is when the tick of the ID begins. It is ErrInvalidID if the ID has bits that the layout never
+// sets; Layout.Decode says what else is in it.
+func (id ID) Time(layout Layout) (time.Time, error) {
+	parts, err := layout.Decode(id)
+	return parts.Time, err
+}
+
+// MarshalText writes decimal digits, also for keys of maps in JSON.
+func (id ID) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(id), 10), nil }
+
+// UnmarshalText reads 1 to 20 decimal digits.
+func (id *ID) UnmarshalText(text []byte) error { return id.read(string(text)) }
+
+// MarshalJSON writes a string of decimal digits.
+func (id ID) MarshalJSON() ([]byte, error) {
+	text := append(make([]byte, 0, C.FLAKEID_TEXT_SIZE+1), '"')
+	return append(strconv.AppendUint(text, uint64(id), 10), '"'), nil
+}
+
+// UnmarshalJSON reads a string of decimal digits; null changes nothing. A number is ErrInvalidID, even
+// one that is written exactly: whoever sent it may have rounded it.
+func (id *ID) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
+	if bytes.Equal(data, []byte("null")) {
+		return nil
+	}
+	if len(data) == 0 || data[0] != '"' {
+		return refused(ErrInvalidID, "", "an ID must be a string in JSON, such as %q, not %.64s: numbers of "+
+			"JSON lose their last digits in browsers, which keep 53 bits of 64", "910499571847892992", data)
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	return id.read(text)
+}
+
+func (id *ID) read(text string) error {
+	read, err := Parse(text)
+	if err == nil {
+		*id = read
+	}
+	return err
+}
+
+// Scan reads an ID from a database: a bigint or its digits.
+func (id *ID) Scan(from any) error {
+	switch value := from.(type) {
+	case int64:
+		if value >= 0 {
+			*id = ID(value)
+			return nil
+		}
+	case uint64: // of MySQL's bigint unsigned
+		*id = ID(value)
+		return nil
+	case string:
+		return id.read(value)
+	case []byte:
+		return id.read(string(value))
+	case nil:
+		return refused(ErrInvalidID, "", "NULL is not an ID: "+
+			"scan a column that may be NULL into a *flakeid.ID, as in Scan(&pointer)")
+	}
+	return refused(ErrInvalidID, "",
+		"%T %.64v is not an ID: a column of IDs must be a bigint or text of digits", from, from)
+}
+
+// Value is the ID as a bigint. It is ErrInvalidID for an ID that does not fit one, which happens in
+// layouts of 64 bits only.
+func (id ID) Value() (driver.Value, error) {
+	if id > math.MaxInt64 {
+		return nil, refused(ErrInvalidID, "", "id %d does not fit a signed column of 64 bits (at most %d): "+
+			"give the column a type for unsigned or decimal numbers and pass id.String(), or use a layout of "+
+			"63 bits", uint64(id), int64(math.MaxInt64))
+	}
+	return int64(id), nil
+}
+
+// Form is a way to write IDs as text.
+type Form int
+
+// The text forms. Base32, Base62 and Hex have a fixed length and sort as the IDs do.
+const (
+	Decimal Form = iota // 1 to 20 digits
+	Base32              // Crockford's, 13 digits
+	Base36              // 1 to 13 digits, lower case
+	Base58              // Bitcoin's alphabet, 1 to 11 digits
+	Base62              // 0-9A-Za-z, 11 digits
+	Hex                 // 16 digits, lower case
+)
+
+var formNames = [...]string{"decimal", "base32", "base36", "base58", "base62", "hex"}
+
+// String is the name of the form.
+func (f Form) String() string {
+	if f < 0 || int(f) >= len(formNames) {
+		return "unknown form " + strconv.Itoa(int(f))
+	}
+	return formNames[f]
+}
+
+func (f Form) check() error {
+	if f < 0 || int(f) >= len(formNames) {
+		return refused(ErrInvalidOption, "", "form %d: must be one of flakeid.Decimal to flakeid.Hex", int(f))
+	}
+	return nil
+}
+
+// Encode writes the ID. It fails only for a form that is none of the constants.
+func (f Form) Encode(id ID) (string, error) {
+	if err := f.check(); err != nil {
+		return "", err
+	}
+	var buffer [C.FLAKEID_TEXT_SIZE]C.char
+	err := failure(C.to_text(C.int(f), C.uint64_t(id), &buffer[0], C.size_t(len(buffer))))
+	return C.GoString(&buffer[0]), err
+}
+
+// Decode reads an ID. Of Base32, Base36 and Hex it takes either case. It is ErrInvalidID for any text
+// that is not of this form.
+func (f Form) Decode(text string) (ID, error) {
+	if err := f.check(); err != nil {
+		return 0, err
+	}
+	return idOf(with(text, func(c *C.char) C.result { return C.from_text(C.int(f), c) }))
+}

@@ -1,0 +1,226 @@
+package flakeid
+
+// #include "shim.h"
+import "C"
+
+import (
+	"time"
+	"unsafe"
+)
+
+// Layout says which bits of an ID mean what. The zero Layout is the default, Twitter's.
+type Layout struct{ descriptor string }
+
+// ParseLayout reads a preset's name, such as "sonyflake", or a descriptor, such as
+// "t41.n10.s12@1288834974657/1ms". It is ErrInvalidLayout for anything else.
+func ParseLayout(text string) (Layout, error) {
+	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
+	err := failure(with(text, func(c *C.char) *C.failure {
+		return C.descriptor(c, &buffer[0], C.size_t(len(buffer)))
+	}))
+	return Layout{C.GoString(&buffer[0])}, err
+}
+
+// MustParseLayout is ParseLayout for layouts that are written in the program: it panics instead of
+// failing.
+func MustParseLayout(text string) Layout {
+	layout, err := ParseLayout(text)
+	if err != nil {
+		panic(err)
+	}
+	return layout
+}
+
+// Presets are the names of the layouts that have one.
+func Presets() (names []string) {
+	for index := C.size_t(0); index < C.flakeid_preset_count(); index++ {
+		names = append(names, C.GoString(C.flakeid_preset_name(index)))
+	}
+	return names
+}
+
+// text is the layout for the library, where NULL is the default.
+func (l Layout) text() (layout *C.char, free func()) {
+	if l.descriptor == "" {
+		return nil, func() {}
+	}
+	layout = C.CString(l.descriptor)
+	return layout, func() { C.free(unsafe.Pointer(layout)) }
+}
+
+// String is the layout's canonical descriptor.
+func (l Layout) String() string {
+	if l.descriptor != "" {
+		return l.descriptor
+	}
+	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
+	err := failure(C.descriptor(nil, &buffer[0], C.size_t(len(buffer))))
+	return certain(C.GoString(&buffer[0]), err)
+}
+
+// MarshalText writes the canonical descriptor.
+func (l Layout) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText is ParseLayout, for flags and files of options.
+func (l *Layout) UnmarshalText(text []byte) error {
+	read, err := ParseLayout(string(text))
+	if err == nil {
+		*l = read
+	}
+	return err
+}
+
+// LayoutInfo are the figures of a layout.
+type LayoutInfo struct {
+	// Width is how many of the 64 bits the layout uses.
+	Width int
+	// Epoch is the beginning of tick 0, and Unit the length of a tick.
+	Epoch time.Time
+	Unit  time.Duration
+	// The largest value of each field; 0 where the layout does not have it.
+	MaxTick, MaxNode, MaxDatacenter, MaxWorker, MaxClockSequence, MaxSequence uint64
+	// IDsPerTick and IDsPerSecond are how many IDs one node can issue.
+	IDsPerTick   uint64
+	IDsPerSecond float64
+	// Horizon is when the ticks run out, and FitsInt64Until until when IDs are positive as an int64;
+	// both are exclusive.
+	Horizon, FitsInt64Until time.Time
+	// IsSplit says whether the node is a datacenter and a worker.
+	IsSplit bool
+	// CanGenerate says whether generators can be built on the layout; if not, it only decodes.
+	CanGenerate bool
+	// FitsFloat64 says whether every ID is exact as a float64, and as a number of JavaScript.
+	FitsFloat64 bool
+}
+
+// Info gives the figures of the layout.
+func (l Layout) Info() LayoutInfo {
+	layout, free := l.text()
+	defer free()
+	info := C.no_layout_info()
+	certain(info, failure(C.layout_info(layout, &info)))
+	return LayoutInfo{
+		Width: int(info.width), Epoch: moment(info.epoch), Unit: duration(C.int64_t(info.unit_ms)),
+		MaxTick: uint64(info.max_tick), MaxNode: uint64(info.max_node),
+		MaxDatacenter: uint64(info.max_datacenter), MaxWorker: uint64(info.max_worker),
+		MaxClockSequence: uint64(info.max_clock_sequence), MaxSequence: uint64(info.max_sequence),
+		IDsPerTick: uint64(info.ids_per_tick), IDsPerSecond: float64(info.ids_per_second),
+		Horizon: moment(info.horizon), FitsInt64Until: moment(info.fits_i64_until),
+		IsSplit: info.is_split != 0, CanGenerate: info.can_generate != 0, FitsFloat64: info.fits_f64 != 0,
+	}
+}
+
+// Parts are what an ID says, field by field.
+type Parts struct {
+	// Tick is the number of whole units of time since the layout's epoch.
+	Tick uint64
+	// Time is when that tick begins. Layout.Pack takes it from Tick if it is zero.
+	Time time.Time
+	// Node is the whole machine field; Datacenter and Worker are its two parts where IsSplit.
+	Node, Datacenter, Worker uint64
+	IsSplit                  bool
+	ClockSequence, Sequence  uint64
+}
+
+const splitFlags = C.FLAKEID_HAS_DATACENTER | C.FLAKEID_HAS_WORKER
+
+func partsOf(p C.flakeid_parts) Parts {
+	return Parts{
+		Tick: uint64(p.tick), Time: moment(p.unix_ms), Node: uint64(p.node),
+		Datacenter: uint64(p.datacenter), Worker: uint64(p.worker), IsSplit: p.has == splitFlags,
+		ClockSequence: uint64(p.clock_sequence), Sequence: uint64(p.sequence),
+	}
+}
+
+// Decode gives the parts of an ID. It is ErrInvalidID if the ID has bits that the layout never sets.
+func (l Layout) Decode(id ID) (Parts, error) {
+	layout, free := l.text()
+	defer free()
+	var p C.flakeid_parts
+	if err := failure(C.decode(layout, C.uint64_t(id), &p)); err != nil {
+		return Parts{}, err
+	}
+	return partsOf(p), nil
+}
+
+// Pack makes an ID of its parts. It is ErrFieldOutOfRange for a part that does not fit,
+// ErrInvalidOption for parts that contradict each other, ErrBeforeEpoch or ErrHorizonReached.
+func (l Layout) Pack(parts Parts) (ID, error) {
+	layout, free := l.text()
+	defer free()
+	p := C.flakeid_parts{
+		tick: C.uint64_t(parts.Tick), unix_ms: C.int64_t(parts.Time.UnixMilli()), node: C.uint64_t(parts.Node),
+		datacenter: C.uint64_t(parts.Datacenter), worker: C.uint64_t(parts.Worker),
+		clock_sequence: C.uint64_t(parts.ClockSequence), sequence: C.uint64_t(parts.Sequence),
+	}
+	if parts.Time.IsZero() {
+		begin := C.unix_ms_at(layout, p.tick)
+		if err := failure(begin.failed); err != nil {
+			return 0, err
+		}
+		p.unix_ms = begin.value
+	}
+	if parts.IsSplit {
+		p.has = splitFlags
+	}
+	return idOf(C.pack(layout, &p))
+}
+
+// PartsAt are parts for Pack to start from: the tick of an instant, and everything else zero.
+func (l Layout) PartsAt(when time.Time) (Parts, error) {
+	layout, free := l.text()
+	defer free()
+	var p C.flakeid_parts
+	if err := failure(C.parts_at(layout, C.int64_t(when.UnixMilli()), &p)); err != nil {
+		return Parts{}, err
+	}
+	return partsOf(p), nil
+}
+
+// JoinNode is the node made of a datacenter and a worker.
+func (l Layout) JoinNode(datacenter, worker uint64) (uint64, error) {
+	layout, free := l.text()
+	defer free()
+	return numberOf(C.join_node(layout, C.uint64_t(datacenter), C.uint64_t(worker)))
+}
+
+// LowerBound is the smallest ID of the tick that contains the instant, for range scans (id >= lower).
+// Instants outside the layout's range are clamped to it.
+func (l Layout) LowerBound(when time.Time) ID {
+	layout, free := l.text()
+	defer free()
+	return certain(idOf(C.lower_bound(layout, C.int64_t(when.UnixMilli()))))
+}
+
+// UpperBound is the largest ID of the tick that contains the instant, inclusive (id <= upper).
+// Instants outside the layout's range are clamped to it.
+func (l Layout) UpperBound(when time.Time) ID {
+	layout, free := l.text()
+	defer free()
+	return certain(idOf(C.upper_bound(layout, C.int64_t(when.UnixMilli()))))
+}
+
+// TickStart is when a tick begins; ticks past the last one give the horizon.
+func (l Layout) TickStart(tick uint64) time.Time {
+	layout, free := l.text()
+	defer free()
+	begin := C.unix_ms_at(layout, C.uint64_t(tick))
+	return moment(certain(begin.value, failure(begin.failed)))
+}
+
+// Timestamp writes an instant in UTC as RFC 3339 does, with the precision of the layout.
+func (l Layout) Timestamp(when time.Time) string {
+	layout, free := l.text()
+	defer free()
+	var buffer [C.FLAKEID_TIMESTAMP_SIZE]C.char
+	err := failure(C.timestamp(layout, C.int64_t(when.UnixMilli()), &buffer[0], C.size_t(len(buffer))))
+	return certain(C.GoString(&buffer[0]), err)
+}
+
+// certain is for calls that fail only for a layout that is none, and a Layout was checked.
+func certain[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,6 @@
+//go:build flakeid_static
+
+package flakeid
+
+// #cgo pkg-config: flakeid-static
+import "C"

@@ -1,0 +1,89 @@
+package flakeid
+
+// #include "shim.h"
+import "C"
+
+import (
+	"runtime"
+	"time"
+)
+
+// PublicIDs writes the IDs of one domain as outsiders see them: encrypted, so that they tell neither a
+// time nor a node nor a number. It hides; it does not authorise: a text that was made up may open as
+// some ID, if seldom.
+type PublicIDs struct{ handle *C.flakeid_public_ids }
+
+// PublicIDOptions are options of NewPublicIDs.
+type PublicIDOptions struct {
+	// Layout is that of the IDs.
+	Layout Layout
+	// Prefix begins each text, before an underscore: up to 16 lower-case letters and digits, a letter
+	// first. Empty is none.
+	Prefix string
+	// Since is the time before which IDs do not open; zero is the layout's epoch.
+	Since time.Time
+}
+
+// NewPublicIDs makes the public form of the IDs of a domain. The keyring is the text of the file that
+// `flakeid keygen` makes. The domain says what the IDs are of, such as "user", in 1 to 64 bytes, and is
+// fixed for as long as their public form is in use.
+func NewPublicIDs(keyring, domain string, options PublicIDOptions) (*PublicIDs, error) {
+	var texts shared
+	defer func() { texts.free() }()
+	var key, of, prefix *C.char
+	texts.text(&key, "keyring", keyring)
+	texts.text(&of, "domain", domain)
+	if options.Prefix != "" {
+		texts.text(&prefix, "prefix", options.Prefix)
+	}
+	if texts.err != nil {
+		return nil, texts.err
+	}
+	layout, free := options.Layout.text()
+	defer free()
+	hasSince, since := C.int(0), C.int64_t(0)
+	if !options.Since.IsZero() {
+		hasSince, since = 1, C.int64_t(options.Since.UnixMilli())
+	}
+	made := &PublicIDs{}
+	if err := failure(C.new_public_ids(key, of, layout, prefix, hasSince, since, &made.handle)); err != nil {
+		return nil, err
+	}
+	runtime.SetFinalizer(made, func(unused *PublicIDs) { C.flakeid_public_ids_free(unused.handle) })
+	return made, nil
+}
+
+// Seal is the public form of an ID. It is ErrInvalidID if the ID has bits that the layout never sets.
+func (p *PublicIDs) Seal(id ID) (string, error) {
+	var buffer [C.FLAKEID_PUBLIC_ID_SIZE]C.char
+	err := failure(C.seal(p.handle, C.uint64_t(id), &buffer[0], C.size_t(len(buffer))))
+	runtime.KeepAlive(p)
+	return C.GoString(&buffer[0]), err
+}
+
+// SealBits is the public form as 64 bits, without the prefix and the letter of the key.
+func (p *PublicIDs) SealBits(id ID) (uint64, error) {
+	made := C.seal_bits(p.handle, C.uint64_t(id))
+	runtime.KeepAlive(p)
+	return numberOf(made)
+}
+
+// Open is the ID of a public ID, by the system's clock. It is ErrInvalidID, which does not say why, for
+// another key, domain or prefix, a text that was made up, and an ID from before Since or from more than
+// a minute after now.
+func (p *PublicIDs) Open(text string) (ID, error) {
+	return p.open(text, func(c *C.char) C.result { return C.open_public(p.handle, c) })
+}
+
+// OpenAt is Open at another time than now.
+func (p *PublicIDs) OpenAt(text string, now time.Time) (ID, error) {
+	return p.open(text, func(c *C.char) C.result {
+		return C.open_public_at(p.handle, c, C.int64_t(now.UnixMilli()))
+	})
+}
+
+func (p *PublicIDs) open(text string, open func(*C.char) C.result) (ID, error) {
+	made := with(text, open)
+	runtime.KeepAlive(p)
+	return idOf(made)
+}

@@ -1,0 +1,116 @@
+package flakeid_test
+
+import (
+	"errors"
+	"runtime"
+	"runtime/pprof"
+	"sort"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flakeid/flakeid/go"
+)
+
+// TestGoroutines makes IDs in every way from several goroutines of one generator, none twice.
+func TestGoroutines(t *testing.T) {
+	t.Parallel()
+	const goroutines, share, run = 6, 400_000, 1000
+	generator := must[*flakeid.Generator](t, nil)(
+		flakeid.New(flakeid.WithNode(5), flakeid.WithMaxWait(time.Minute)))
+	buffered := func() func() (flakeid.ID, error) {
+		return must[*flakeid.Buffered](t, nil)(generator.Buffered(64, 10*time.Millisecond)).NextID
+	}
+	single := func(next func() (flakeid.ID, error)) func([]flakeid.ID) ([]flakeid.ID, error) {
+		return func(ids []flakeid.ID) ([]flakeid.ID, error) {
+			id, err := next()
+			return append(ids, id), err
+		}
+	}
+	batch := func(ids []flakeid.ID) ([]flakeid.ID, error) { return generator.AppendIDs(ids, run) }
+	ids := make([]flakeid.ID, goroutines*share)
+	var all sync.WaitGroup
+	for worker := 0; worker < goroutines; worker++ {
+		more := [3]func([]flakeid.ID) ([]flakeid.ID, error){
+			single(generator.NextID), single(buffered()), batch,
+		}[worker%3]
+		mine := ids[worker*share : worker*share : (worker+1)*share]
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			var err error
+			for len(mine) < share && err == nil {
+				mine, err = more(mine)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			for index := 1; index < len(mine); index++ {
+				if mine[index-1] >= mine[index] {
+					t.Error("out of order within a goroutine")
+					return
+				}
+			}
+		}()
+	}
+	all.Wait()
+	sort.Slice(ids, func(a, b int) bool { return ids[a] < ids[b] })
+	for index := 1; index < len(ids); index++ {
+		if ids[index-1] == ids[index] {
+			t.Fatalf("%d was issued twice", ids[index])
+		}
+	}
+}
+
+// TestManyWait has thousands of calls wait: all get their IDs, and no thousands of threads are needed.
+func TestManyWait(t *testing.T) {
+	t.Parallel()
+	generator := must[*flakeid.Generator](t, nil)(
+		flakeid.New(flakeid.WithNode(6), flakeid.WithSequenceMask(31), flakeid.WithMaxWait(time.Minute)))
+	const callers = 3000
+	failures := make(chan error, callers)
+	for caller := 0; caller < callers; caller++ {
+		go func() {
+			_, err := generator.NextID()
+			failures <- err
+		}()
+	}
+	for caller := 0; caller < callers; caller++ {
+		if err := <-failures; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if threads := pprof.Lookup("threadcreate").Count(); threads > 200 {
+		t.Fatalf("it took %d threads", threads)
+	}
+}
+
+// TestCloseMeanwhile closes a generator while others use it, and lets the collector free it.
+func TestCloseMeanwhile(t *testing.T) {
+	for round := 0; round < 20; round++ {
+		generator := must[*flakeid.Generator](t, nil)(flakeid.New(flakeid.WithNode(9)))
+		var all sync.WaitGroup
+		for worker := 0; worker < 3; worker++ {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for {
+					if _, err := generator.NextID(); err != nil {
+						if !errors.Is(err, flakeid.ErrClosed) {
+							t.Error(err)
+						}
+						return
+					}
+				}
+			}()
+		}
+		time.Sleep(time.Millisecond)
+		for range [2]int{} {
+			if err := generator.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all.Wait()
+		runtime.GC()
+	}
+}

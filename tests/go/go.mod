@@ -1,3 +1,0 @@
-module flakeid.test
-
-go 1.19
