@@ -182,10 +182,21 @@ pub(crate) fn link(target: &Target) -> Outcome {
     if !target.runs_here()? {
         return Err(Failed(format!("programs for {} do not run here", target.platform.triple)));
     }
+    linking(target)?.run()
+}
+
+/// Leaves `flakeid.jar` in `target/dist/java`, with the library for this system inside.
+pub(crate) fn jar() -> Outcome {
+    let jar = "target/dist/java/flakeid.jar";
+    linking(&Target::new(None)?)?.args(&["--jar", jar]).run()?;
+    println!("{jar}");
+    Ok(())
+}
+
+fn linking(target: &Target) -> Result<Step, Failed> {
     let library = files::shown(&installed(target, "target/c/prefix")?)?;
-    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-linking", "--"])
-        .args(&["--library", &library])
-        .run()
+    let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-linking", "--"]);
+    Ok(step.args(&["--library", &library]))
 }
 
 /// What measures the C border beside the same loops in Rust, compiled.

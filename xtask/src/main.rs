@@ -84,6 +84,8 @@ enum Task {
     Msrv,
     /// The C library as an archive: both libraries, the headers, files for build systems.
     C(Package),
+    /// The jar for Java, with the C library for this system inside.
+    Java,
     /// The Python package as a wheel and an sdist.
     Python {
         #[command(flatten)]
@@ -164,6 +166,7 @@ fn run(task: Task) -> Outcome {
         Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
         Task::C(package) => package.run(c::bench, c::test, c::build),
+        Task::Java => c::jar(),
         Task::Header => header::write(),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {

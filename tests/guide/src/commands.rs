@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use flakeid_linking::Library;
 use flakeid_steps::{Failed, Outcome, files, root, target_folder};
 
 use crate::book::{Block, Chapter};
@@ -59,7 +60,9 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         }
     }
     if chapter.path.ends_with("java.md") {
-        files::copy_files(&flakeid_linking::jars()?, &folder)?;
+        let work = root().join(WORK).join("java");
+        let library = Library { prefix: built.c_library.clone(), work };
+        files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
     }
     if chapter.path.ends_with("go.md") {
         // Where go.mod looks for it.

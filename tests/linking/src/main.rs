@@ -9,7 +9,7 @@ use std::thread;
 
 use clap::Parser;
 use flakeid_linking::Library;
-use flakeid_steps::{Failed, Outcome, packages, root};
+use flakeid_steps::{Failed, Outcome, files, packages, root};
 
 /// Builds and runs programs against the C library.
 #[derive(Parser)]
@@ -17,6 +17,9 @@ struct Arguments {
     /// The folder of the library, with `lib` and `include`.
     #[arg(long)]
     library: PathBuf,
+    /// Only build the jar for Java, and leave it here.
+    #[arg(long)]
+    jar: Option<PathBuf>,
 }
 
 const NEEDED: [(&str, &str); 12] = [
@@ -38,6 +41,9 @@ fn run(arguments: Arguments) -> Outcome {
     packages::ensure(&NEEDED)?;
     programs::sanitizers_of_clang()?;
     let library = Library { prefix: arguments.library, work: root().join("target/c") };
+    if let Some(to) = arguments.jar {
+        return files::copy(flakeid_linking::jar(&library)?, to);
+    }
     programs::symbols(&library)?;
     // Two at a time, since they mostly wait: ten million IDs take 2.5 s, however fast they are made.
     thread::scope(|scope| {

@@ -1,6 +1,6 @@
 //! Programs in C, C++, Go and Java that link the unpacked archive.
 
-use flakeid_linking::{IDS, Library, jars};
+use flakeid_linking::{IDS, Library, jar, jars, javac};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
@@ -168,22 +168,15 @@ pub(crate) fn go(library: &Library) -> Outcome {
     go(&["test", "-count=1", "-tags", "flakeid_static", "-run", "Lease|Events", "./..."]).run()
 }
 
-/// Through JNA.
+/// Through the jar, whose native part is unpacked as for users; and every call of JNI checked once.
 pub(crate) fn java(library: &Library) -> Outcome {
-    let jars = jars()?;
-    let classes = library.work.join("classes").display().to_string();
-    let class_path = format!("{jars}/*");
-    let sources = files::entries("tests/java/flakeid")?;
-    let sources =
-        sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<String>, _>>()?;
-    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    Step::new("javac", &["--release", "17", "-Xlint:all", "-Werror", "-d", &classes])
-        .args(&["-cp", &class_path])
-        .args(&sources)
-        .run()?;
-    let library = format!("-Djna.library.path={}", library.lib().display());
-    let class_path = format!("{classes}:{class_path}");
-    Step::new("java", &[&library, "-Djna.encoding=UTF-8", "-cp", &class_path])
-        .args(&["flakeid.Main", "tests/vectors", IDS])
-        .run()
+    let jar = files::shown(&jar(library)?)?;
+    let class_path = format!("{jar}:{}/*", jars()?);
+    let classes = library.work.join("classes");
+    files::empty(&classes)?;
+    javac(&["tests/java/tests"], &classes, &class_path)?;
+    let class_path = format!("{}:{class_path}", classes.display());
+    let main = ["-cp", class_path.as_str(), "tests.Main", "tests/vectors"];
+    Step::new("java", &["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
+    Step::new("java", &main).args(&[IDS]).run()
 }

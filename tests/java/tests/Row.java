@@ -1,13 +1,15 @@
-package flakeid;
+package tests;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.github.flakeid.FlakeidException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** An object of the shared vectors, and checks that name it when they fail. */
 record Row(JsonObject json) {
@@ -47,11 +49,6 @@ record Row(JsonObject json) {
         return json.get(key).getAsBoolean();
     }
 
-    /** Whether the text reaches a function that reads to the first NUL as it is. */
-    boolean isCString() {
-        return text("text").indexOf('\0') < 0;
-    }
-
     long number(String key) {
         return Long.parseUnsignedLong(text(key));
     }
@@ -62,7 +59,7 @@ record Row(JsonObject json) {
 
     void check(boolean condition, String what) {
         if (!condition) {
-            throw new AssertionError(what + " in " + json + ": " + Library.flakeid_last_error());
+            throw new AssertionError(what + " in " + json);
         }
     }
 
@@ -74,15 +71,20 @@ record Row(JsonObject json) {
         check(actual.equals(expected), actual);
     }
 
-    void ok(int status) {
-        same(status, 0);
+    /** The failure of a call that has to fail. */
+    FlakeidException failure(Runnable call) {
+        try {
+            call.run();
+        } catch (FlakeidException failure) {
+            return failure;
+        }
+        throw new AssertionError("no error in " + json);
     }
 
-    /** A call failed with the row's code and field. */
-    void refused(int status) {
-        String code = has("code") ? text("code") : "FLAKEID_INVALID_LAYOUT";
-        same(Library.flakeid_status_code(status), code);
-        String field = Library.flakeid_last_error_field();
-        same(field == null ? "" : field, has("field") ? text("field") : "");
+    /** A call fails with the row's code and field. */
+    void refused(Runnable call) {
+        FlakeidException failure = failure(call);
+        same(failure.code(), has("code") ? text("code") : "FLAKEID_INVALID_LAYOUT");
+        check(failure.field().equals(has("field") ? Optional.of(text("field")) : Optional.empty()), "field");
     }
 }

@@ -1,0 +1,79 @@
+package io.github.flakeid;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** A call that failed: the code says of which kind the error is, the message what exactly and what to do. */
+public final class FlakeidException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final int status;
+    private final String code;
+    private final String field;
+    private final long retryAfterMs;
+    private final long rollbackMs;
+    private final long horizonMs;
+
+    private FlakeidException(
+            int status, String message, String field, long retryAfterMs, long rollbackMs, long horizonMs) {
+        super(message);
+        this.status = status;
+        this.code = Native.codeOf(status);
+        this.field = field;
+        this.retryAfterMs = retryAfterMs;
+        this.rollbackMs = rollbackMs;
+        this.horizonMs = horizonMs;
+    }
+
+    /** Called by flakeid_jni.c. */
+    static FlakeidException of(
+            int status, byte[] message, byte[] field, long retryAfterMs, long rollbackMs, long horizonMs) {
+        return new FlakeidException(status, text(message), text(field), retryAfterMs, rollbackMs, horizonMs);
+    }
+
+    /** Of what never reaches the library. */
+    static FlakeidException outOfRange(String field, Object value, Object least, Object most) {
+        String message = field + " " + value + " is out of range: must be from " + least + " to " + most;
+        return new FlakeidException(2, message, field, -1, -1, -1);
+    }
+
+    private static String text(byte[] utf8) {
+        return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
+    }
+
+    /** The kind of error by name, such as {@code FLAKEID_CLOCK_ROLLBACK}: the same in every language. */
+    public String code() {
+        return code;
+    }
+
+    /** The number of the code, as in the C library. */
+    public int status() {
+        return status;
+    }
+
+    /** The field at fault, if a value was out of range. */
+    public Optional<String> field() {
+        return Optional.ofNullable(field);
+    }
+
+    /** After how long the call may succeed; empty where waiting does not help. */
+    public Optional<Duration> retryAfter() {
+        return duration(retryAfterMs);
+    }
+
+    /** By how much the clock went back, if it was that. */
+    public Optional<Duration> rollback() {
+        return duration(rollbackMs);
+    }
+
+    /** When the layout ran out, if it was that. */
+    public Optional<Instant> horizon() {
+        return horizonMs < 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(horizonMs));
+    }
+
+    private static Optional<Duration> duration(long ms) {
+        return ms < 0 ? Optional.empty() : Optional.of(Duration.ofMillis(ms));
+    }
+}

@@ -1,0 +1,175 @@
+package io.github.flakeid;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+
+/** Which of an ID's 64 bits mean what. Immutable. */
+public final class Layout {
+    /** Twitter's: the default. */
+    public static final Layout TWITTER = of("twitter");
+
+    private final byte[] given;
+    private final String descriptor;
+    private final long[] info;
+
+    private Layout(String text) {
+        given = Native.utf8(text);
+        descriptor = Native.descriptor(given);
+        info = Native.layoutInfo(given);
+    }
+
+    /**
+     * A preset, such as {@code discord}, or a descriptor, such as {@code t41.n10.s12@1288834974657/1ms}.
+     *
+     * @throws FlakeidException {@code FLAKEID_INVALID_LAYOUT}
+     */
+    public static Layout of(String text) {
+        return new Layout(Objects.requireNonNull(text, "text"));
+    }
+
+    /** The names of all presets. */
+    public static List<String> presets() {
+        return List.of(Native.presets());
+    }
+
+    byte[] utf8() {
+        return given;
+    }
+
+    /** The fields of an ID. */
+    public Parts parts(long id) {
+        return Parts.of(Native.decode(given, id));
+    }
+
+    /** When an ID was made: the beginning of its tick. */
+    public Instant time(long id) {
+        return parts(id).time();
+    }
+
+    /** The parts of the first ID of the tick of an instant, for {@link #pack}. */
+    public Parts partsAt(Instant time) {
+        return Parts.of(Native.partsAt(given, time.toEpochMilli()));
+    }
+
+    /** The ID of these parts; a datacenter and a worker must agree with the node. */
+    public long pack(Parts parts) {
+        return Native.pack(given, parts.numbers());
+    }
+
+    /** The node of a datacenter and a worker. */
+    public long joinNode(long datacenter, long worker) {
+        return Native.joinNode(given, datacenter, worker);
+    }
+
+    /** The smallest ID of the tick of an instant: for {@code id >= ?}. */
+    public long lowerBound(Instant time) {
+        return Native.bound(given, time.toEpochMilli(), false);
+    }
+
+    /** The largest ID of the tick of an instant: for {@code id <= ?}. */
+    public long upperBound(Instant time) {
+        return Native.bound(given, time.toEpochMilli(), true);
+    }
+
+    /** When a tick begins. */
+    public Instant timeAt(long tick) {
+        return Instant.ofEpochMilli(Native.unixMsAt(given, tick));
+    }
+
+    /** An instant as RFC 3339 text with as many digits as the layout's ticks have. */
+    public String timestamp(Instant time) {
+        return Native.timestamp(given, time.toEpochMilli());
+    }
+
+    /** How many of the 64 bits it uses. */
+    public int width() {
+        return (int) info[0];
+    }
+
+    /** The instant of tick 0. */
+    public Instant epoch() {
+        return Instant.ofEpochMilli(info[1]);
+    }
+
+    /** The length of a tick in milliseconds. */
+    public long unitMs() {
+        return info[2];
+    }
+
+    /** The last tick. */
+    public long maxTick() {
+        return info[3];
+    }
+
+    /** The largest node. */
+    public long maxNode() {
+        return info[4];
+    }
+
+    /** The largest datacenter; 0 unless the layout splits its node. */
+    public long maxDatacenter() {
+        return info[5];
+    }
+
+    /** The largest worker; 0 unless the layout splits its node. */
+    public long maxWorker() {
+        return info[6];
+    }
+
+    /** The largest clock sequence. */
+    public long maxClockSequence() {
+        return info[7];
+    }
+
+    /** The largest sequence number. */
+    public long maxSequence() {
+        return info[8];
+    }
+
+    /** How many IDs a node can issue in a tick. */
+    public long idsPerTick() {
+        return info[9];
+    }
+
+    /** When the ticks run out. */
+    public Instant horizon() {
+        return Instant.ofEpochMilli(info[10]);
+    }
+
+    /** Until when IDs are positive as a {@code long}. */
+    public Instant positiveUntil() {
+        return Instant.ofEpochMilli(info[11]);
+    }
+
+    /** Whether the node is a datacenter and a worker. */
+    public boolean isSplit() {
+        return info[12] != 0;
+    }
+
+    /** Whether generators can be built on it; otherwise it only decodes. */
+    public boolean canGenerate() {
+        return info[13] != 0;
+    }
+
+    /** Whether every ID is exact as a {@code double}. */
+    public boolean fitsDouble() {
+        return info[14] != 0;
+    }
+
+    /** The descriptor. */
+    @Override
+    public String toString() {
+        return descriptor;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Layout layout && layout.descriptor.equals(descriptor);
+    }
+
+    @Override
+    public int hashCode() {
+        return descriptor.hashCode();
+    }
+}

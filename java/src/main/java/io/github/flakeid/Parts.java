@@ -1,0 +1,48 @@
+package io.github.flakeid;
+
+import java.time.Instant;
+import java.util.OptionalLong;
+
+/**
+ * What an ID says, field by field.
+ *
+ * @param tick whole units since the layout's epoch
+ * @param unixMs when that tick begins, in Unix milliseconds
+ * @param node the whole machine field; 0 where the layout has none
+ * @param datacenter the node's high part, where the layout splits it
+ * @param worker the node's low part, where the layout splits it
+ * @param clockSequence 0 where the layout has none
+ * @param sequence the number within the tick
+ */
+public record Parts(
+        long tick,
+        long unixMs,
+        long node,
+        OptionalLong datacenter,
+        OptionalLong worker,
+        long clockSequence,
+        long sequence) {
+
+    static Parts of(long[] n) {
+        OptionalLong datacenter = optional(n[7] & Native.HAS_DATACENTER, n[3]);
+        OptionalLong worker = optional(n[7] & Native.HAS_WORKER, n[4]);
+        return new Parts(n[0], n[1], n[2], datacenter, worker, n[5], n[6]);
+    }
+
+    private static OptionalLong optional(long has, long value) {
+        return has == 0 ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+
+    long[] numbers() {
+        long has = datacenter.isPresent() ? Native.HAS_DATACENTER : 0;
+        has |= worker.isPresent() ? Native.HAS_WORKER : 0;
+        return new long[] {
+            tick, unixMs, node, datacenter.orElse(0), worker.orElse(0), clockSequence, sequence, has
+        };
+    }
+
+    /** When the tick begins. */
+    public Instant time() {
+        return Instant.ofEpochMilli(unixMs);
+    }
+}

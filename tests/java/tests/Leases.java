@@ -1,0 +1,77 @@
+package tests;
+
+import io.github.flakeid.CachedGenerator;
+import io.github.flakeid.Generator;
+import io.github.flakeid.LeaseStatus;
+import io.github.flakeid.LocalGenerator;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A node that is leased from an SQLite store: twice, the second time after it was given back. */
+final class Leases {
+    private Leases() {}
+
+    private static void check(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    /** IDs of a local handle and of a ring, in turns, and the largest of them. */
+    private static long handles(Generator generator, long last) {
+        LocalGenerator local = generator.local();
+        long ours = last;
+        long rings = last;
+        CachedGenerator ring = generator.cachedBuilder().maxAge(Duration.ofSeconds(5)).open();
+        try (ring) {
+            for (int index = 0; index < 1000; index++) {
+                long mine = local.nextId();
+                long fromRing = ring.nextId();
+                check(ours < mine && rings < fromRing, "the order");
+                check(mine != fromRing, "an ID twice");
+                ours = mine;
+                rings = fromRing;
+            }
+            check(ring.stats().taken() == 1000, "as many as were taken: " + ring.stats());
+        }
+        try {
+            ring.nextId();
+            check(false, "a ring that was closed");
+        } catch (IllegalStateException closed) {
+            check(closed.getMessage().contains("closed"), "a reason");
+        }
+        return Math.max(ours, rings);
+    }
+
+    static void run() throws Exception {
+        Path folder = Files.createTempDirectory("flakeid-java");
+        String url = "sqlite://" + folder.resolve("flakeid.db");
+        long last = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            try (Generator generator = Generator.lease(url).namespace("orders").clock("coarse").open()) {
+                for (int index = 0; index < 1000; index++) {
+                    long id = generator.nextId();
+                    check(id > last, "the order");
+                    last = id;
+                }
+                LeaseStatus status = generator.leaseStatus();
+                check(status.grants() == 1 && status.lastError().equals("FLAKEID_OK"), status.toString());
+                check(status.expiresIn().compareTo(Duration.ZERO) > 0 && !status.fencedOff(), status.toString());
+                check(generator.toString().contains("t41.d5.w5.s12"), generator.toString());
+                last = Math.max(last, handles(generator, last));
+            }
+        }
+        Refusals.refused("FLAKEID_INVALID_OPTION", () -> Generator.lease(url).namespace("no such").open());
+        List<Path> files;
+        try (Stream<Path> listed = Files.list(folder)) {
+            files = listed.toList();
+        }
+        for (Path file : files) {
+            Files.delete(file);
+        }
+        Files.delete(folder);
+    }
+}

@@ -1,0 +1,118 @@
+package tests;
+
+import io.github.flakeid.FlakeidException;
+import io.github.flakeid.Generator;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** The Java library: the shared vectors, bad input, JSON, and many IDs from several threads. */
+public final class Main {
+    private static final int THREADS = 4;
+    private static final int RUN = 1000;
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Path vectors = Path.of(arguments[0]);
+        Vectors.run(vectors);
+        Schedules.run(vectors);
+        Refusals.run();
+        Leases.run();
+        Json.run();
+        closing();
+        forgetting();
+        threads(Integer.parseInt(arguments[1]));
+    }
+
+    private static void check(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    /** Threads that make IDs while the generator is closed are told so, and nothing crashes. */
+    private static void closing() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        for (int round = 0; round < 50; round++) {
+            Generator generator = Generator.of(round);
+            List<Future<String>> ends = new ArrayList<>();
+            for (int thread = 0; thread < THREADS; thread++) {
+                ends.add(pool.submit(() -> untilRefused(generator)));
+            }
+            generator.nextIds(RUN);
+            generator.close();
+            for (Future<String> end : ends) {
+                check(end.get().equals("FLAKEID_CLOSED"), end.get());
+            }
+        }
+        pool.shutdown();
+    }
+
+    private static String untilRefused(Generator generator) {
+        try {
+            while (true) {
+                generator.nextId();
+            }
+        } catch (FlakeidException refused) {
+            return refused.code();
+        }
+    }
+
+    /** What nobody refers to any more is freed, also while a call of it is the last thing that does. */
+    private static void forgetting() throws InterruptedException {
+        for (int round = 0; round < 200; round++) {
+            check(Generator.of(900).local().nextId() > 0, "an ID of what is forgotten at once");
+            if (round % 20 == 0) {
+                System.gc();
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private static void threads(int n) throws Exception {
+        Generator generator = Generator.builder().datacenter(3).worker(4).maxWait(Duration.ofSeconds(60)).build();
+        check(generator.node() == 100 && generator.nodes().length == 1, "the node");
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        List<Callable<long[]>> shares = new ArrayList<>();
+        for (int thread = 0; thread < THREADS; thread++) {
+            shares.add(() -> share(generator, n / THREADS));
+        }
+        long[] all = new long[n / THREADS * THREADS];
+        int length = 0;
+        for (Future<long[]> share : pool.invokeAll(shares)) {
+            System.arraycopy(share.get(), 0, all, length, n / THREADS);
+            length += n / THREADS;
+        }
+        pool.shutdown();
+        generator.close();
+        Arrays.sort(all);
+        for (int index = 1; index < all.length; index++) {
+            check(all[index - 1] != all[index], "an ID twice");
+        }
+        System.out.println("java: " + all.length + " IDs, none twice");
+    }
+
+    private static long[] share(Generator generator, int n) {
+        long[] ids = new long[n];
+        int done = 0;
+        while (done < n) {
+            long[] run = generator.nextIds(Math.min(RUN, n - done));
+            System.arraycopy(run, 0, ids, done, run.length);
+            done += run.length;
+            for (int single = 0; single < RUN && done < n; single++) {
+                ids[done++] = generator.nextId();
+            }
+        }
+        for (int index = 1; index < n; index++) {
+            check(ids[index - 1] < ids[index], "the order within a thread");
+        }
+        return ids;
+    }
+}

@@ -1,0 +1,103 @@
+package tests;
+
+import io.github.flakeid.FlakeidException;
+import io.github.flakeid.Generator;
+import io.github.flakeid.GeneratorBuilder;
+import io.github.flakeid.Layout;
+import io.github.flakeid.ManualClock;
+import io.github.flakeid.TextForm;
+import java.time.Duration;
+import java.time.Instant;
+
+/** What the types let through: every call is refused with its code, and what there was stays. */
+final class Refusals {
+    private static final Instant NOW = Instant.ofEpochMilli(1505914988849L);
+
+    private Refusals() {}
+
+    private static void check(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    static FlakeidException refused(String code, Runnable call) {
+        try {
+            call.run();
+        } catch (FlakeidException failure) {
+            check(failure.code().equals(code), failure.code() + ": " + failure.getMessage());
+            int length = failure.getMessage().length();
+            check(length >= 10 && length < 1000, "a message of " + length + " characters");
+            return failure;
+        }
+        throw new AssertionError("no " + code);
+    }
+
+    static void run() {
+        ManualClock clock = new ManualClock(NOW);
+        Generator kept = Generator.builder().node(7).clock(clock).build();
+        long first = kept.nextId();
+        options();
+        texts();
+        calls(kept, clock);
+        check(kept.nextId() == first + 1, "a refused call changed something");
+    }
+
+    private static GeneratorBuilder builder() {
+        return Generator.builder();
+    }
+
+    private static void options() {
+        refused("FLAKEID_INVALID_OPTION", () -> builder().build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().datacenter(1).build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).datacenter(1).worker(1).build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().layout("plain").datacenter(1).worker(1).build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).nodes(1, 2).build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).clock("sun").build());
+        refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).sequenceMask(5).build());
+        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().node(1024).build());
+        FlakeidException unsigned = refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().node(-1).build());
+        check(unsigned.getMessage().contains("18446744073709551615"), "unsigned");
+        FlakeidException field =
+                refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().datacenter(32).worker(0).build());
+        check(field.field().orElseThrow().equals("datacenter"), "the field");
+        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().maxWait(Duration.ofMillis(-1)));
+        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> Generator.lease("sqlite://x").nodeCount(0));
+        builder().node(700).maxWait(Duration.ofSeconds(Long.MAX_VALUE)).build().close();
+        String[] none = {"", "TWITTER", "twitter ", "twitter\0", "\ud800", "x".repeat(100_000)};
+        for (String layout : none) {
+            refused("FLAKEID_INVALID_LAYOUT", () -> builder().layout(layout).node(1).build());
+            refused("FLAKEID_INVALID_LAYOUT", () -> Layout.of(layout));
+        }
+        refused("FLAKEID_HORIZON_REACHED", () -> builder().layout("baidu").node(1).build());
+        refused("FLAKEID_INVALID_OPTION", () -> Generator.lease("nowhere://").open());
+    }
+
+    private static void texts() {
+        String[] none = {
+            "", "0", "0000000000", "000000000000", "zzzzzzzzzzz", "0000000000-", "0000000000\u00e9", "\ud800",
+            "\0", "0".repeat(100_000)
+        };
+        for (String text : none) {
+            refused("FLAKEID_INVALID_ID", () -> TextForm.BASE62.decode(text));
+        }
+        refused("FLAKEID_INVALID_ID", () -> TextForm.DECIMAL.decode("18446744073709551616"));
+        refused("FLAKEID_INVALID_ID", () -> Layout.TWITTER.parts(-1));
+    }
+
+    private static void calls(Generator kept, ManualClock clock) {
+        long[] ids = {42, 42};
+        refused("FLAKEID_INVALID_OPTION", () -> kept.extend(1));
+        refused("FLAKEID_INVALID_OPTION", kept::leaseStatus);
+        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> kept.nextIds(-1));
+        check(kept.fill(new long[0]) == 0 && kept.nextIds(0).length == 0, "nothing is enough");
+        Generator ended = Generator.builder().node(8).clock(clock).build();
+        check(ended.retire().isEmpty(), "the end");
+        refused("FLAKEID_CLOSED", () -> ended.fill(ids));
+        refused("FLAKEID_CLOSED", ended::retire);
+        check(ids[0] == 42 && ids[1] == 42, "outputs of calls that failed");
+        ended.close();
+        ended.close();
+        refused("FLAKEID_CLOSED", ended::nextId);
+    }
+}

@@ -1,0 +1,160 @@
+package tests;
+
+import io.github.flakeid.Layout;
+import io.github.flakeid.Parts;
+import io.github.flakeid.PublicIds;
+import io.github.flakeid.TextForm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The shared vectors of text, layouts and public IDs. */
+final class Vectors {
+    private Vectors() {}
+
+    static void run(Path folder) throws IOException {
+        text(Row.load(folder, "text"));
+        Row layouts = Row.load(folder, "layouts");
+        presets(layouts);
+        ids(layouts);
+        rejected(layouts);
+        publicIds(Row.load(folder, "keyed"));
+    }
+
+    private static void text(Row file) {
+        List<Row> groups = file.rows("forms");
+        file.same(groups.size(), TextForm.values().length);
+        for (int index = 0; index < groups.size(); index++) {
+            Row group = groups.get(index);
+            TextForm form = TextForm.values()[index];
+            group.same(form.name().toLowerCase(), group.text("form"));
+            for (Row row : group.rows("valid")) {
+                row.same(form.encode(row.number("id")), row.text("text"));
+                row.same(form.decode(row.text("text")), row.number("id"));
+            }
+            for (Row row : group.list("accepted")) {
+                row.same(form.decode(row.text("text")), row.number("id"));
+            }
+            for (Row row : group.rows("rejected")) {
+                row.refused(() -> form.decode(row.text("text")));
+            }
+        }
+    }
+
+    private static void presets(Row file) {
+        List<Row> presets = file.rows("presets");
+        file.check(presets.stream().map(row -> row.text("name")).toList().equals(Layout.presets()), "presets");
+        for (Row row : presets) {
+            Layout layout = Layout.of(row.text("name"));
+            row.same(layout.toString(), row.text("descriptor"));
+            row.check(layout.equals(Layout.of(row.text("descriptor"))), "equal");
+            row.same(layout.width(), row.number("width"));
+            row.same(layout.maxTick(), row.number("max_tick"));
+            row.same(layout.maxNode(), row.number("max_node"));
+            row.same(layout.maxSequence(), row.number("max_sequence"));
+            row.same(layout.idsPerTick(), row.number("ids_per_tick"));
+            row.same(layout.horizon().toEpochMilli(), row.instant("horizon_unix_ms"));
+            row.same(layout.positiveUntil().toEpochMilli(), row.instant("fits_i64_until_unix_ms"));
+            row.check(layout.isSplit() == row.isTrue("split"), "split");
+            row.check(layout.canGenerate() == row.isTrue("generates"), "generates");
+            row.same(layout.timestamp(layout.horizon()), row.text("horizon"));
+        }
+        Row descriptors = file.object("descriptors");
+        for (Row row : descriptors.rows("valid")) {
+            row.same(Layout.of(row.text("text")).toString(), row.text("canonical"));
+        }
+        for (Row row : descriptors.rows("invalid")) {
+            row.refused(() -> Layout.of(row.text("text")));
+        }
+    }
+
+    private static void ids(Row file) {
+        for (Row row : file.rows("ids")) {
+            Layout layout = Layout.of(row.text("layout"));
+            long id = row.number("id");
+            Parts parts = layout.parts(id);
+            row.same(parts.tick(), row.number("tick"));
+            row.same(parts.unixMs(), row.instant("unix_ms"));
+            row.same(parts.node(), row.number("node"));
+            row.same(parts.clockSequence(), row.number("clock_sequence"));
+            row.same(parts.sequence(), row.number("sequence"));
+            row.check(parts.datacenter().isPresent() == row.has("datacenter"), "datacenter");
+            if (row.has("datacenter")) {
+                row.same(parts.datacenter().getAsLong(), row.number("datacenter"));
+                row.same(parts.worker().getAsLong(), row.number("worker"));
+                row.same(layout.joinNode(row.number("datacenter"), row.number("worker")), parts.node());
+            }
+            row.same(layout.pack(parts), id);
+            row.same(layout.timeAt(parts.tick()).toEpochMilli(), parts.unixMs());
+            if (row.has("timestamp")) {
+                row.same(layout.timestamp(layout.time(id)), row.text("timestamp"));
+            }
+        }
+        for (Row row : file.rows("bounds")) {
+            Layout layout = Layout.of(row.text("layout"));
+            Instant time = Instant.ofEpochMilli(row.instant("unix_ms"));
+            row.same(layout.lowerBound(time), row.number("lower"));
+            row.same(layout.upperBound(time), row.number("upper"));
+        }
+    }
+
+    private static void rejected(Row file) {
+        for (Row row : file.rows("rejected_ids")) {
+            row.refused(() -> Layout.of(row.text("layout")).parts(row.number("id")));
+        }
+        for (Row row : file.rows("rejected_splits")) {
+            Layout layout = Layout.of(row.text("layout"));
+            row.refused(() -> layout.joinNode(row.number("datacenter"), row.number("worker")));
+        }
+        for (Row row : file.rows("rejected_parts")) {
+            Layout layout = Layout.of(row.text("layout"));
+            long tick = row.number("tick");
+            OptionalLong none = OptionalLong.empty();
+            Parts parts =
+                    new Parts(
+                            tick,
+                            layout.timeAt(tick).toEpochMilli(),
+                            row.number("node"),
+                            none,
+                            none,
+                            row.number("clock_sequence"),
+                            row.number("sequence"));
+            row.refused(() -> layout.pack(parts));
+        }
+    }
+
+    private static String prefix(Row row) {
+        return row.has("prefix") ? row.text("prefix") : null;
+    }
+
+    private static Instant instant(Row row, String key) {
+        return row.has(key) ? Instant.ofEpochMilli(row.instant(key)) : null;
+    }
+
+    private static PublicIds publicIds(Row row, Instant since) {
+        Layout layout = Layout.of(row.text("layout"));
+        return new PublicIds(row.text("keyring"), row.text("domain"), layout, prefix(row), since);
+    }
+
+    private static void publicIds(Row file) {
+        for (Row row : file.rows("public_ids")) {
+            PublicIds ids = publicIds(row, null);
+            row.same(ids.seal(row.number("id")), row.text("text"));
+            row.same(ids.sealBits(row.number("id")), row.number("bits"));
+        }
+        Row domain = file.object("one_domain");
+        for (Row row : file.rows("opened")) {
+            PublicIds ids = publicIds(domain, instant(row, "since_ms"));
+            row.same(ids.open(row.text("text"), instant(row, "now_ms")), row.number("id"));
+        }
+        for (Row row : file.rows("rejected")) {
+            PublicIds ids = publicIds(domain, instant(row, "since_ms"));
+            row.refused(() -> ids.open(row.text("text"), instant(row, "now_ms")));
+        }
+        for (Row row : file.rows("invalid")) {
+            row.refused(() -> new PublicIds(row.text("keyring"), row.text("domain"), Layout.TWITTER, prefix(row), null));
+        }
+    }
+}
