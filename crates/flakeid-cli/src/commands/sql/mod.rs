@@ -4,6 +4,7 @@ mod claim;
 mod layout_terms;
 mod mariadb;
 mod postgres;
+mod sqlite;
 mod template;
 
 use std::io::Write;
@@ -82,6 +83,7 @@ Examples:
   flakeid sql --dialect postgres --node 7 > ids.sql
   flakeid sql --dialect mariadb --node 7 --schema orders
   flakeid sql --dialect mysql --decode-only
+  flakeid sql --dialect sqlite --node 7
 
 With a node of a namespace, beside programs that lease the others:
   flakeid leases init --store sqlite://flakeid.db --namespace orders
@@ -91,7 +93,8 @@ Then:
   psql --file ids.sql DATABASE
   CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
 
-MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC.";
+MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC. For SQLite, which
+loads an extension, the script loads and configures it; with --store each connection leases its node.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Dialect {
@@ -101,36 +104,61 @@ enum Dialect {
     Mariadb,
     #[value(help = "MySQL 8.0 or later, only with --decode-only")]
     Mysql,
+    #[value(help = "SQLite 3.14 or later, with the extension flakeid_sqlite")]
+    Sqlite,
 }
 
 pub(crate) fn run(args: &SqlArgs) -> Outcome {
-    if args.dialect == Dialect::Mysql && !args.decode_only {
-        let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
-        return Err(Error::invalid_option("--decode-only", reason).into());
-    }
-    if args.keyed && args.dialect != Dialect::Postgres {
-        let reason = "only PostgreSQL has functions for public IDs; make them in the program";
-        return Err(Error::invalid_option("--keyed", reason).into());
-    }
-    let (layout, node) = match &args.name {
-        Some(name) => args.claim(name)?,
-        None => args.without_a_store()?,
-    };
-    let script = match args.dialect {
-        Dialect::Postgres => {
-            let schema = args.schema.as_deref().unwrap_or("public");
-            postgres::script(&layout, schema, node.as_ref(), args.keyed)?
-        }
-        Dialect::Mariadb => mariadb::script(&layout, args.schema.as_deref(), node.as_ref())?,
-        Dialect::Mysql => mariadb::mysql_script(&layout, args.schema.as_deref())?,
-    };
+    let script = script(args)?;
     let mut out = terminal::stream();
     out.write_all(script.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
+fn script(args: &SqlArgs) -> Result<String, Failure> {
+    let schema = args.schema.as_deref();
+    match args.dialect {
+        Dialect::Postgres => {
+            let (layout, node) = args.layout_and_node()?;
+            let schema = schema.unwrap_or("public");
+            Ok(postgres::script(&layout, schema, node.as_ref(), args.keyed)?)
+        }
+        Dialect::Mariadb => {
+            args.refuse_keyed()?;
+            let (layout, node) = args.layout_and_node()?;
+            Ok(mariadb::script(&layout, schema, node.as_ref())?)
+        }
+        Dialect::Mysql => {
+            if !args.decode_only {
+                let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
+                return Err(Error::invalid_option("--decode-only", reason).into());
+            }
+            args.refuse_keyed()?;
+            let (layout, _) = args.layout_and_node()?;
+            Ok(mariadb::mysql_script(&layout, schema)?)
+        }
+        Dialect::Sqlite => sqlite::script(args),
+    }
+}
+
 impl SqlArgs {
+    fn refuse_keyed(&self) -> Outcome {
+        if !self.keyed {
+            return Ok(());
+        }
+        let reason =
+            "neither MariaDB nor MySQL has functions for public IDs; make them in the program";
+        Err(Error::invalid_option("--keyed", reason).into())
+    }
+
+    fn layout_and_node(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
+        match &self.name {
+            Some(name) => self.claim(name),
+            None => self.without_a_store(),
+        }
+    }
+
     /// The layout, and the node or `None` for a script that only decodes.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
@@ -176,7 +204,7 @@ impl SqlArgs {
         match (self.dialect, &self.schema) {
             (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
             (Dialect::Postgres, None) => {}
-            (Dialect::Mariadb | Dialect::Mysql, schema) => mariadb::check(schema.as_deref(), true)?,
+            (_, schema) => mariadb::check(schema.as_deref(), true)?,
         }
         Ok((layout, Some(claim.node()?)))
     }
