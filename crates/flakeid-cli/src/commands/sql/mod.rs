@@ -138,7 +138,15 @@ fn script(args: &SqlArgs) -> Result<String, Failure> {
             let (layout, _) = args.layout_and_node()?;
             Ok(mariadb::mysql_script(&layout, schema)?)
         }
-        Dialect::Sqlite => sqlite::script(args),
+        Dialect::Sqlite => {
+            sqlite::check(args.name.as_deref(), schema, args.keyed)?;
+            if args.store.is_given() {
+                return args.leasing_connections();
+            }
+            let (layout, node) = args.without_a_store()?;
+            let node: Vec<_> = node.iter().map(|node| format!("node={}", node.node)).collect();
+            Ok(sqlite::script(&layout, &node))
+        }
     }
 }
 
@@ -172,8 +180,10 @@ impl SqlArgs {
             if self.decode_only {
                 return Ok((layout, None));
             }
+            let leased =
+                if self.dialect == Dialect::Sqlite { "--store URL" } else { "--name NAME" };
             let reason = format!(
-                "missing: give --node N (0 to {}) or --name NAME for IDs that the database generates, or \
+                "missing: give --node N (0 to {}) or {leased} for IDs that the database generates, or \
                  --decode-only",
                 layout.max_node()
             );
@@ -185,28 +195,46 @@ impl SqlArgs {
         Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, of })))
     }
 
+    /// What connections to SQLite run that lease a node each.
+    fn leasing_connections(&self) -> Result<String, Failure> {
+        if self.decode_only || self.node.is_some() {
+            let reason = "give a store for nodes that are leased, or else --node or --decode-only";
+            return Err(Error::invalid_option("--store", reason).into());
+        }
+        let mut connection = self.store.connect()?;
+        let layout = connection.list()?.namespace.layout;
+        self.check_layout(&layout)?;
+        let store = format!("store={}", connection.location.as_url());
+        Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
+    }
+
     /// The layout of the namespace, and the node that the database has there from now on.
     fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
-        if let Some(given) = self.layout.given()?
-            && !given.is_same_space(&layout)
-        {
-            let reason = format!(
-                "the namespace is for the layout {layout}, not {given}: leave --layout out"
-            );
-            return Err(Error::invalid_option("--layout", &reason).into());
-        }
         // Everything that can be refused is, before a node is taken for good.
-        fits_a_column(&layout)?;
-        can_generate(&layout)?;
+        self.check_layout(&layout)?;
         match (self.dialect, &self.schema) {
             (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
             (Dialect::Postgres, None) => {}
             (_, schema) => mariadb::check(schema.as_deref(), true)?,
         }
         Ok((layout, Some(claim.node()?)))
+    }
+
+    /// Whether IDs of a namespace's layout can be made in a column, and were asked for.
+    fn check_layout(&self, layout: &Layout) -> Outcome {
+        if let Some(given) = self.layout.given()?
+            && !given.is_same_space(layout)
+        {
+            let reason = format!(
+                "the namespace is for the layout {layout}, not {given}: leave --layout out"
+            );
+            return Err(Error::invalid_option("--layout", &reason).into());
+        }
+        fits_a_column(layout)?;
+        can_generate(layout)
     }
 }
 

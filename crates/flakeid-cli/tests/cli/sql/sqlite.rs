@@ -38,7 +38,7 @@ fn leases_are_those_of_the_namespace() {
         [LOAD, &format!("SELECT flakeid_configure('{layout}', {options});")]
     );
     let other = sql(&[&here[..], &["--layout", "twitter"]].concat());
-    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "t39.s8.n16", "leave it out"]);
+    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "t39.s8.n16", "leave --layout out"]);
     for option in [["--node", "7"].as_slice(), &["--decode-only"]] {
         refused(&sql(&[&here[..], option].concat()), "FLAKEID_INVALID_OPTION", &["--store"]);
     }
