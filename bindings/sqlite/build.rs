@@ -1,5 +1,5 @@
-//! Compiles the part that calls SQLite, which is in C because SQLite's functions are found through a table
-//! whose declaration is a C header.
+//! Compiles the part that calls the database: in C, because its functions are found through a table whose
+//! declaration is a C header.
 
 use std::env;
 

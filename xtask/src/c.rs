@@ -1,5 +1,5 @@
 //! The C library as users get it: an archive with both libraries, headers, pkg-config and `CMake`
-//! files, licences, and the extension of SQLite. `tests/linking` links programs with it.
+//! files, licences, and the extension of `SQLite`. `tests/linking` links programs with it.
 //!
 //! cargo-c would do much of the packing, but it is a program of three hundred crates to install,
 //! and its archives have no `CMake` package.
@@ -125,7 +125,7 @@ fn libraries(names: &Names, target: &Target, to: &Path) -> Outcome {
     names.import.map_or(Ok(()), |import| files::copy(from.join(import), to.join(import)))
 }
 
-/// SQLite adds the ending itself, but no `lib` before the name.
+/// `SQLite` adds the ending itself, but no `lib` before the name.
 fn extension(target: &Target) -> String {
     target.platform.library("flakeid_sqlite").trim_start_matches("lib").to_owned()
 }

@@ -1,7 +1,8 @@
 //! Connections in a forked child. SQLite asks programs not to use a connection there; one that does so all the
 //! same, or opens another one, must not repeat an ID.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::doc_markdown)]
 
 use std::io::{Read, Write};
 

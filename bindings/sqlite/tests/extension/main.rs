@@ -1,6 +1,7 @@
 //! The extension, loaded by SQLite: that of the tests, and the program `sqlite3`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::doc_markdown)]
 
 mod decode;
 mod generate;

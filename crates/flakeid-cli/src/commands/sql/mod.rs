@@ -195,7 +195,7 @@ impl SqlArgs {
         Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, of })))
     }
 
-    /// What connections to SQLite run that lease a node each.
+    /// What connections to `SQLite` run that lease a node each.
     fn leasing_connections(&self) -> Result<String, Failure> {
         if self.decode_only || self.node.is_some() {
             let reason = "give a store for nodes that are leased, or else --node or --decode-only";
