@@ -1,5 +1,5 @@
 //! The C library as users get it: an archive with both libraries, headers, pkg-config and `CMake`
-//! files, licences. `tests/linking` links programs with it.
+//! files, licences, and the extension of `SQLite`. `tests/linking` links programs with it.
 //!
 //! cargo-c would do much of the packing, but it is a program of three hundred crates to install,
 //! and its archives have no `CMake` package.
@@ -73,6 +73,10 @@ pub(crate) fn build(target: &Target) -> Outcome {
         .args(&["--", &print])
         .run()?;
     let system_libraries = files::text(&listed)?;
+    target
+        .cargo("build")?
+        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-sqlite", "--lib"])
+        .run()?;
 
     let name = name(target);
     let prefix = root().join(DIST).join(&name);
@@ -117,7 +121,13 @@ fn libraries(names: &Names, target: &Target, to: &Path) -> Outcome {
     for link in &names.links {
         symlink(&names.shared, &to.join(link))?;
     }
+    files::copy(from.join(target.platform.library("flakeid_sqlite")), to.join(extension(target)))?;
     names.import.map_or(Ok(()), |import| files::copy(from.join(import), to.join(import)))
+}
+
+/// `SQLite` adds the ending itself, but no `lib` before the name.
+fn extension(target: &Target) -> String {
+    target.platform.library("flakeid_sqlite").trim_start_matches("lib").to_owned()
 }
 
 #[cfg(unix)]
@@ -194,9 +204,22 @@ pub(crate) fn jar() -> Outcome {
 }
 
 fn linking(target: &Target) -> Result<Step, Failed> {
-    let library = files::shown(&installed(target, "target/c/prefix")?)?;
+    let prefix = installed(target, "target/c/prefix")?;
+    loads(target, &prefix)?;
+    let library = files::shown(&prefix)?;
     let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-linking", "--"]);
     Ok(step.args(&["--library", &library]))
+}
+
+/// Loads the archive's extension. Apple's `sqlite3` loads none.
+fn loads(target: &Target, prefix: &Path) -> Outcome {
+    if target.platform.system != "linux" {
+        return Ok(());
+    }
+    packages::ensure(&[("sqlite3", "sqlite3")])?;
+    let load = format!(".load {}", files::shown(&prefix.join("lib/flakeid_sqlite"))?);
+    let configure = "SELECT flakeid_configure('layout=twitter', 'node=7')";
+    Step::new("sqlite3", &["-bail", ":memory:", &load, configure, "SELECT flakeid_next()"]).run()
 }
 
 /// What measures the C border beside the same loops in Rust, compiled.

@@ -7,7 +7,7 @@ use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 9] = [
+const SERVERS: [(&str, &str); 10] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
@@ -16,6 +16,7 @@ const SERVERS: [(&str, &str); 9] = [
     ("redis-server", "redis-server"),
     ("etcd", "etcd-server"),
     ("etcdctl", "etcd-client"),
+    ("sqlite3", "sqlite3"),
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
@@ -42,6 +43,7 @@ const LANGUAGES: &[&str] = &[
     "bindings",
     "go",
     "include",
+    "java",
     "node",
     "python",
     "tests/c",
@@ -88,11 +90,21 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("workspace: build", || workspace::build().map(drop))?;
     let spares = times.spares();
     times.step("workspace: run", || workspace::run(spares, PACKAGES))?;
-    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
-    let c = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
-    let others = ["bindings/c", "bindings/node", "bindings/python", "go", "include", "python"];
-    // Not the command, which is the broker that it leases from.
+    // The extension of SQLite, which is in the archive, writes JSON as the server does.
     let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
+    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
+    let c = [DOCUMENTS, &others, &["crates/flakeid-cli"], &tests];
+    let others = [
+        "bindings/c",
+        "bindings/node",
+        "bindings/python",
+        "bindings/sqlite",
+        "go",
+        "include",
+        "java",
+        "python",
+    ];
+    // Not the command, which is the broker that it leases from.
     let module = [DOCUMENTS, &others, &tests];
     // Each uses one core most of the time.
     times.begin(&[("C, C++, Go, Java", &c), ("WebAssembly", &module)])?;
@@ -106,10 +118,28 @@ fn steps(times: &mut Times) -> Outcome {
     let here = Target::tested(None)?;
     times.step("README", docs::readme)?;
     times.step("deploy", deploy::check)?;
-    let others = ["bindings/c", "bindings/python", "bindings/wasm", "go", "include", "python"];
+    let others = [
+        "bindings/c",
+        "bindings/python",
+        "bindings/sqlite",
+        "bindings/wasm",
+        "go",
+        "include",
+        "java",
+        "python",
+    ];
     let node = [DOCUMENTS, COMMAND, &others, &["node/wasm", "tests/campaign"]];
     times.step_without("Node", &node, || node::test(&here))?;
-    let others = ["bindings/c", "bindings/node", "bindings/wasm", "go", "include", "node"];
+    let others = [
+        "bindings/c",
+        "bindings/node",
+        "bindings/sqlite",
+        "bindings/wasm",
+        "go",
+        "include",
+        "java",
+        "node",
+    ];
     let python = [DOCUMENTS, COMMAND, &others, &["tests/campaign"]];
     times.step_without("Python", &python, || {
         python::test(&Wheel { target: here, free_threaded: None })

@@ -26,7 +26,8 @@
 //! # Features
 //! `std` (default): the system clock, sleeping, the registry that makes generators of one node
 //! share their position, and fork detection. Without it the crate needs `alloc` and 64-bit
-//! atomics, and a [`Clock`] of yours. `serde`: [`Id`] as a decimal string.
+//! atomics, and a [`Clock`] of yours. `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column.
+//! `schemars`: its JSON schema.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -37,6 +38,8 @@ mod clock;
 mod error;
 mod field;
 mod fork;
+#[cfg(any(feature = "sqlx", feature = "schemars"))]
+mod frameworks;
 mod generator;
 mod guess;
 mod id;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Json, Router};
-use flakeid_core::Layout;
+use flakeid_core::{Id, Layout};
 use flakeid_lease::LeasedGenerator;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -25,8 +25,8 @@ struct NewOrder {
 
 #[derive(Serialize)]
 struct Order {
-    /// As text: JavaScript does not keep 64-bit numbers exact.
-    id: String,
+    /// A string in JSON: JavaScript does not keep 64-bit numbers exact.
+    id: Id,
     item: String,
 }
 
@@ -41,23 +41,24 @@ async fn create(
     Json(new): Json<NewOrder>,
 ) -> Result<(StatusCode, Json<Order>), Failure> {
     let id = next_id(&app.ids).await?;
-    sqlx::query("INSERT INTO orders (id, item) VALUES ($1, $2)")
+    let insert = "INSERT INTO orders (id, item) VALUES ($1, $2) RETURNING id, item";
+    let (id, item) = sqlx::query_as(insert)
         .bind(id)
         .bind(&new.item)
-        .execute(&app.database)
+        .fetch_one(&app.database)
         .await
         .map_err(failed)?;
-    Ok((StatusCode::CREATED, Json(Order { id: id.to_string(), item: new.item })))
+    Ok((StatusCode::CREATED, Json(Order { id, item })))
 }
 
 /// At once if there is an ID to be had, and otherwise on a thread that may wait.
-async fn next_id(ids: &Arc<LeasedGenerator>) -> Result<i64, Failure> {
+async fn next_id(ids: &Arc<LeasedGenerator>) -> Result<Id, Failure> {
     if let Ok(id) = ids.try_next_id() {
-        return Ok(id.to_i64());
+        return Ok(id);
     }
     let ids = Arc::clone(ids);
     let waiting = tokio::task::spawn_blocking(move || ids.next_id());
-    Ok(waiting.await.map_err(failed)?.map_err(failed)?.to_i64())
+    waiting.await.map_err(failed)?.map_err(failed)
 }
 
 #[tokio::main]

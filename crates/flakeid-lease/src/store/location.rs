@@ -1,6 +1,7 @@
 //! Where a store is, and the connection to it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use flakeid_core::{Clock, Error};
@@ -87,6 +88,17 @@ impl Location {
     #[must_use]
     pub fn as_url(&self) -> &str {
         &self.url
+    }
+
+    /// The file of a store in a file, its folder without symbolic links. `None` for a server, and for a URL that
+    /// names no file in a folder that is there, which connecting refuses.
+    #[must_use]
+    pub fn file(&self) -> Option<PathBuf> {
+        match self.kind {
+            #[cfg(feature = "sqlite")]
+            Kind::Sqlite => super::sqlite::file(&self.url),
+            _ => None,
+        }
     }
 
     /// Connects. `clock` is this host's, which is also the store's where the store has none.

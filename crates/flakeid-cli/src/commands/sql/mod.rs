@@ -4,6 +4,7 @@ mod claim;
 mod layout_terms;
 mod mariadb;
 mod postgres;
+mod sqlite;
 mod template;
 
 use std::io::Write;
@@ -82,6 +83,7 @@ Examples:
   flakeid sql --dialect postgres --node 7 > ids.sql
   flakeid sql --dialect mariadb --node 7 --schema orders
   flakeid sql --dialect mysql --decode-only
+  flakeid sql --dialect sqlite --node 7
 
 With a node of a namespace, beside programs that lease the others:
   flakeid leases init --store sqlite://flakeid.db --namespace orders
@@ -91,7 +93,8 @@ Then:
   psql --file ids.sql DATABASE
   CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
 
-MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC.";
+MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC. For SQLite, which
+loads an extension, the script loads and configures it; with --store each connection leases its node.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Dialect {
@@ -101,36 +104,69 @@ enum Dialect {
     Mariadb,
     #[value(help = "MySQL 8.0 or later, only with --decode-only")]
     Mysql,
+    #[value(help = "SQLite 3.14 or later, with the extension flakeid_sqlite")]
+    Sqlite,
 }
 
 pub(crate) fn run(args: &SqlArgs) -> Outcome {
-    if args.dialect == Dialect::Mysql && !args.decode_only {
-        let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
-        return Err(Error::invalid_option("--decode-only", reason).into());
-    }
-    if args.keyed && args.dialect != Dialect::Postgres {
-        let reason = "only PostgreSQL has functions for public IDs; make them in the program";
-        return Err(Error::invalid_option("--keyed", reason).into());
-    }
-    let (layout, node) = match &args.name {
-        Some(name) => args.claim(name)?,
-        None => args.without_a_store()?,
-    };
-    let script = match args.dialect {
-        Dialect::Postgres => {
-            let schema = args.schema.as_deref().unwrap_or("public");
-            postgres::script(&layout, schema, node.as_ref(), args.keyed)?
-        }
-        Dialect::Mariadb => mariadb::script(&layout, args.schema.as_deref(), node.as_ref())?,
-        Dialect::Mysql => mariadb::mysql_script(&layout, args.schema.as_deref())?,
-    };
+    let script = script(args)?;
     let mut out = terminal::stream();
     out.write_all(script.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
+fn script(args: &SqlArgs) -> Result<String, Failure> {
+    let schema = args.schema.as_deref();
+    match args.dialect {
+        Dialect::Postgres => {
+            let (layout, node) = args.layout_and_node()?;
+            let schema = schema.unwrap_or("public");
+            Ok(postgres::script(&layout, schema, node.as_ref(), args.keyed)?)
+        }
+        Dialect::Mariadb => {
+            args.refuse_keyed()?;
+            let (layout, node) = args.layout_and_node()?;
+            Ok(mariadb::script(&layout, schema, node.as_ref())?)
+        }
+        Dialect::Mysql => {
+            if !args.decode_only {
+                let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
+                return Err(Error::invalid_option("--decode-only", reason).into());
+            }
+            args.refuse_keyed()?;
+            let (layout, _) = args.layout_and_node()?;
+            Ok(mariadb::mysql_script(&layout, schema)?)
+        }
+        Dialect::Sqlite => {
+            sqlite::check(args.name.as_deref(), schema, args.keyed)?;
+            if args.store.is_given() {
+                return args.leasing_connections();
+            }
+            let (layout, node) = args.without_a_store()?;
+            let node: Vec<_> = node.iter().map(|node| format!("node={}", node.node)).collect();
+            Ok(sqlite::script(&layout, &node))
+        }
+    }
+}
+
 impl SqlArgs {
+    fn refuse_keyed(&self) -> Outcome {
+        if !self.keyed {
+            return Ok(());
+        }
+        let reason =
+            "neither MariaDB nor MySQL has functions for public IDs; make them in the program";
+        Err(Error::invalid_option("--keyed", reason).into())
+    }
+
+    fn layout_and_node(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
+        match &self.name {
+            Some(name) => self.claim(name),
+            None => self.without_a_store(),
+        }
+    }
+
     /// The layout, and the node or `None` for a script that only decodes.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
@@ -144,8 +180,10 @@ impl SqlArgs {
             if self.decode_only {
                 return Ok((layout, None));
             }
+            let leased =
+                if self.dialect == Dialect::Sqlite { "--store URL" } else { "--name NAME" };
             let reason = format!(
-                "missing: give --node N (0 to {}) or --name NAME for IDs that the database generates, or \
+                "missing: give --node N (0 to {}) or {leased} for IDs that the database generates, or \
                  --decode-only",
                 layout.max_node()
             );
@@ -157,28 +195,46 @@ impl SqlArgs {
         Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, of })))
     }
 
+    /// What connections to `SQLite` run that lease a node each.
+    fn leasing_connections(&self) -> Result<String, Failure> {
+        if self.decode_only || self.node.is_some() {
+            let reason = "give a store for nodes that are leased, or else --node or --decode-only";
+            return Err(Error::invalid_option("--store", reason).into());
+        }
+        let mut connection = self.store.connect()?;
+        let layout = connection.list()?.namespace.layout;
+        self.check_layout(&layout)?;
+        let store = format!("store={}", connection.location.as_url());
+        Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
+    }
+
     /// The layout of the namespace, and the node that the database has there from now on.
     fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
+        // Everything that can be refused is, before a node is taken for good.
+        self.check_layout(&layout)?;
+        match (self.dialect, &self.schema) {
+            (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
+            (Dialect::Postgres, None) => {}
+            (_, schema) => mariadb::check(schema.as_deref(), true)?,
+        }
+        Ok((layout, Some(claim.node()?)))
+    }
+
+    /// Whether IDs of a namespace's layout can be made in a column, and were asked for.
+    fn check_layout(&self, layout: &Layout) -> Outcome {
         if let Some(given) = self.layout.given()?
-            && !given.is_same_space(&layout)
+            && !given.is_same_space(layout)
         {
             let reason = format!(
                 "the namespace is for the layout {layout}, not {given}: leave --layout out"
             );
             return Err(Error::invalid_option("--layout", &reason).into());
         }
-        // Everything that can be refused is, before a node is taken for good.
-        fits_a_column(&layout)?;
-        can_generate(&layout)?;
-        match (self.dialect, &self.schema) {
-            (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
-            (Dialect::Postgres, None) => {}
-            (Dialect::Mariadb | Dialect::Mysql, schema) => mariadb::check(schema.as_deref(), true)?,
-        }
-        Ok((layout, Some(claim.node()?)))
+        fits_a_column(layout)?;
+        can_generate(layout)
     }
 }
 

@@ -10,6 +10,7 @@ mod mariadb_storm;
 mod one_table;
 mod recipes;
 mod schedule;
+mod sqlite;
 mod storm;
 
 use std::io::Write;
@@ -108,11 +109,8 @@ fn what_cannot_be_is_refused() {
     let schema = sql(&["--node", "7", "--schema", "a\"b"]);
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
     // Only dialects that there are scripts for.
-    let unknown = run(&["sql", "--dialect", "sqlite", "--node", "7"]);
+    let unknown = run(&["sql", "--dialect", "oracle", "--node", "7"]);
     assert_eq!(unknown.code, Some(2));
-    assert!(
-        unknown.stderr.contains("possible values: postgres, mariadb, mysql"),
-        "{}",
-        unknown.stderr
-    );
+    let parts = "possible values: postgres, mariadb, mysql, sqlite";
+    assert!(unknown.stderr.contains(parts), "{}", unknown.stderr);
 }

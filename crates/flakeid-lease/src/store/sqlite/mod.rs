@@ -77,6 +77,17 @@ pub(super) fn connect(
     Ok(Box::new(store::SqliteStore::new(url, clock, creates)?))
 }
 
+/// The file that a URL names.
+#[cfg(unix)]
+pub(super) fn file(url: &str) -> Option<std::path::PathBuf> {
+    files::StoreFiles::parse(url, false).ok().map(|files| files.file)
+}
+
+#[cfg(not(unix))]
+pub(super) fn file(_url: &str) -> Option<std::path::PathBuf> {
+    None
+}
+
 /// # Errors
 /// Always: locks and forks are those of Unix.
 #[cfg(not(unix))]

@@ -1,0 +1,157 @@
+//! What one connection was configured with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use flakeid_core::{Error, Generator, Layout, PublicIds, SetByName};
+use flakeid_lease::store::Location;
+use flakeid_lease::{AnyGenerator, LeaseBuilder};
+
+/// The state of a connection, which all of its functions share. SQLite calls them one at a time.
+#[derive(Default)]
+pub(crate) struct Connection(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    layout: Option<Layout>,
+    generator: Option<AnyGenerator>,
+    domains: BTreeMap<String, PublicIds>,
+}
+
+impl Connection {
+    /// What a panic has left is whole: every change is one assignment.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The layout that was configured.
+    pub(crate) fn layout(&self) -> Result<Layout, Error> {
+        self.state().layout.ok_or_else(|| {
+            let reason =
+                "this connection has none yet; first SELECT flakeid_configure('layout=twitter')";
+            Error::invalid_option("layout", reason)
+        })
+    }
+
+    /// The generator that was configured. The lock is not held while an ID is waited for.
+    pub(crate) fn generator(&self) -> Result<AnyGenerator, Error> {
+        self.state().generator.clone().ok_or_else(|| {
+            let reason = "this connection has none yet; first SELECT \
+                          flakeid_configure('layout=twitter', 'node=7'), or 'store=URL' for a node that is leased";
+            Error::invalid_option("node", reason)
+        })
+    }
+
+    /// Reads options, each `name=value`, and opens the generator if there are any of one. `files` are those of
+    /// the connection's databases.
+    pub(crate) fn configure(&self, options: &[&str], files: &[PathBuf]) -> Result<Layout, Error> {
+        let mut known = self.state().layout;
+        let (mut store, mut others) = (None, Vec::new());
+        let mut layout = None;
+        for option in options {
+            let Some((name, value)) = option.split_once('=') else {
+                let shown: String = option.chars().take(40).collect();
+                let reason =
+                    format!("{shown:?} is not an option; write name=value, as in 'node=7'");
+                return Err(Error::invalid_option("options", &reason));
+            };
+            match name {
+                "layout" => layout = Some(value.parse::<Layout>()?),
+                "store" => store = Some(Location::parse(value)?),
+                _ => others.push((name, value)),
+            }
+        }
+        // What was decoded by another layout may stand in an index.
+        if let (Some(known), Some(given)) = (&known, &layout)
+            && known != given
+        {
+            let reason =
+                format!("this connection has the layout {known}; open another one for {given}");
+            return Err(Error::invalid_option("layout", &reason));
+        }
+        known = known.or(layout);
+        let layout = known.unwrap_or_default();
+        fits_a_column(&layout)?;
+        let generator = match store {
+            Some(store) => {
+                is_no_database(&store, files)?;
+                Some(set(LeaseBuilder::from_location(store, layout), &others)?.open()?.into())
+            }
+            None if others.is_empty() => None,
+            None => Some(set(Generator::builder(layout), &others)?.build()?.into()),
+        };
+        let mut state = self.state();
+        state.layout = Some(layout);
+        if let Some(generator) = generator {
+            state.generator = Some(generator);
+        }
+        Ok(layout)
+    }
+
+    /// Names a domain of public IDs; another one of that name is replaced.
+    pub(crate) fn add_domain(&self, name: &str, ids: PublicIds) {
+        self.state().domains.insert(name.to_owned(), ids);
+    }
+
+    /// A domain of public IDs.
+    pub(crate) fn domain(&self, name: &str) -> Result<PublicIds, Error> {
+        self.state().domains.get(name).cloned().ok_or_else(|| {
+            let shown: String = name.chars().take(64).collect();
+            let reason = format!(
+                "{shown:?} is not one of this connection; first SELECT flakeid_add_domain(name, keyring)"
+            );
+            Error::invalid_option("domain", &reason)
+        })
+    }
+}
+
+fn set<B: SetByName>(mut builder: B, options: &[(&str, &str)]) -> Result<B, Error> {
+    for (name, value) in options {
+        builder.set_text(name, value)?;
+    }
+    Ok(builder)
+}
+
+/// A signed column sorts IDs with the top bit before all others, and bounds would mislead.
+fn fits_a_column(layout: &Layout) -> Result<(), Error> {
+    if layout.width() < 64 {
+        return Ok(());
+    }
+    let reason = format!(
+        "{layout} has 64 bits, and SQLite, whose integers are signed, sorts an ID with the top bit set before all \
+         others; use a layout of at most 63 bits"
+    );
+    Err(Error::invalid_option("layout", &reason))
+}
+
+/// The program's SQLite and the one in this library know nothing of each other's locks, and when one of two
+/// closes a file, the process loses the locks of the other.
+fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
+    let Some(store) = store.file() else { return Ok(()) };
+    match files.iter().find(|file| is_same(file, &store)) {
+        None => Ok(()),
+        Some(file) => {
+            let reason = format!(
+                "{} is a database of this connection; name a file that only flakeid opens, such as {}-leases",
+                file.display(),
+                store.display()
+            );
+            Err(Error::invalid_option("store", &reason))
+        }
+    }
+}
+
+fn is_same(file: &Path, store: &Path) -> bool {
+    match (fs::canonicalize(file), fs::canonicalize(store)) {
+        (Ok(file), Ok(store)) => file == store,
+        // One of them is not there yet. SQLite gives full paths, and the store's folder is resolved.
+        _ => file == store || is_in_same_folder(file, store),
+    }
+}
+
+fn is_in_same_folder(file: &Path, store: &Path) -> bool {
+    let folder = |path: &Path| path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    file.file_name() == store.file_name() && folder(file) == folder(store)
+}

@@ -1,0 +1,174 @@
+//! The functions of SQL.
+
+use std::path::PathBuf;
+
+use flakeid_core::{Error, Layout, Parts, PublicIds, TextForm};
+use flakeid_server::{IdJson, layout_name, parse_instant};
+
+use crate::connection::Connection;
+use crate::value::{Answer, Argument};
+
+/// SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS: equal arguments have equal results, so an index may use it; and a
+/// schema that nobody trusts may call it.
+const PURE: i32 = 0x0000_0800 | 0x0020_0000;
+/// SQLITE_DIRECTONLY: not in views, triggers and other parts of a schema, which somebody else may have written.
+const DIRECT: i32 = 0x0008_0000;
+/// May stand in a default, and changes something.
+const IN_SCHEMA: i32 = 0;
+
+/// What a function reads besides its arguments.
+pub(crate) struct Scope<'a> {
+    pub(crate) connection: &'a Connection,
+    /// The files of the connection's databases.
+    pub(crate) files: &'a dyn Fn() -> Result<Vec<PathBuf>, Error>,
+}
+
+type Call = fn(&Scope<'_>, &[Argument<'_>]) -> Result<Answer, Error>;
+
+/// A function of SQL.
+pub(crate) struct Function {
+    pub(crate) name: &'static std::ffi::CStr,
+    /// How many arguments it takes; any number if it is -1.
+    pub(crate) arguments: i32,
+    pub(crate) flags: i32,
+    /// Whether one argument that is NULL makes the result NULL.
+    pub(crate) is_strict: bool,
+    pub(crate) call: Call,
+}
+
+impl Function {
+    const fn pure(name: &'static std::ffi::CStr, arguments: i32, call: Call) -> Self {
+        Self { name, arguments, flags: PURE, is_strict: true, call }
+    }
+
+    const fn other(name: &'static std::ffi::CStr, arguments: i32, flags: i32, call: Call) -> Self {
+        Self { name, arguments, flags, is_strict: false, call }
+    }
+}
+
+/// All of them, but the one that returns rows.
+pub(crate) static FUNCTIONS: [Function; 18] = [
+    Function::other(c"flakeid_configure", -1, DIRECT, configure),
+    Function::other(c"flakeid_next", 0, IN_SCHEMA, next),
+    Function::pure(c"flakeid_time", 1, time),
+    Function::pure(c"flakeid_tick", 1, |scope, ids| part(scope, ids, |parts, _| Some(parts.tick))),
+    Function::pure(c"flakeid_node", 1, |scope, ids| part(scope, ids, |parts, _| Some(parts.node))),
+    Function::pure(c"flakeid_datacenter", 1, |scope, ids| {
+        part(scope, ids, |parts, _| parts.datacenter)
+    }),
+    Function::pure(c"flakeid_worker", 1, |scope, ids| part(scope, ids, |parts, _| parts.worker)),
+    Function::pure(c"flakeid_clock_sequence", 1, |scope, ids| {
+        let has = |layout: &Layout| layout.max_clock_sequence() > 0;
+        part(scope, ids, |parts, layout| has(layout).then_some(parts.clock_sequence))
+    }),
+    Function::pure(c"flakeid_sequence", 1, |scope, ids| {
+        part(scope, ids, |parts, _| Some(parts.sequence))
+    }),
+    Function::pure(c"flakeid_inspect", 1, inspect),
+    Function::pure(c"flakeid_min", 1, |scope, times| {
+        let (layout, unix_ms) = (scope.connection.layout()?, instant(&times[0])?);
+        Ok(Answer::Integer(layout.lower_bound(unix_ms).to_i64()))
+    }),
+    Function::pure(c"flakeid_max", 1, |scope, times| {
+        let (layout, unix_ms) = (scope.connection.layout()?, instant(&times[0])?);
+        Ok(Answer::Integer(layout.upper_bound(unix_ms).to_i64()))
+    }),
+    Function::pure(c"flakeid_text", 2, |_, arguments| {
+        let id = arguments[0].id()?;
+        Ok(Answer::Text(form(&arguments[1])?.encode(id).as_str().to_owned()))
+    }),
+    Function::pure(c"flakeid_parse", 2, |_, arguments| {
+        let text = arguments[0].text("text")?;
+        Ok(Answer::Integer(form(&arguments[1])?.decode(text)?.to_i64()))
+    }),
+    Function::other(c"flakeid_layout", 0, IN_SCHEMA, |scope, _| {
+        Ok(Answer::Text(scope.connection.layout()?.to_string()))
+    }),
+    Function::other(c"flakeid_version", 0, PURE, |_, _| {
+        Ok(Answer::Text(env!("CARGO_PKG_VERSION").to_owned()))
+    }),
+    Function { is_strict: true, ..Function::other(c"flakeid_seal", 2, IN_SCHEMA, seal) },
+    Function { is_strict: true, ..Function::other(c"flakeid_open", 2, IN_SCHEMA, open) },
+];
+
+/// Takes two to four arguments, which SQLite counts as three functions of one name or as one of any number.
+pub(crate) static ADD_DOMAIN: Function =
+    Function::other(c"flakeid_add_domain", -1, DIRECT, add_domain);
+
+fn configure(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
+    let options = arguments.iter().map(|option| option.text("options"));
+    let options = options.collect::<Result<Vec<_>, _>>()?;
+    let layout = scope.connection.configure(&options, &(scope.files)()?)?;
+    Ok(Answer::Text(layout.to_string()))
+}
+
+fn next(scope: &Scope<'_>, _: &[Argument<'_>]) -> Result<Answer, Error> {
+    Ok(Answer::Integer(scope.connection.generator()?.next_id()?.to_i64()))
+}
+
+fn time(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
+    let layout = scope.connection.layout()?;
+    let parts = layout.unpack(ids[0].id()?)?;
+    Ok(Answer::Text(layout.timestamp(parts.unix_ms).to_string()))
+}
+
+/// A number of an ID, or NULL where the layout has none.
+fn part(
+    scope: &Scope<'_>,
+    ids: &[Argument<'_>],
+    of: impl Fn(&Parts, &Layout) -> Option<u64>,
+) -> Result<Answer, Error> {
+    let layout = scope.connection.layout()?;
+    let parts = layout.unpack(ids[0].id()?)?;
+    // Layouts of 64 bits are refused, so every field fits.
+    Ok(of(&parts, &layout).map_or(Answer::Null, |number| Answer::Integer(number as i64)))
+}
+
+fn inspect(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
+    let layout = scope.connection.layout()?;
+    let name = layout_name(&layout);
+    let json = serde_json::to_string(&IdJson::new(ids[0].id()?, &layout, &name)?);
+    json.map(Answer::Text).map_err(|error| {
+        Error::invalid_option("id", &format!("cannot be written as JSON: {error}"))
+    })
+}
+
+/// What the command takes for a time, or what SQLite's own functions of time return, which is in UTC.
+fn instant(argument: &Argument<'_>) -> Result<i64, Error> {
+    let text = argument.text("time")?;
+    let in_utc = || parse_instant("time", &format!("{text}Z"));
+    parse_instant("time", text).or_else(|error| in_utc().map_err(|_| error))
+}
+
+fn form(argument: &Argument<'_>) -> Result<TextForm, Error> {
+    argument.text("form")?.parse()
+}
+
+/// `(name, keyring, prefix, since)`; the last two may be left out or NULL.
+fn add_domain(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
+    let ([name, keyring, others @ ..], 2..=4) = (arguments, arguments.len()) else {
+        let reason = format!(
+            "has {} arguments; it takes (name, keyring, prefix, since), of which the last two may be left out",
+            arguments.len()
+        );
+        return Err(Error::invalid_option("flakeid_add_domain", &reason));
+    };
+    let given = |n: usize| others.get(n).filter(|argument| !matches!(argument, Argument::Null));
+    let prefix = given(0).map(|prefix| prefix.text("prefix")).transpose()?;
+    let since = given(1).map(instant).transpose()?;
+    let (name, layout) = (name.text("name")?, scope.connection.layout()?);
+    let keyring = keyring.content("keyring")?;
+    let ids = PublicIds::from_text(keyring, name, layout, prefix, since)?;
+    scope.connection.add_domain(name, ids);
+    Ok(Answer::Null)
+}
+
+fn seal(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
+    let ids = scope.connection.domain(arguments[1].text("domain")?)?;
+    Ok(Answer::Text(ids.seal(arguments[0].id()?)?))
+}
+
+fn open(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
+    let ids = scope.connection.domain(arguments[1].text("domain")?)?;
+    Ok(Answer::Integer(ids.open(arguments[0].text("text")?)?.to_i64()))
+}

@@ -1,0 +1,86 @@
+//! Connections in a forked child. SQLite asks programs not to use a connection there; one that does so all the
+//! same, or opens another one, must not repeat an ID.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::doc_markdown)]
+
+use std::io::{Read, Write};
+
+use rusqlite::Connection;
+
+fn main() {
+    a_fixed_node_is_refused();
+    a_leased_node_is_another();
+    println!("fork: 2 tests passed");
+}
+
+fn configured(options: &[&str]) -> Connection {
+    let connection = Connection::open_in_memory().unwrap();
+    let name =
+        format!("{}flakeid_sqlite{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = std::env::current_exe().unwrap().parent().unwrap().join(name);
+    #[allow(unsafe_code, reason = "a library could do anything; this is ours")]
+    // SAFETY: the library is the one under test.
+    unsafe {
+        connection.load_extension_enable().unwrap();
+        connection.load_extension(library, None::<&str>).unwrap();
+    }
+    let options: Vec<String> = options.iter().map(|option| format!("'{option}'")).collect();
+    let sql = format!("SELECT flakeid_configure({})", options.join(", "));
+    connection.query_row(&sql, [], |_| Ok(())).unwrap();
+    connection
+}
+
+fn ids(connection: &Connection) -> Result<String, String> {
+    let sql = "SELECT group_concat(id) FROM flakeid_next_n(100)";
+    connection.query_row(sql, [], |row| row.get(0)).map_err(|error| error.to_string())
+}
+
+/// What a forked child writes.
+#[allow(unsafe_code, reason = "forks")]
+fn in_child(work: impl FnOnce() -> String) -> String {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    // SAFETY: the process has no thread of its own that could hold a lock of `work`; that of the lease is held at
+    // its gate by a handler of forks.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        drop(reader);
+        let written = writer.write_all(work().as_bytes());
+        // SAFETY: ends the child without what the parent has at its end.
+        unsafe { libc::_exit(written.is_err().into()) };
+    }
+    drop(writer);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    let mut status = 0;
+    // SAFETY: a child of this process.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0, "{text}");
+    text
+}
+
+fn a_fixed_node_is_refused() {
+    let connection = configured(&["layout=twitter", "node=9"]);
+    ids(&connection).unwrap();
+    let said = in_child(|| ids(&connection).unwrap_err());
+    assert!(said.starts_with("FLAKEID_FORKED: "), "{said}");
+    ids(&connection).unwrap();
+}
+
+fn a_leased_node_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("store=sqlite://{}/leases.db", folder.path().display());
+    let connection = configured(&["layout=twitter", &store]);
+    let mut made: Vec<u64> = Vec::new();
+    let mut add =
+        |text: &str| made.extend(text.split(',').map(|id| id.parse::<u64>().expect(text)));
+    add(&ids(&connection).unwrap());
+    add(&in_child(|| ids(&connection).unwrap_or_else(|error| error)));
+    add(&ids(&connection).unwrap());
+    let nodes: Vec<u64> = made.chunks(100).map(|ids| ids[0] >> 12 & 1023).collect();
+    assert_ne!(nodes[0], nodes[1], "the child has a node of its own");
+    made.sort_unstable();
+    made.dedup();
+    assert_eq!(made.len(), 300);
+}
