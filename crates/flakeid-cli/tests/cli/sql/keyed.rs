@@ -139,6 +139,6 @@ fn rights(server: &PostgresServer, sealed: &str, id: &str) {
 fn other_databases_have_no_public_ids() {
     for dialect in ["mariadb", "mysql"] {
         let run = run(&["sql", "--dialect", dialect, "--decode-only", "--keyed"]);
-        refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "only PostgreSQL"]);
+        refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "functions for public IDs"]);
     }
 }
