@@ -1,4 +1,4 @@
-//! Which system made an ID: every preset is judged by how much would have to be explained if it were its.
+//! Which system made an ID: every preset is judged by how many bits it takes to describe the ID as one of its own.
 
 use alloc::vec::Vec;
 use core::fmt;

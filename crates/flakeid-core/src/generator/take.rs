@@ -30,12 +30,7 @@ impl Generator {
         }
         // The clock first: its code waits for earlier loads, so loading the word before it costs
         // a fifth more.
-        let since = self.clock.unix_ms().wrapping_sub(self.epoch).cast_unsigned();
-        // One comparison for both ends: what is before the epoch wraps to more than any span.
-        if since >= self.span {
-            return None;
-        }
-        let tick = if self.unit == 1 { since } else { since / self.unit };
+        let tick = self.tick_at(self.clock.unix_ms())?;
         let limit = self.limit.get();
         let word = self.cell.load();
         let end = limit.min(self.shape.position(tick + 1));
@@ -44,6 +39,16 @@ impl Generator {
             None if self.ahead >= Ahead::Tick => self.take_ahead(word, tick, limit, wanted),
             None => None,
         }
+    }
+
+    #[inline(always)]
+    fn tick_at(&self, unix_ms: i64) -> Option<u64> {
+        let since = unix_ms.wrapping_sub(self.epoch).cast_unsigned();
+        // One comparison for both ends: what is before the epoch wraps to more than any span.
+        if since >= self.span {
+            return None;
+        }
+        Some(if self.unit == 1 { since } else { since / self.unit })
     }
 
     /// What is left of a tick ahead of the clock that `attempt` has entered.
@@ -71,20 +76,9 @@ impl Generator {
         if !self.clock.is_system() {
             return None;
         }
-        let latest = CoarseClock::now().0 + LATEST_COARSE_MS;
-        let since = latest.wrapping_sub(self.epoch).cast_unsigned();
-        if since >= self.span {
-            return None;
-        }
-        let tick = if self.unit == 1 { since } else { since / self.unit };
-        let word = self.cell.load();
-        let ahead = self.shape.tick(word).checked_sub(tick + 1)?;
-        if ahead > self.cell.largest_ahead() {
-            return None;
-        }
-        let end = self.limit.get().min(self.cell.ahead_until());
-        let run = self.plan(word, tick, end, wanted)?;
-        self.cell.swap(word, run.end()).then_some(run)
+        // The clock is in this tick at the latest; a word that is before it wraps to more than was ever ahead.
+        let tick = self.tick_at(CoarseClock::now().0 + LATEST_COARSE_MS)?;
+        self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
     /// Whether calls wait for IDs, which one that wants several must not overtake.

@@ -36,7 +36,7 @@ pub struct Statistics {
     kept: Vec<u64>,
     ascending: bool,
     last: Option<Id>,
-    /// Of the smallest and the largest ID, and the largest one so far.
+    /// The smallest and the largest ID so far.
     ends: Option<(Id, Id)>,
     steps_back: u64,
     longest_step_back_ms: u64,

@@ -1,6 +1,8 @@
 /* The native methods of io.github.flakeid.Native: each converts its arguments, makes one call of the C library, and
  * converts the result. A failure becomes an exception, and costs nothing where there is none.
  *
+ * It is one long file because it is one list: no function here calls another but the few helpers at the top.
+ *
  * Texts come as UTF-8 with a NUL at the end, because JNI's own strings are in another encoding. */
 #include <flakeid.h>
 #include <jni.h>

@@ -53,13 +53,13 @@ fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
     guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
 }
 
-/// Of a verdict.
+/// What a verdict says, in bits.
 fn bits(sixteenths: u64) -> f64 {
     // Some thousand bits for each of a few million IDs: exact.
     sixteenths as f64 / 16.0
 }
 
-/// Of the first and the last ID.
+/// When the first and the last ID were made, if they are this preset's.
 fn times(ids: &[Id], guess: &Guess) -> (Rfc3339, Rfc3339) {
     let time = |id: Option<&Id>| {
         let parts = id.and_then(|id| guess.layout.unpack(*id).ok());
