@@ -9,6 +9,7 @@ use crate::commands::inspect::InspectArgs;
 use crate::commands::keyed::{KeygenArgs, OpenArgs, SealArgs};
 use crate::commands::layout::ShowArgs;
 use crate::commands::leases::LeasesArgs;
+use crate::commands::migrate::MigrateArgs;
 use crate::commands::next::NextArgs;
 use crate::commands::plan::PlanArgs;
 use crate::commands::serve::ServeArgs;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Sql(SqlArgs),
     Layout(LayoutArgs),
     Leases(LeasesArgs),
+    Migrate(MigrateArgs),
     Whois(WhoisArgs),
     Serve(ServeArgs),
     Exec(ExecArgs),

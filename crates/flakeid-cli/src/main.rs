@@ -20,7 +20,7 @@ use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command, LayoutCommand};
 use commands::{
-    bounds, exec, inspect, keyed, layout, leases, next, plan, serve, shell, sql, whois,
+    bounds, exec, inspect, keyed, layout, leases, migrate, next, plan, serve, shell, sql, whois,
 };
 
 fn main() -> ExitCode {
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
             Some(LayoutCommand::Plan(args)) => plan::run(args),
         },
         Command::Leases(args) => leases::run(args),
+        Command::Migrate(args) => migrate::run(args),
         Command::Whois(args) => whois::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Exec(args) => exec::run(args),

@@ -7,6 +7,7 @@ pub(crate) mod inspect;
 pub(crate) mod keyed;
 pub(crate) mod layout;
 pub(crate) mod leases;
+pub(crate) mod migrate;
 pub(crate) mod next;
 mod next_source;
 pub(crate) mod plan;

@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["next"],
     &["inspect"],
@@ -28,6 +28,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["leases", "quarantine"],
     &["leases", "fast-forward"],
     &["leases", "adopt"],
+    &["migrate"],
     &["completions"],
     &["man"],
 ];

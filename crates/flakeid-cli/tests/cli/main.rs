@@ -26,6 +26,9 @@ mod leased;
 mod leases;
 #[cfg(unix)]
 mod many;
+// Where the servers are installed for the tests of the stores.
+#[cfg(target_os = "linux")]
+mod migrate;
 mod next;
 mod plan;
 mod refusals;

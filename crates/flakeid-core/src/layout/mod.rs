@@ -311,6 +311,14 @@ impl Layout {
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)) | below)
     }
 
+    /// The first tick of which every ID is larger than `id`, whose own layout may be another; `None` if this
+    /// layout has none. For those who change layouts and want their tables to stay in order.
+    #[must_use]
+    pub const fn tick_above(&self, id: Id) -> Option<u64> {
+        let tick = id.to_u64() >> self.time.shift;
+        if tick < self.max_tick() { Some(tick + 1) } else { None }
+    }
+
     const fn clamped_tick(&self, unix_ms: i64) -> u64 {
         if unix_ms <= self.epoch {
             return 0;

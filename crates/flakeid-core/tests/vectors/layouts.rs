@@ -120,7 +120,30 @@ fn bounds() {
         let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
         assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
         assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
+        // Above both is the next tick, except that of the last there is none.
+        let next = layout.unpack(layout.upper_bound(unix_ms)).unwrap().tick + 1;
+        let above = (next <= layout.max_tick()).then_some(next);
+        assert_eq!(layout.tick_above(layout.upper_bound(unix_ms)), above, "{row}");
+        assert_eq!(layout.tick_above(layout.lower_bound(unix_ms)), above, "{row}");
     }
+}
+
+/// An ID of another layout is a number like any other.
+#[test]
+fn ticks_above_an_id_of_another_layout() {
+    for (id, layout) in [
+        (873_739_216_556_229, Layout::TWITTER),
+        (647_469_744_588_332_839, Layout::TWITTER),
+        (2_124_904_305_097_330_688, Layout::FLAKEID),
+        (0, Layout::INSTAGRAM),
+    ] {
+        let tick = layout.tick_above(Id::from_u64(id)).unwrap();
+        let first = layout.lower_bound(layout.unix_ms_at(tick)).to_u64();
+        let before = layout.upper_bound(layout.unix_ms_at(tick - 1)).to_u64();
+        assert!(before >= id && first > id, "{id} {layout}");
+    }
+    assert_eq!(Layout::JS_SAFE.tick_above(Id::from_u64(1 << 53)), None);
+    assert_eq!(Layout::TWITTER.tick_above(Id::from_u64(u64::MAX)), None);
 }
 
 /// The project's README tells the presets as they are.

@@ -1,0 +1,121 @@
+//! The libraries that `flakeid migrate` knows by name.
+
+use std::fmt::Write as _;
+
+use flakeid_core::{Layout, Parts};
+
+use crate::args::layout_arg;
+use crate::failure::Failure;
+
+/// A library that makes IDs of this family, with its default settings.
+pub(super) struct Library {
+    pub(super) name: &'static str,
+    /// A preset or a descriptor.
+    pub(super) layout: &'static str,
+    /// What it calls the node, or the node's two parts.
+    pub(super) node: &'static [&'static str],
+    /// Whether its IDs can be later than its clock, though the clock never went back.
+    pub(super) runs_ahead: bool,
+}
+
+const fn library(
+    name: &'static str,
+    layout: &'static str,
+    node: &'static [&'static str],
+    runs_ahead: bool,
+) -> Library {
+    Library { name, layout, node, runs_ahead }
+}
+
+/// The guide has a table with a row for each of them (`docs/src/moving.md`), and a test compares the two.
+pub(super) const LIBRARIES: [Library; 14] = [
+    library("bwmarrin", "twitter", &["node"], false),
+    library("sonyflake", "sonyflake", &["machine ID"], false),
+    library("sonyflake2", "t39.s8.n16@2025-01-01T00:00:00Z/10ms", &["machine ID"], false),
+    library("flake-idgen", "flakeid", &["datacenter", "worker"], false),
+    library("sapphire", "discord", &["workerId", "processId"], false),
+    library("snowflake-id", "plain", &["instance"], false),
+    library("hutool", "twitter", &["dataCenterId", "workerId"], false),
+    library("mybatis-plus", "twitter", &["datacenterId", "workerId"], false),
+    library("leaf", "twitter", &["workerId"], false),
+    library("baidu", "baidu", &["workerId"], false),
+    library("baidu-cached", "baidu-29", &["workerId"], true),
+    library("cosid", "cosid", &["machineId"], false),
+    library("yitter", "js-safe", &["WorkerId"], true),
+    library("tsid", "tsid", &["node"], true),
+];
+
+/// Where the IDs come from: a library, or a layout that somebody else's generator has.
+pub(super) struct Origin {
+    pub(super) library: Option<&'static Library>,
+    pub(super) layout: Layout,
+}
+
+impl Origin {
+    /// `text` is the name of a library, a preset or a descriptor.
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        let library = LIBRARIES.iter().find(|library| library.name == text);
+        let layout = library.map_or(text, |library| library.layout);
+        match layout_arg::parse(layout) {
+            Ok(layout) => Ok(Self { library, layout }),
+            Err(Failure::Refused { error, .. }) => Err(Failure::hinted(
+                error,
+                format!("--from is a layout or one of these libraries: {}", names()),
+            )),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// For people: the node in the library's own words.
+    pub(super) fn node(&self, parts: &Parts) -> String {
+        let names = self.library.map_or(&["node"] as &[_], |library| library.node);
+        match (names, parts.datacenter, parts.worker) {
+            ([high, low], Some(datacenter), Some(worker)) => {
+                format!("{high} {datacenter} and {low} {worker} (node {})", parts.node)
+            }
+            _ => format!("{} {}", names.join(", "), parts.node),
+        }
+    }
+}
+
+fn names() -> String {
+    let names: Vec<&str> = LIBRARIES.iter().map(|library| library.name).collect();
+    names.join(", ")
+}
+
+/// For the long help.
+pub(super) fn table() -> String {
+    let mut text = String::from("Libraries, with their default settings:\n");
+    for Library { name, layout, node, .. } in &LIBRARIES {
+        let _ = writeln!(text, "  {name:<13} {layout:<37} {}", node.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GUIDE: &str = include_str!("../../../../../docs/src/moving.md");
+
+    #[test]
+    fn the_guide_has_a_row_for_each_library() {
+        for Library { name, layout, .. } in &LIBRARIES {
+            let row = GUIDE.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+            let row = row.unwrap_or_default();
+            assert!(row.contains(&format!("`{layout}`")), "{name}: {row:?}");
+        }
+    }
+
+    #[test]
+    fn every_library_has_a_layout() {
+        for Library { name, .. } in &LIBRARIES {
+            assert!(Origin::parse(name).is_ok_and(|origin| origin.library.is_some()), "{name}");
+        }
+        // A preset of the same name is the same layout.
+        for (name, preset) in Layout::presets() {
+            let origin = Origin::parse(name);
+            assert!(origin.is_ok_and(|origin| origin.layout == *preset), "{name}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a migration has to do, from the last IDs of the other library: its layout, and the floor.
+
+use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
+use flakeid_server::layout_name;
+
+use super::libraries::Origin;
+use crate::failure::Failure;
+use crate::format::duration;
+use crate::terminal;
+
+/// An ID later than this is more likely to have another layout than to come from a generator that ran ahead.
+const FARTHEST_AHEAD_MS: i64 = 24 * 3_600_000;
+
+/// One of the last IDs of the other library.
+pub(super) struct LastId {
+    pub(super) id: Id,
+    pub(super) parts: Parts,
+    pub(super) time: Rfc3339,
+}
+
+impl LastId {
+    fn new(id: Id, origin: &Layout) -> Result<Self, Failure> {
+        let parts = origin.unpack(id).map_err(|error| Failure::hinted(error, guess_hint(id)))?;
+        Ok(Self { id, parts, time: origin.timestamp(parts.unix_ms) })
+    }
+}
+
+/// What is to be done.
+pub(super) struct Plan {
+    pub(super) last: Vec<LastId>,
+    /// The layout of the namespace.
+    pub(super) layout: Layout,
+    /// Above all of the last IDs: the first tick in which one of ours may be made.
+    pub(super) floor: u64,
+}
+
+impl Plan {
+    /// `layout` is the namespace's, if it is another one than before.
+    pub(super) fn new(
+        origin: &Origin,
+        ids: &[Id],
+        layout: Option<Layout>,
+    ) -> Result<Self, Failure> {
+        let layout = layout.unwrap_or(origin.layout);
+        let now = SystemClock.unix_ms();
+        let last = ids.iter().map(|id| LastId::new(*id, &origin.layout));
+        let last = last.collect::<Result<Vec<_>, _>>()?;
+        for one in &last {
+            check_time(one, origin, now)?;
+        }
+        let floors = ids.iter().map(|id| above(*id, &layout));
+        // clap makes sure that there is one.
+        let floor = floors.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0);
+        if layout.tick_at(now).is_err() {
+            let reason = format!(
+                "no ID can be made with the layout {} now: its ticks end at {}; choose another with \
+                 --layout, such as --layout twitter",
+                layout_name(&layout),
+                layout.timestamp(layout.horizon())
+            );
+            return Err(Error::invalid_option("--layout", &reason).into());
+        }
+        Ok(Self { last, layout, floor })
+    }
+
+    /// When the first window starts at the earliest.
+    pub(super) fn floor_time(&self) -> Rfc3339 {
+        self.layout.timestamp(self.layout.unix_ms_at(self.floor))
+    }
+}
+
+fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
+    layout.tick_above(id).ok_or_else(|| {
+        let reason = format!(
+            "the layout {} has no IDs that are larger than {id}, so tables would lose their order; \
+             choose another with --layout",
+            layout_name(layout)
+        );
+        Error::invalid_option("--layout", &reason).into()
+    })
+}
+
+fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {
+    let LastId { id, parts, time } = last;
+    let ahead = parts.unix_ms.saturating_sub(now);
+    if ahead > FARTHEST_AHEAD_MS {
+        let reason = format!(
+            "{id} would be from {time}, {}, with the layout {}",
+            duration::relative(parts.unix_ms, now),
+            layout_name(&origin.layout)
+        );
+        let error = Error::invalid_option("--last-id", &reason);
+        return Err(Failure::hinted(error, guess_hint(*id)));
+    }
+    if ahead > 0 && !origin.library.is_some_and(|library| library.runs_ahead) {
+        terminal::warning(&format!(
+            "{id} is from {time}, which is later than this clock: nothing is granted until then"
+        ));
+    }
+    Ok(())
+}
+
+fn guess_hint(id: Id) -> String {
+    format!(
+        "`flakeid inspect --guess {id}` says which layouts the ID can have. If the library was given \
+         another epoch or other widths, give --from a descriptor with them, such as \
+         t41.n10.s12@2020-01-01T00:00:00Z/1ms"
+    )
+}
