@@ -1,27 +1,22 @@
 //! `flakeid migrate`: makes the namespace of those who used another library until now.
 
+mod carry_out;
 mod libraries;
 mod nodes;
 mod plan;
-
-use std::collections::BTreeSet;
+mod report;
 
 use clap::Args;
-use flakeid_core::{Clock, Error, Id, SystemClock};
-use flakeid_lease::protocol::{Namespace, Row, rules};
-use flakeid_lease::store::operations::Repair;
-use flakeid_server::layout_name;
-use serde::Serialize;
+use flakeid_core::{Error, Id};
 
 use libraries::Origin;
-use plan::{LastId, Plan};
+use plan::Plan;
+use report::Report;
 
 use crate::args::layout_arg::{self, Presets};
 use crate::args::{Confirm, id};
-use crate::failure::{Failure, Outcome};
-use crate::format::{duration, sanitize};
-use crate::store::{Connection, StoreArgs};
-use crate::terminal;
+use crate::failure::Outcome;
+use crate::store::StoreArgs;
 
 /// Makes a namespace that goes on where another library stopped
 ///
@@ -102,163 +97,8 @@ pub(crate) fn run(args: &MigrateArgs) -> Outcome {
     if args.dry_run {
         return report.show(args.json, None);
     }
-    args.confirm.ask(&format!(
-        "{}. This makes the namespace {namespace}, lets none of its windows start before {}{}.",
-        report.of_last_ids().join("; "),
-        plan.floor_time(),
-        match in_use.is_empty() {
-            true => String::new(),
-            false => format!(", and quarantines the nodes {}", nodes::shown(&in_use)),
-        }
-    ))?;
+    args.confirm.ask(&report.question())?;
     let mut connection = args.store.connect_or_make()?;
-    let done = carry_out(&mut connection, &plan, &in_use, args.fresh)?;
+    let done = carry_out::carry_out(&mut connection, &plan, &in_use, args.fresh)?;
     report.show(args.json, Some((&connection.name(), &done)))
-}
-
-/// What the store has now.
-struct Done {
-    created: bool,
-    /// How long nothing is granted.
-    wait_ms: u64,
-    /// Rows that were granted before they were quarantined.
-    granted: Vec<Row>,
-}
-
-fn carry_out(
-    connection: &mut Connection,
-    plan: &Plan,
-    in_use: &BTreeSet<u64>,
-    fresh: bool,
-) -> Result<Done, Failure> {
-    let found = connection.find()?;
-    if found.is_none() && !fresh && !connection.knows_its_losses() {
-        return Err(undecided(&connection.name()));
-    }
-    let mut wanted = Namespace::new(&connection.namespace, plan.layout);
-    // In the same transaction that creates it, so nothing is granted below.
-    wanted.floor = plan.floor;
-    if let Some(listing) = &found {
-        wanted.block_bits = listing.namespace.block_bits;
-    }
-    let mut kept = connection.init(&wanted, None)?;
-    if kept.floor < plan.floor {
-        kept = connection.fast_forward(plan.floor)?;
-    }
-    // What brokers lease is a block of nodes.
-    let rows: BTreeSet<u64> = in_use.iter().map(|node| node >> kept.block_bits).collect();
-    let mut granted = Vec::new();
-    for row in rows {
-        let changed = connection.repair(row, Repair::Quarantine)?;
-        granted.extend(changed.filter(|row| row.fence > 0));
-    }
-    let wait_ms = rules::wait_to_grant(&kept, SystemClock.unix_ms());
-    Ok(Done { created: found.is_none(), wait_ms, granted })
-}
-
-/// A server's namespace that does not exist, and nobody has said whether it ever did.
-fn undecided(name: &str) -> Failure {
-    let reason = format!("{name} does not exist, and the store cannot tell whether it was lost");
-    let hint = "if this store never had a namespace of this name, add --fresh; if it did, or to choose \
-                other bounds, create it with `flakeid leases init` and run this again";
-    Failure::hinted(Error::invalid_option("--fresh", &reason), hint)
-}
-
-struct Report<'a> {
-    origin: &'a Origin,
-    plan: &'a Plan,
-    in_use: &'a BTreeSet<u64>,
-    namespace: &'a str,
-}
-
-#[derive(Serialize)]
-struct ReportJson<'a> {
-    namespace: &'a str,
-    layout: String,
-    last: Vec<LastJson>,
-    /// No window starts before.
-    floor: String,
-    quarantined: &'a BTreeSet<u64>,
-    /// Not there if nothing was done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wait_ms: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct LastJson {
-    id: String,
-    time: String,
-    node: u64,
-}
-
-impl Report<'_> {
-    /// `done`: the namespace's full name, and what was done there.
-    fn show(&self, json: bool, done: Option<(&str, &Done)>) -> Outcome {
-        for row in done.iter().flat_map(|(_, done)| &done.granted) {
-            terminal::warning(&format!(
-                "node {} was leased here before{}: if the other library used it then, IDs may have been \
-                 generated twice",
-                row.node,
-                match row.owner.name.as_str() {
-                    "" => String::new(),
-                    name => format!(" (last by {})", sanitize(name)),
-                }
-            ));
-        }
-        if json || !terminal::is_terminal() {
-            return Ok(terminal::show_json([self.json(done.map(|(_, done)| done))])?);
-        }
-        let mut text = self.of_last_ids().join("\n");
-        text.push('\n');
-        let floor = self.plan.floor_time();
-        let layout = layout_name(&self.plan.layout);
-        text.push_str(&match done {
-            None => format!(
-                "the namespace {} would have the layout {layout}, and no window would start before {floor}\n",
-                self.namespace
-            ),
-            Some((name, done)) => format!(
-                "{name}: {}\nlayout {layout}, no window starts before {floor}\n{}",
-                if done.created { "created" } else { "exists already" },
-                match done.wait_ms {
-                    0 => String::new(),
-                    ms => format!("nothing is granted for another {}\n", duration::shown(ms)),
-                }
-            ),
-        });
-        if !self.in_use.is_empty() {
-            let nodes = nodes::shown(self.in_use);
-            let are = if done.is_some() { "quarantined" } else { "would be quarantined" };
-            text.push_str(&format!("{are}: {nodes}\n"));
-        }
-        Ok(terminal::show(&text)?)
-    }
-
-    /// A line for each, so that a wrong layout is seen.
-    fn of_last_ids(&self) -> Vec<String> {
-        let line = |LastId { id, parts, time }: &LastId| {
-            let ago = duration::relative(parts.unix_ms, SystemClock.unix_ms());
-            format!("last ID {id}: {time} ({ago}), {}", self.origin.node(parts))
-        };
-        self.plan.last.iter().map(line).collect()
-    }
-
-    fn json(&self, done: Option<&Done>) -> ReportJson<'_> {
-        let last = self.plan.last.iter().map(|last| LastJson {
-            id: last.id.to_string(),
-            time: last.time.to_string(),
-            node: last.parts.node,
-        });
-        ReportJson {
-            namespace: self.namespace,
-            layout: layout_name(&self.plan.layout),
-            last: last.collect(),
-            floor: self.plan.floor_time().to_string(),
-            quarantined: self.in_use,
-            created: done.map(|done| done.created),
-            wait_ms: done.map(|done| done.wait_ms),
-        }
-    }
 }

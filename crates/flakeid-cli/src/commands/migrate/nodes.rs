@@ -58,10 +58,11 @@ pub(super) fn shown(nodes: &BTreeSet<u64>) -> String {
     }
     let texts: Vec<String> = ranges
         .into_iter()
-        .map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        })
+        .map(
+            |(first, last)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            },
+        )
         .collect();
     texts.join(", ")
 }

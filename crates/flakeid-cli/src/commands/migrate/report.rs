@@ -1,0 +1,134 @@
+//! What `flakeid migrate` says.
+
+use std::collections::BTreeSet;
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_server::layout_name;
+use serde::Serialize;
+
+use super::carry_out::Done;
+use super::libraries::Origin;
+use super::nodes;
+use super::plan::{LastId, Plan};
+use crate::failure::Outcome;
+use crate::format::{duration, sanitize};
+use crate::terminal;
+
+/// The plan in words, and what became of it.
+pub(super) struct Report<'a> {
+    pub(super) origin: &'a Origin,
+    pub(super) plan: &'a Plan,
+    pub(super) in_use: &'a BTreeSet<u64>,
+    pub(super) namespace: &'a str,
+}
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    namespace: &'a str,
+    layout: String,
+    last: Vec<LastJson>,
+    /// No window starts before.
+    floor: String,
+    quarantined: &'a BTreeSet<u64>,
+    /// Not there if nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct LastJson {
+    id: String,
+    time: String,
+    node: u64,
+}
+
+impl Report<'_> {
+    /// `done`: the namespace's full name, and what was done there.
+    pub(super) fn show(&self, json: bool, done: Option<(&str, &Done)>) -> Outcome {
+        for row in done.iter().flat_map(|(_, done)| &done.granted) {
+            let holder = match row.owner.name.as_str() {
+                "" => String::new(),
+                name => format!(" (last by {})", sanitize(name)),
+            };
+            terminal::warning(&format!(
+                "node {} was leased here before{holder}: if the other library used it then, IDs may have \
+                 been generated twice",
+                row.node
+            ));
+        }
+        if json || !terminal::is_terminal() {
+            return Ok(terminal::show_json([self.json(done.map(|(_, done)| done))])?);
+        }
+        Ok(terminal::show(&self.for_people(done))?)
+    }
+
+    fn for_people(&self, done: Option<(&str, &Done)>) -> String {
+        let mut lines = self.of_last_ids();
+        let (namespace, floor) = (self.namespace, self.plan.floor_time());
+        let layout = layout_name(&self.plan.layout);
+        match done {
+            None => lines.push(format!(
+                "the namespace {namespace} would have the layout {layout}, and no window would start \
+                 before {floor}"
+            )),
+            Some((name, done)) => {
+                let verb = if done.created { "created" } else { "exists already" };
+                lines.push(format!("{name}: {verb}"));
+                lines.push(format!("layout {layout}, no window starts before {floor}"));
+                if done.wait_ms > 0 {
+                    let wait = duration::shown(done.wait_ms);
+                    lines.push(format!("nothing is granted for another {wait}"));
+                }
+            }
+        }
+        if !self.in_use.is_empty() {
+            let are = if done.is_some() { "quarantined" } else { "would be quarantined" };
+            lines.push(format!("{are}: {}", nodes::shown(self.in_use)));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// For those who have to agree.
+    pub(super) fn question(&self) -> String {
+        let quarantined = if self.in_use.is_empty() {
+            String::new()
+        } else {
+            format!(", and quarantines the nodes {}", nodes::shown(self.in_use))
+        };
+        format!(
+            "{}. This makes the namespace {}, lets none of its windows start before {}{quarantined}.",
+            self.of_last_ids().join("; "),
+            self.namespace,
+            self.plan.floor_time(),
+        )
+    }
+
+    /// A line for each, so that a wrong layout is seen.
+    fn of_last_ids(&self) -> Vec<String> {
+        let line = |LastId { id, parts, time }: &LastId| {
+            let ago = duration::relative(parts.unix_ms, SystemClock.unix_ms());
+            format!("last ID {id}: {time} ({ago}), {}", self.origin.node(parts))
+        };
+        self.plan.last.iter().map(line).collect()
+    }
+
+    fn json(&self, done: Option<&Done>) -> ReportJson<'_> {
+        let last = self.plan.last.iter().map(|last| LastJson {
+            id: last.id.to_string(),
+            time: last.time.to_string(),
+            node: last.parts.node,
+        });
+        ReportJson {
+            namespace: self.namespace,
+            layout: layout_name(&self.plan.layout),
+            last: last.collect(),
+            floor: self.plan.floor_time().to_string(),
+            quarantined: self.in_use,
+            created: done.map(|done| done.created),
+            wait_ms: done.map(|done| done.wait_ms),
+        }
+    }
+}
