@@ -38,7 +38,7 @@ mod clock;
 mod error;
 mod field;
 mod fork;
-#[cfg(any(feature = "sqlx", feature = "schemars"))]
+#[cfg(any(feature = "diesel", feature = "schemars", feature = "sqlx", feature = "utoipa"))]
 mod frameworks;
 mod generator;
 mod guess;

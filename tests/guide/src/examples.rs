@@ -19,7 +19,8 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     python(&built.python)?;
     node(&built.node)?;
     node_types(&built.node_types, stores)?;
-    axum(stores)
+    axum(stores)?;
+    orms(stores)
 }
 
 /// An empty folder to run programs in, and the store that they find there.
@@ -136,21 +137,54 @@ fn node_types(folder: &str, stores: &Stores) -> Outcome {
     Ok(())
 }
 
-/// Without optimisation: it is a workspace of its own, of which nothing is built yet.
-fn axum(stores: &Stores) -> Outcome {
-    let manifest = "examples/axum/Cargo.toml";
-    let target = root().join(WORK).join("axum");
-    Step::cargo(&["fmt", "--check", "--manifest-path", manifest]).run()?;
-    Step::cargo(&["build", "--locked", "--manifest-path", manifest])
+/// Without optimisation: each is a workspace of its own, of which nothing is built yet. Returns the program.
+fn built(name: &str) -> Result<String, Failed> {
+    let manifest = format!("examples/{name}/Cargo.toml");
+    let target = root().join(WORK).join(name);
+    Step::cargo(&["fmt", "--check", "--manifest-path", &manifest]).run()?;
+    Step::cargo(&["build", "--locked", "--manifest-path", &manifest])
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .run()?;
+    files::shown(&target.join(format!("debug/flakeid-example-{name}")))
+}
+
+fn axum(stores: &Stores) -> Outcome {
+    let program = built("axum")?;
     let url = stores.url("postgresql")?;
     let flakeid = files::shown(&flakeid_steps::target_folder().join("release/flakeid"))?;
     let init = ["leases", "init", "--fresh", "--namespace", "orders", "--store", url];
     bounded(&flakeid, &init).run()?;
     let port = free_port()?;
-    let program = files::shown(&target.join("debug/flakeid-example-axum"))?;
     let service = Step::new(&program, &[]).env("DATABASE_URL", url).env("PORT", port.to_string());
     Service::start(service, port)?.makes_ids("POST", "/orders", ORDER)
+}
+
+/// Adds two orders each: what is printed is the second, as it is in the database, and how many there are. With
+/// `PostgreSQL` the namespace is that of `axum`, and so is the table.
+fn orms(stores: &Stores) -> Outcome {
+    let (folder, store) = place("orms")?;
+    let url = stores.url("postgresql")?;
+    for (name, database, store) in [("diesel", "orders.db", store.as_str()), ("sea-orm", url, url)]
+    {
+        let program = built(name)?;
+        let add = |item: &str| {
+            let step = bounded(&program, &[item]).within(&folder).env("DATABASE_URL", database);
+            step.env("FLAKEID_STORE", store).printed()
+        };
+        let (first, second) = (add("tea")?, add("coffee")?);
+        let id = |text: &str| {
+            let order: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
+            order["id"].as_str()?.parse::<u64>().ok()
+        };
+        let counts = [&first, &second].map(|text| {
+            let count = text.lines().nth(1)?.split_once(' ')?.0;
+            count.parse::<usize>().ok()
+        });
+        let counted = matches!(counts, [Some(one), Some(two)] if two == one + 1);
+        if id(&first).is_none() || id(&first) >= id(&second) || !counted {
+            return Err(Failed(format!("examples/{name} printed\n{first}\n{second}")));
+        }
+    }
+    Ok(())
 }

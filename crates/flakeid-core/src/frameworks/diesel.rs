@@ -1,0 +1,77 @@
+//! A column of diesel, `BigInt`, in every database that diesel knows.
+
+use diesel::backend::Backend;
+use diesel::deserialize::{self, FromSql, Queryable};
+use diesel::expression::AsExpression;
+#[cfg(any(feature = "diesel-postgres", feature = "diesel-mysql", feature = "diesel-sqlite"))]
+use diesel::serialize::{self, Output, ToSql};
+use diesel::sql_types::{BigInt, Nullable, SingleValue};
+
+use crate::Id;
+
+/// A signed column of 64 bits; see [`Id::from_i64`].
+impl<DB> FromSql<BigInt, DB> for Id
+where
+    DB: Backend,
+    i64: FromSql<BigInt, DB>,
+{
+    fn from_sql(bytes: DB::RawValue<'_>) -> deserialize::Result<Self> {
+        i64::from_sql(bytes).map(Self::from_i64)
+    }
+}
+
+impl<ST, DB> Queryable<ST, DB> for Id
+where
+    DB: Backend,
+    ST: SingleValue,
+    Self: FromSql<ST, DB>,
+{
+    type Row = Self;
+
+    fn build(row: Self) -> deserialize::Result<Self> {
+        Ok(row)
+    }
+}
+
+/// Where the expression is made, the number takes the place of the ID, so that every database takes it.
+macro_rules! as_number {
+    ($kind:ty, $id:ty) => {
+        impl AsExpression<$kind> for $id {
+            type Expression = <i64 as AsExpression<$kind>>::Expression;
+
+            fn as_expression(self) -> Self::Expression {
+                <i64 as AsExpression<$kind>>::as_expression(self.to_i64())
+            }
+        }
+    };
+}
+
+as_number!(BigInt, Id);
+as_number!(BigInt, &Id);
+as_number!(Nullable<BigInt>, Id);
+as_number!(Nullable<BigInt>, &Id);
+
+/// For `Option<Id>`, in the databases that take parameters as bytes.
+#[cfg(any(feature = "diesel-postgres", feature = "diesel-mysql"))]
+macro_rules! as_bytes {
+    ($database:ty) => {
+        impl ToSql<BigInt, $database> for Id {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, $database>) -> serialize::Result {
+                <i64 as ToSql<BigInt, $database>>::to_sql(&self.to_i64(), &mut out.reborrow())
+            }
+        }
+    };
+}
+
+#[cfg(feature = "diesel-postgres")]
+as_bytes!(diesel::pg::Pg);
+#[cfg(feature = "diesel-mysql")]
+as_bytes!(diesel::mysql::Mysql);
+
+#[cfg(feature = "diesel-sqlite")]
+impl ToSql<BigInt, diesel::sqlite::Sqlite> for Id {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, diesel::sqlite::Sqlite>) -> serialize::Result {
+        out.set_value(self.to_i64());
+        Ok(serialize::IsNull::No)
+    }
+}

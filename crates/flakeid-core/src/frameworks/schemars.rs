@@ -1,0 +1,50 @@
+//! A JSON schema of schemars.
+
+use alloc::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::{DESCRIPTION, PATTERN};
+use crate::Id;
+
+/// A string of decimal digits, as the feature `serde` writes it.
+impl JsonSchema for Id {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Id".into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        "flakeid_core::Id".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": PATTERN,
+            "description": DESCRIPTION
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_is_of_what_serde_writes() {
+        let schema = schemars::schema_for!(Id).to_value();
+        assert_eq!(schema["type"], "string");
+        assert_eq!(schema["pattern"], "^[0-9]{1,20}$");
+        let most = serde_json::to_value(Id::from_u64(u64::MAX).to_string());
+        assert!(most.is_ok_and(|most| most.as_str().is_some_and(|text| text.len() == 20)));
+        // Within other types it stands where it is used, under no name.
+        let list = schemars::schema_for!(alloc::vec::Vec<Id>).to_value();
+        assert_eq!(list["items"]["type"], "string");
+    }
+}

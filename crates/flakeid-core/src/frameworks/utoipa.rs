@@ -1,0 +1,41 @@
+//! A schema of utoipa, for `OpenAPI`.
+
+use alloc::borrow::Cow;
+
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{ObjectBuilder, RefOr, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::{DESCRIPTION, PATTERN};
+use crate::Id;
+
+/// A string of decimal digits, as the feature `serde` writes it.
+impl PartialSchema for Id {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some(PATTERN))
+            .description(Some(DESCRIPTION))
+            .into()
+    }
+}
+
+impl ToSchema for Id {
+    fn name() -> Cow<'static, str> {
+        "Id".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_is_of_what_serde_writes() {
+        let schema = serde_json::to_value(Id::schema());
+        let schema = schema.unwrap_or_default();
+        assert_eq!(schema["type"], "string");
+        assert_eq!(schema["pattern"], PATTERN);
+        assert_eq!(Id::name(), "Id");
+    }
+}
