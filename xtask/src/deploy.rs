@@ -8,6 +8,8 @@ use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
 
 use crate::platform::Target;
+use crate::wasm;
+use crate::wasm::page::PAGE_FILE;
 
 /// What the checks call.
 const NEEDED: [(&str, &str); 4] = [
@@ -46,6 +48,8 @@ pub(crate) fn image(triple: Option<&str>) -> Outcome {
     target.cargo_static()?.args(&build).run()?;
     files::empty(CONTEXT)?;
     files::copy(target.built_folder().join("flakeid"), format!("{CONTEXT}/flakeid"))?;
+    wasm::page::build()?;
+    files::copy(PAGE_FILE, format!("{CONTEXT}/page.html"))?;
     files::copy(AUTHORITIES, format!("{CONTEXT}/ca-certificates.crt"))?;
     files::copy("deploy/image/Dockerfile", format!("{CONTEXT}/Dockerfile"))?;
     println!("docker build -t flakeid {CONTEXT}");

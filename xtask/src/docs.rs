@@ -5,7 +5,8 @@ use std::time::Instant;
 use flakeid_steps::{Outcome, Step, files, packages, root};
 
 use crate::platform::Target;
-use crate::{c, node, python};
+use crate::wasm::page::PAGE_FILE;
+use crate::{c, node, python, wasm};
 
 /// The servers of the stores, and what runs the commands and the programs.
 const NEEDED: [(&str, &str); 12] = [
@@ -34,6 +35,8 @@ pub(crate) fn check() -> Outcome {
     let start = Instant::now();
     packages::ensure(&NEEDED)?;
     guide(&["book"]).run()?;
+    wasm::page::build()?;
+    files::copy(PAGE_FILE, "target/docs/book/page.html")?;
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
     let library = c::installed(&Target::tested(None)?, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;

@@ -105,6 +105,15 @@ enum Task {
         #[arg(long, conflicts_with = "test")]
         bench: bool,
     },
+    /// The page that explains IDs, as one HTML file: target/dist/page/index.html.
+    Page {
+        /// Drive it in Chromium.
+        #[arg(long)]
+        test: bool,
+        /// The same, and take the guide's screenshots anew.
+        #[arg(long)]
+        screenshots: bool,
+    },
     /// The npm package flakeid-core and its package for this platform, as tarballs.
     Node(Package),
     /// A static executable of the command, and what an image of it is built from.
@@ -182,6 +191,8 @@ fn run(task: Task) -> Outcome {
         Task::Wasm { bench: true, .. } => wasm::bench()?.run(),
         Task::Wasm { test: true, .. } => wasm::test(),
         Task::Wasm { .. } => wasm::build(),
+        Task::Page { test: false, screenshots: false } => wasm::page::build(),
+        Task::Page { screenshots, .. } => wasm::page::test(screenshots),
         Task::Node(package) => package.run(node::bench, node::test, node::build),
         Task::Image { test: true, .. } => deploy::test_image(),
         Task::Image { target, .. } => deploy::image(target.as_deref()),

@@ -35,8 +35,14 @@ const DOCUMENTS: &[&str] = &[
 const TEXTS: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md", "DESIGN.md", "SECURITY.md", "docs"];
 
 /// What nothing but the README and the tests in Rust uses.
-const COMMAND: &[&str] =
-    &["crates/flakeid-cli", "crates/flakeid-server", "tests/guide", "tests/model", "tests/sources"];
+const COMMAND: &[&str] = &[
+    "crates/flakeid-cli",
+    "crates/flakeid-json",
+    "crates/flakeid-server",
+    "tests/guide",
+    "tests/model",
+    "tests/sources",
+];
 
 /// What other languages have.
 const LANGUAGES: &[&str] = &[
@@ -56,7 +62,14 @@ const LANGUAGES: &[&str] = &[
 const PACKAGES: &[(&str, &[&[&str]])] = &[
     ("flakeid-core", &[TEXTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "tests/campaign"]]),
     ("flakeid-lease", &[TEXTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
-    ("flakeid-model", &[TEXTS, LANGUAGES, &["crates/flakeid-cli", "crates/flakeid-server"]]),
+    (
+        "flakeid-model",
+        &[
+            TEXTS,
+            LANGUAGES,
+            &["crates/flakeid-cli", "crates/flakeid-json", "crates/flakeid-server"],
+        ],
+    ),
     ("flakeid-server", &[TEXTS, LANGUAGES, &["crates/flakeid-cli", "tests/model"]]),
 ];
 
@@ -90,13 +103,15 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("workspace: build", || workspace::build().map(drop))?;
     let spares = times.spares();
     times.step("workspace: run", || workspace::run(spares, PACKAGES))?;
-    // The extension of SQLite, which is in the archive, writes JSON as the server does.
+    // The extension of SQLite, which is in the archive, writes JSON as the command does.
     let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
-    let others = ["bindings/node", "bindings/python", "bindings/wasm", "node", "python"];
-    let c = [DOCUMENTS, &others, &["crates/flakeid-cli"], &tests];
+    let others =
+        ["bindings/node", "bindings/page", "bindings/python", "bindings/wasm", "node", "python"];
+    let c = [DOCUMENTS, &others, &["crates/flakeid-cli", "crates/flakeid-server"], &tests];
     let others = [
         "bindings/c",
         "bindings/node",
+        "bindings/page",
         "bindings/python",
         "bindings/sqlite",
         "go",
@@ -120,6 +135,7 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("deploy", deploy::check)?;
     let others = [
         "bindings/c",
+        "bindings/page",
         "bindings/python",
         "bindings/sqlite",
         "bindings/wasm",
@@ -133,6 +149,7 @@ fn steps(times: &mut Times) -> Outcome {
     let others = [
         "bindings/c",
         "bindings/node",
+        "bindings/page",
         "bindings/sqlite",
         "bindings/wasm",
         "go",
@@ -145,7 +162,11 @@ fn steps(times: &mut Times) -> Outcome {
         python::test(&Wheel { target: here, free_threaded: None })
     })?;
     times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
-    times.step_without("WebAssembly", &module, wasm::test)
+    times.step_without("WebAssembly", &module, wasm::test)?;
+    let others = ["bindings/c", "bindings/node", "bindings/python", "bindings/sqlite", "examples"];
+    let command = ["crates/flakeid-cli", "crates/flakeid-lease", "crates/flakeid-server"];
+    let page = [DOCUMENTS, &others, &command, &["go", "include", "java", "node", "python"], &tests];
+    times.step_without("page", &page, || wasm::page::test(false))
 }
 
 #[cfg(test)]

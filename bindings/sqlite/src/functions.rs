@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flakeid_core::{Error, Layout, Parts, PublicIds, TextForm};
-use flakeid_server::{IdJson, layout_name, parse_instant};
+use flakeid_json::{IdJson, layout_name, parse_instant};
 
 use crate::connection::Connection;
 use crate::value::{Answer, Argument};

@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Leases(LeasesArgs),
     Migrate(MigrateArgs),
     Whois(WhoisArgs),
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     Exec(ExecArgs),
     Keygen(KeygenArgs),
     Seal(SealArgs),

@@ -23,7 +23,6 @@
 
 mod answer;
 mod body;
-mod bounds_json;
 mod connection;
 mod cors;
 mod forms;
@@ -31,9 +30,6 @@ mod forms;
 pub mod grpc;
 mod holder_json;
 mod holders;
-mod id_json;
-mod instant;
-mod layout_json;
 mod leases;
 mod listener;
 mod metrics;
@@ -51,12 +47,8 @@ mod tokens;
 mod turns;
 
 pub use body::Body;
-pub use bounds_json::BoundsJson;
 pub use cors::Origins;
 pub use holder_json::{HeldJson, HolderJson};
-pub use id_json::{IdJson, layout_name};
-pub use instant::parse_instant;
-pub use layout_json::{LayoutJson, layout_obstacle};
 pub use listener::Listener;
 pub use rate::Peer;
 pub use server::{ServeOptions, Server};

@@ -7,9 +7,9 @@ use flakeid_lease::AnyGenerator;
 use flakeid_lease::broker::Broker;
 use serde::Serialize;
 
-use crate::bounds_json::BoundsJson;
-use crate::instant::parse_instant;
 use crate::query::parameters;
+use flakeid_json::BoundsJson;
+use flakeid_json::parse_instant;
 
 /// The smallest and the largest ID of a range, both inclusive.
 pub(crate) fn bounds<'a>(

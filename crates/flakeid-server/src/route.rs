@@ -10,6 +10,7 @@ pub(crate) enum Route<'a> {
     Ready,
     Metrics,
     OpenApi,
+    Page,
 }
 
 /// What there is of each namespace.
@@ -33,6 +34,7 @@ impl<'a> Route<'a> {
             "/readyz" => Self::Ready,
             "/metrics" => Self::Metrics,
             "/openapi.json" => Self::OpenApi,
+            "/ui" => Self::Page,
             _ => {
                 let mut parts = path.strip_prefix("/v1/")?.split('/');
                 let (namespace, resource) = (parts.next()?, parts.next()?);
@@ -67,6 +69,7 @@ impl<'a> Route<'a> {
             Self::Live | Self::Ready => "health",
             Self::Metrics => "metrics",
             Self::OpenApi => "openapi",
+            Self::Page => "page",
         }
     }
 
@@ -93,9 +96,10 @@ impl<'a> Route<'a> {
         self.allowed().split(", ").any(|allowed| method == allowed)
     }
 
-    /// Whether anybody may ask. Whatever watches a server's health has no token.
+    /// Whether anybody may ask. Neither what watches a server's health nor a browser has a token, and the page
+    /// says nothing of this server.
     pub(crate) const fn is_public(&self) -> bool {
-        matches!(self, Self::Live | Self::Ready)
+        matches!(self, Self::Live | Self::Ready | Self::Page)
     }
 }
 
@@ -111,6 +115,8 @@ mod tests {
             ("/v1/a.b/ids/17", of("a.b", Resource::Id("17"))),
             ("/v1/orders/bounds", of("orders", Resource::Bounds)),
             ("/readyz", Some(Route::Ready)),
+            ("/ui", Some(Route::Page)),
+            ("/ui/", None),
             ("/v1//ids", None),
             ("/v1/orders/ids/", None),
             ("/v1/orders/ids/1/2", None),

@@ -12,14 +12,14 @@ use prometheus_client::metrics::counter::Counter;
 use crate::answer::Answer;
 use crate::body::{Body, IdStream};
 use crate::forms::Form;
-use crate::id_json::IdJson;
-use crate::layout_json::LayoutJson;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
 use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::Resource;
 use crate::turns::Turns;
+use flakeid_json::IdJson;
+use flakeid_json::LayoutJson;
 
 /// What one request gets at most.
 #[derive(Clone, Copy, Debug)]

@@ -11,14 +11,15 @@ use flakeid_lease::AnyGenerator;
 use flakeid_lease::broker::Broker;
 use flakeid_lease::protocol::Namespace;
 use hyper::body::Body as HttpBody;
-use hyper::header::{ALLOW, WWW_AUTHENTICATE};
+use hyper::header::{
+    ALLOW, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::{Request, Response, StatusCode};
 
 use crate::answer::Answer;
 use crate::body::Body;
 use crate::cors::Origins;
 use crate::holders::HistoryReaders;
-use crate::id_json::layout_name;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
@@ -28,6 +29,7 @@ use crate::route::{Resource, Route};
 use crate::served::{Limits, NoIds, Served};
 use crate::tokens::Tokens;
 use crate::turns::Turns;
+use flakeid_json::layout_name;
 
 const OPEN_API: &str = include_str!("openapi.json");
 
@@ -39,6 +41,7 @@ pub struct Service {
     brokers: BTreeMap<String, Broker>,
     tokens: Tokens,
     origins: Origins,
+    page: Option<Bytes>,
     limits: Limits,
     metrics: Metrics,
     turns: Arc<Turns>,
@@ -61,7 +64,8 @@ impl Service {
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
         let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
         let (reads, origins) = (HistoryReaders::default(), Origins::default());
-        Self { namespaces, brokers, tokens, origins, limits, metrics, turns, reads }
+        let page = None;
+        Self { namespaces, brokers, tokens, origins, page, limits, metrics, turns, reads }
     }
 
     /// Grants leases too, each broker those of its namespace.
@@ -84,6 +88,14 @@ impl Service {
     #[must_use]
     pub fn origins(mut self, origins: Origins) -> Self {
         self.origins = origins;
+        self
+    }
+
+    /// Serves this HTML document at `/ui`, to everybody: it must not need a token, and nothing of it is secret.
+    /// `cargo xtask page` makes one that explains IDs.
+    #[must_use]
+    pub fn page(mut self, html: impl Into<Bytes>) -> Self {
+        self.page = Some(html.into());
         self
     }
 
@@ -255,6 +267,12 @@ impl Service {
                 ),
             },
             Route::OpenApi => Answer::text(OPEN_API, "application/json"),
+            Route::Page => match &self.page {
+                Some(html) => page(html.clone()),
+                None => Answer::not_found(
+                    "this server has no page: start it with --ui and the page's file",
+                ),
+            },
         })
     }
 
@@ -320,6 +338,14 @@ fn unauthorized() -> Answer {
         "send a token that this server knows: Authorization: Bearer TOKEN",
     );
     answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
+}
+
+/// What the page itself cannot forbid; the rest of its policy is in it.
+fn page(html: Bytes) -> Answer {
+    Answer::text(html, "text/html; charset=utf-8")
+        .with(CONTENT_SECURITY_POLICY, "frame-ancestors 'none'")
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .with(REFERRER_POLICY, "no-referrer")
 }
 
 fn not_allowed(route: &Route<'_>) -> Answer {

@@ -57,7 +57,7 @@ fn chapters_below(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
         let path = folder.join(entry.file_name().unwrap_or_default());
         if entry.is_dir() {
             found.extend(chapters_below(&path)?);
-        } else {
+        } else if path.extension().is_some_and(|kind| kind == "md") {
             found.push(path);
         }
     }

@@ -54,9 +54,9 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// A `cargo` command for flakeid-wasm.
-    pub(super) fn cargo(self, command: &str) -> Result<Step, Failed> {
-        let step = Step::cargo(&[command, "-p", "flakeid-wasm", "--locked"])
+    /// A `cargo` command for a package.
+    pub(super) fn cargo(self, command: &str, package: &str) -> Result<Step, Failed> {
+        let step = Step::cargo(&[command, "-p", package, "--locked"])
             .args(&["--target", TARGET, "--target-dir", WORK])
             .env("RUSTFLAGS", FLAGS);
         if self == Self::Rustup {

@@ -3,6 +3,7 @@
 
 mod compiler;
 mod module;
+pub(crate) mod page;
 
 use std::env;
 
@@ -23,7 +24,7 @@ const NATIVE: [&str; 4] = ["native.js", "local.js", "buffered.js", "cached.js"];
 
 /// An npm tarball in `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
-    module::make()?;
+    module::make(&MODULES)?;
     for folder in [PACKAGE, DIST] {
         files::empty(folder)?;
     }
@@ -94,9 +95,7 @@ pub(crate) fn check_version() -> Outcome {
 /// Installs the tarball into an empty project and runs the tests there, in Node and in a browser.
 pub(crate) fn test() -> Outcome {
     build()?;
-    // The tests read it too.
-    let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
-    packages::ensure(&[(&chromium, "chromium")])?;
+    ensure_chromium()?;
     // The broker that they lease from.
     Step::cargo(&["build", "--quiet", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
     files::empty(PROJECT)?;
@@ -118,6 +117,12 @@ pub(crate) fn test() -> Outcome {
         .env("FLAKEID_ROOT", root())
         .env("FLAKEID_COMMAND", target_folder().join("release/flakeid"))
         .run()
+}
+
+/// The tests read the variable too.
+fn ensure_chromium() -> Outcome {
+    let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    packages::ensure(&[(&chromium, "chromium")])
 }
 
 fn in_project(arguments: &[&str]) -> Step {

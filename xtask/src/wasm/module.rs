@@ -18,33 +18,46 @@ const FEATURES: [&str; 4] = [
     "--enable-sign-ext",
 ];
 
-/// One of the package's modules.
+/// One of the modules.
 pub(super) struct Module {
     /// Of its files.
     pub(super) name: &'static str,
-    /// Of the crate.
+    /// What it is compiled from, and with which features.
+    package: &'static str,
     features: &'static [&'static str],
     /// How large it may be, compressed. Download size is the price of a page that uses it.
     most_bytes: usize,
 }
 
-/// Leases have a module of their own, so that the other one does not grow.
+const WASM: &str = "flakeid-wasm";
+
+/// Those of the npm package. Leases have a module of their own, so that the other one does not grow.
 pub(super) const MODULES: [Module; 2] = [
-    Module { name: "flakeid", features: &[], most_bytes: 40 * 1024 },
-    Module { name: "flakeid_lease", features: &["--features", "lease"], most_bytes: 96 * 1024 },
+    Module { name: "flakeid", package: WASM, features: &[], most_bytes: 40 * 1024 },
+    Module {
+        name: "flakeid_lease",
+        package: WASM,
+        features: &["--features", "lease"],
+        most_bytes: 96 * 1024,
+    },
 ];
 
+/// That of the page, in which it is not the only thing.
+pub(super) const PAGE: Module =
+    Module { name: "flakeid_page", package: "flakeid-page", features: &[], most_bytes: 72 * 1024 };
+
 /// Leaves `node/` and `web/` in the folder of the glue, with the same modules in both.
-pub(super) fn make() -> Outcome {
+pub(super) fn make(modules: &[Module]) -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
     let compiler = Compiler::find()?;
-    MODULES.iter().try_for_each(|module| make_one(compiler, module))
+    modules.iter().try_for_each(|module| make_one(compiler, module))
 }
 
 fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     let name = module.name;
-    compiler.cargo("build")?.args(&["--profile", "wasm"]).args(module.features).run()?;
-    let linked = format!("{WORK}/{TARGET}/wasm/flakeid_wasm.wasm");
+    let build = compiler.cargo("build", module.package)?;
+    build.args(&["--profile", "wasm"]).args(module.features).run()?;
+    let linked = format!("{WORK}/{TARGET}/wasm/{}.wasm", module.package.replace('-', "_"));
     // Not optimised: it takes longer to compile than it runs.
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
         .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &linked, GLUE, name])
@@ -69,11 +82,13 @@ pub(crate) fn lint() -> Outcome {
         // In the profile that is built, so that macros are compiled once for both.
         Compiler::Rustup => {
             let profile = ["--profile", "wasm", "--all-features", "--", "-D", "warnings"];
-            Compiler::Rustup.cargo("clippy")?.args(&profile).run()
+            [WASM, PAGE.package].iter().try_for_each(|package| {
+                Compiler::Rustup.cargo("clippy", package)?.args(&profile).run()
+            })
         }
         Compiler::Debian => {
             println!(
-                "\nflakeid-wasm is linted for this machine only: Debian's compiler has no clippy"
+                "\nWebAssembly is linted for this machine only: Debian's compiler has no clippy"
             );
             Ok(())
         }

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::format::instant::{self, exact};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
-use flakeid_server::{BoundsJson, layout_name, parse_instant};
+use flakeid_json::{BoundsJson, layout_name, parse_instant};
 
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use clap::Args;
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_server::{LayoutJson, layout_obstacle};
+use flakeid_json::{LayoutJson, layout_obstacle};
 
 use crate::args::layout_arg::{self, Presets};
 use crate::failure::Outcome;

@@ -9,7 +9,7 @@ use super::next_source::{self, SourceArgs};
 use crate::failure::Outcome;
 use crate::format::number;
 use crate::terminal::{self, Progress};
-use flakeid_server::{IdJson, layout_name};
+use flakeid_json::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///

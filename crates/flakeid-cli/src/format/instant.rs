@@ -1,7 +1,7 @@
 //! Points in time as they are typed and shown.
 
 use flakeid_core::{Error, Rfc3339};
-use flakeid_server::parse_instant;
+use flakeid_json::parse_instant;
 
 use super::number::is_digits;
 

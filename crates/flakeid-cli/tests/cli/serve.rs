@@ -76,6 +76,18 @@ fn ids_come_from_a_leased_node_that_is_given_back() {
     assert_eq!(state(), "free");
 }
 
+#[test]
+fn the_page_is_there() {
+    let (dir, store) = scratch("serve-page");
+    let file = dir.join("page.html");
+    std::fs::write(&file, "<!doctype html><title>IDs</title>").unwrap();
+    let (mut child, url) = serve(&["--store", &store, "--ui", file.to_str().unwrap()]);
+    let reply = ask(&url, "GET /ui");
+    assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
+    assert!(reply.ends_with("\r\n\r\n<!doctype html><title>IDs</title>"), "{reply}");
+    end(&mut child);
+}
+
 /// Two processes lease from the server, and one that goes past it is told where to lease.
 #[test]
 fn processes_lease_from_a_server() {
@@ -227,6 +239,7 @@ fn what_cannot_be_served_is_refused() {
         (&["--listen", "nowhere"], ["listen", "HOST:PORT"]),
         (&["--listen", &taken], ["cannot listen on", "in use"]),
         (&["--token-file", tokens], ["line 1", "16 characters"]),
+        (&["--ui", "/nonexistent"], ["--ui", "/nonexistent"]),
         (&["--token-file", "/nonexistent"], ["--token-file", "/nonexistent"]),
         (
             &["--tls-cert", "/nonexistent", "--tls-key", "/nonexistent"],

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use flakeid_core::{Generator, Layout, ManualClock};
-use flakeid_server::ServeOptions;
+use flakeid_server::{ServeOptions, Tokens};
 use serde_json::Value;
 
 use crate::client::{TestServer, service, service_of};
@@ -32,14 +32,33 @@ fn ids_bounds_and_layouts_are_told() {
     assert_eq!(ready["namespaces"]["default"]["seconds_left"], Value::Null);
 }
 
+#[test]
+fn the_page_is_served_to_everybody() {
+    let tokens = Tokens::parse("0123456789abcdef").unwrap();
+    let html = "<!doctype html><title>IDs</title>";
+    let server = TestServer::new(service().page(html).tokens(tokens), ServeOptions::default());
+    let page = server.ask("GET", "/ui", "");
+    assert_eq!((page.status, page.text()), (200, html));
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(page.header("content-security-policy"), Some("frame-ancestors 'none'"));
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(server.ask("POST", "/ui", "").status, 405);
+
+    let without = TestServer::new(service(), ServeOptions::default());
+    let missing = without.ask("GET", "/ui", "");
+    assert_eq!(missing.status, 404);
+    assert!(missing.text().contains("--ui"), "{}", missing.text());
+}
+
 /// Every path of the description is one of the server's, with the methods that it has.
 #[test]
 fn the_description_is_of_this_server() {
-    let server = TestServer::new(service(), ServeOptions::default());
+    let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
     let text = server.ask("GET", "/openapi.json", "");
     let description: Value = serde_json::from_str(text.text()).unwrap();
     let paths = description["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 11);
+    assert_eq!(paths.len(), 12);
     let without_broker = "grants no leases of namespace";
     for (path, methods) in paths {
         let target = path

@@ -3,74 +3,29 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use flakeid_core::{Clock, Guess, Id, Rfc3339, SystemClock};
-use serde::Serialize;
+use flakeid_core::{Clock, Guess, Id, SystemClock};
+use flakeid_json::GuessJson;
 
 use crate::failure::Outcome;
 use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
 
-/// What a program reads of one preset.
-#[derive(Serialize)]
-struct GuessJson<'a> {
-    layout: &'a str,
-    /// Whether it is the likeliest, or so close to it that the IDs do not decide.
-    likely: bool,
-    /// How many bits it takes to describe the IDs as this preset's. The fewer, the likelier.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bits: Option<f64>,
-    /// The times of the first and the last ID given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<String>,
-    /// Why it cannot be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());
     if draws {
         return Ok(terminal::show(&draw(ids, &guesses))?);
     }
-    let json = guesses.iter().map(|guess| {
-        let times = guess.verdict.is_ok().then(|| times(ids, guess));
-        GuessJson {
-            layout: guess.name,
-            likely: is_likely(guess, &guesses),
-            bits: guess.verdict.ok().map(bits),
-            first: times.as_ref().map(|(first, _)| first.to_string()),
-            last: times.as_ref().map(|(_, last)| last.to_string()),
-            reason: guess.verdict.err().map(|mismatch| mismatch.to_string()),
-        }
-    });
+    let json = guesses.iter().map(|guess| GuessJson::new(guess, &guesses, ids));
     Ok(terminal::show_json(json)?)
 }
 
-fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
-    guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
-}
-
-/// What a verdict says, in bits.
-fn bits(sixteenths: u64) -> f64 {
-    // Some thousand bits for each of a few million IDs: exact.
-    sixteenths as f64 / 16.0
-}
-
-/// When the first and the last ID were made, if they are this preset's.
-fn times(ids: &[Id], guess: &Guess) -> (Rfc3339, Rfc3339) {
-    let time = |id: Option<&Id>| {
-        let parts = id.and_then(|id| guess.layout.unpack(*id).ok());
-        guess.layout.timestamp(parts.map_or(guess.layout.epoch(), |parts| parts.unix_ms))
-    };
-    (time(ids.first()), time(ids.last()))
-}
-
 fn draw(ids: &[Id], guesses: &[Guess]) -> String {
-    let likely: Vec<&str> =
-        guesses.iter().filter(|guess| is_likely(guess, guesses)).map(|guess| guess.name).collect();
+    let likely: Vec<&str> = guesses
+        .iter()
+        .filter(|guess| GuessJson::is_likely(guess, guesses))
+        .map(|guess| guess.name)
+        .collect();
     let what = if ids.len() == 1 { "This ID" } else { "These IDs" };
     let mut text = match likely.as_slice() {
         [] => format!("{what} can be of {BOLD}no preset{BOLD:#}.\n"),
@@ -93,17 +48,17 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
                 let _ = writeln!(why_not, "  {DIM}not {}: {mismatch}{DIM:#}", guess.name);
                 continue;
             }
-            (Ok(this), Some(Ok(best))) => bits(this - best),
+            (Ok(this), Some(Ok(best))) => GuessJson::bits(this - best),
             (Ok(_), _) => 0.0,
         };
-        let likely = is_likely(guess, guesses);
+        let likely = GuessJson::is_likely(guess, guesses);
         let remark = match behind {
             0.0 => "likeliest".to_owned(),
             _ if likely => format!("{behind:.1} bits less likely"),
             _ => format!("unlikely: {behind:.0} bits"),
         };
         let mut cells = vec![guess.name.to_owned()];
-        let (first, last) = times(ids, guess);
+        let (first, last) = GuessJson::times(guess, ids);
         cells.push(first.to_string());
         match ids {
             [id] => {

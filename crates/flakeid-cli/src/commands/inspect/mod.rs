@@ -18,7 +18,7 @@ use crate::format::diagram;
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
 use crate::terminal;
-use flakeid_server::{IdJson, layout_name};
+use flakeid_json::{IdJson, layout_name};
 
 /// Decodes IDs and draws their bits
 ///

@@ -3,39 +3,17 @@
 use std::fmt::Write as _;
 
 use flakeid_core::{Id, Layout, Statistics, TextForm};
-use serde::Serialize;
+use flakeid_json::{StatsJson, layout_name};
 
 use super::lines;
 use crate::failure::Outcome;
 use crate::format::number::{grouped, rate};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
-use flakeid_server::layout_name;
 
 /// In a picture; the JSON has all.
 const MOST_NODES: usize = 10;
 const MOST_BARS: usize = 20;
-
-#[derive(Serialize)]
-struct StatsJson {
-    count: u64,
-    layout: String,
-    first: Option<String>,
-    last: Option<String>,
-    from: Option<String>,
-    to: Option<String>,
-    /// `null` if there were too many IDs to tell.
-    repeats: Option<u64>,
-    steps_back: u64,
-    longest_step_back_ms: u64,
-    longest_gap_ms: u64,
-    largest_sequence: u64,
-    full_ticks: u64,
-    nodes: Vec<(u64, u64)>,
-    other_nodes: u64,
-    period_ms: i64,
-    periods: Vec<(i64, u64)>,
-}
 
 /// Of these IDs, or of those on standard input if there are none.
 pub(super) fn run(ids: &[Id], form: TextForm, layout: &Layout, draws: bool) -> Outcome {
@@ -45,34 +23,11 @@ pub(super) fn run(ids: &[Id], form: TextForm, layout: &Layout, draws: bool) -> O
     } else {
         ids.iter().try_for_each(|id| statistics.add(*id))?;
     }
-    let repeats = statistics.repeats();
     if draws {
+        let repeats = statistics.repeats();
         return Ok(terminal::show(&draw(&statistics, repeats, layout))?);
     }
-    let time = |id: Option<Id>| {
-        let parts = id.and_then(|id| layout.unpack(id).ok());
-        parts.map(|parts| layout.timestamp(parts.unix_ms).to_string())
-    };
-    let (first, last) =
-        (statistics.ends().map(|(first, _)| first), statistics.ends().map(|(_, last)| last));
-    Ok(terminal::show_json([StatsJson {
-        count: statistics.count(),
-        layout: layout_name(layout),
-        first: first.map(|id| id.to_string()),
-        last: last.map(|id| id.to_string()),
-        from: time(first),
-        to: time(last),
-        repeats,
-        steps_back: statistics.steps_back(),
-        longest_step_back_ms: statistics.longest_step_back_ms(),
-        longest_gap_ms: statistics.longest_gap().map_or(0, |gap| gap.ms),
-        largest_sequence: statistics.largest_sequence(),
-        full_ticks: statistics.full_ticks(),
-        nodes: statistics.nodes().collect(),
-        other_nodes: statistics.other_nodes(),
-        period_ms: statistics.period_ms(),
-        periods: statistics.periods().collect(),
-    }])?)
+    Ok(terminal::show_json([StatsJson::new(&mut statistics, layout)])?)
 }
 
 fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> String {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use flakeid_core::Id;
-use flakeid_server::parse_instant;
+use flakeid_json::parse_instant;
 
 use super::DomainArgs;
 use crate::args::input;

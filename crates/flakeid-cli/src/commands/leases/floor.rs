@@ -2,9 +2,9 @@
 //! window of a namespace starts.
 
 use flakeid_core::{Error, Rfc3339};
+use flakeid_json::parse_instant;
 use flakeid_lease::protocol::{Namespace, State};
 use flakeid_lease::store::operations::Listing;
-use flakeid_server::parse_instant;
 
 use super::args::{AdoptArgs, FastForwardArgs};
 use crate::failure::Outcome;

@@ -8,7 +8,7 @@ use super::args::InitArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::{duration, number};
 use crate::terminal;
-use flakeid_server::layout_name;
+use flakeid_json::layout_name;
 
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;

@@ -16,7 +16,7 @@ use crate::format::table::{Align, Table};
 use crate::format::{BOLD, DIM, sanitize};
 use crate::store::Leases;
 use crate::terminal;
-use flakeid_server::layout_name;
+use flakeid_json::layout_name;
 
 const COLUMNS: [(&str, Align); 8] = [
     ("node", Align::Right),

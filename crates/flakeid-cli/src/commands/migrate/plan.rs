@@ -1,7 +1,7 @@
 //! What a migration has to do, from the last IDs of the other library: its layout, and the floor.
 
 use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
-use flakeid_server::layout_name;
+use flakeid_json::layout_name;
 
 use super::libraries::Origin;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_server::layout_name;
+use flakeid_json::layout_name;
 use serde::Serialize;
 
 use super::carry_out::Done;

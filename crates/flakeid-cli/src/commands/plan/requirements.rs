@@ -1,7 +1,7 @@
 //! What a planned layout must be able to do.
 
 use flakeid_core::{Error, Layout};
-use flakeid_server::parse_instant;
+use flakeid_json::parse_instant;
 
 use super::args::PlanArgs;
 use super::fleet::Fleet;

@@ -1,8 +1,8 @@
 //! `flakeid serve`: IDs and leases over HTTP.
 
 mod leasing;
+mod opened;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,8 @@ use std::time::Duration;
 
 use clap::Args;
 use flakeid_core::Error;
-use flakeid_lease::LeaseBuilder;
-use flakeid_lease::broker::Broker;
 use flakeid_server::{
-    Listener, Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, layout_name,
+    Listener, Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens,
 };
 
 use crate::args::layout_arg::LayoutArg;
@@ -22,6 +20,7 @@ use crate::format::{DIM, duration, number};
 use crate::store::{self, StoreUrl};
 use crate::terminal;
 use leasing::Leasing;
+use opened::{Opened, opened};
 
 /// Hands out IDs over HTTP, and leases to those who generate them themselves
 ///
@@ -33,7 +32,7 @@ use leasing::Leasing;
 ///   GET  /v1/NAMESPACE/ids/ID          what an ID says; with /holder, who generated it
 ///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
-///   GET  /livez /readyz /metrics /openapi.json
+///   GET  /livez /readyz /metrics /openapi.json, with --ui also /ui
 ///
 /// Programs that use flakeid lease from it as from a store: `--store http://localhost:7117`. The server
 /// itself leases nodes from the store in blocks, so it needs a namespace of blocks. In an embedded store
@@ -95,6 +94,10 @@ pub(crate) struct ServeArgs {
     /// As browsers write it, scheme and port included; * is any.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
+
+    /// Serve this page at /ui: cargo xtask page makes one that explains IDs
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
+    ui: Option<PathBuf>,
 
     /// Listen beyond this host without TLS, or without tokens or client certificates
     #[arg(long)]
@@ -206,6 +209,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         shutdown_timeout: Duration::from_millis(timeout),
         ..ServeOptions::default()
     };
+    let page = args.ui.as_deref().map(page).transpose()?;
     let names = match args.namespaces.as_slice() {
         [] => vec![store::default_namespace()?],
         names => names.iter().map(|name| store::checked(name)).collect::<Result<_, _>>()?,
@@ -230,39 +234,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
             layout,
         })
     };
-    let mut shown = Vec::new();
-    let mut generators = BTreeMap::new();
-    let mut brokers: Vec<Broker> = Vec::new();
-    for name in &names {
-        if names.iter().filter(|other| *other == name).count() > 1 {
-            return Err(
-                Error::invalid_option("namespace", &format!("{name} is given twice")).into()
-            );
-        }
-        let broker = leasing.as_ref().map(|leasing| leasing.broker(name)).transpose()?.flatten();
-        let builder = match &broker {
-            Some(broker) => LeaseBuilder::from_broker(broker),
-            None => LeaseBuilder::from_location(location.clone(), layout).namespace(name),
-        };
-        let mut what = layout_name(&layout);
-        if args.no_ids && broker.is_none() {
-            let reason = format!(
-                "the nodes of namespace {name} are leased one by one from the store, so there are no \
-                 leases to serve: leave --no-ids out, or serve a namespace of blocks"
-            );
-            return Err(Error::invalid_option("no-ids", &reason).into());
-        }
-        if !args.no_ids {
-            let generator = builder.open()?;
-            what = format!("{what}, node {}", generator.node());
-            generators.insert(name.clone(), generator.into());
-        }
-        if broker.is_some() {
-            what.push_str(", leases");
-        }
-        shown.push(format!("{name} ({what})"));
-        brokers.extend(broker);
-    }
+    let Opened { generators, brokers, shown } =
+        opened(&names, leasing.as_ref(), &location, layout, !args.no_ids)?;
     let mut service = Service::new(generators)
         .brokers(brokers)
         .max_count(max_count)
@@ -272,12 +245,15 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     if let Some(ids_per_second) = rate_limit {
         service = service.rate_limit(ids_per_second);
     }
+    if let Some(html) = page {
+        service = service.page(html);
+    }
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
     // Before the address is told, so that whoever has read it can end the server in order.
     let termination =
         server.termination().map_err(|error| Failure::io("cannot wait for signals", error))?;
-    announce(&server, scheme, &names, &shown)?;
+    announce(&server, scheme, args.ui.is_some(), &names, &shown)?;
     server.run(termination);
     Ok(())
 }
@@ -292,7 +268,13 @@ fn grpc_listener(text: &str) -> Result<Listener, Failure> {
 }
 
 /// Where it listens: one line in a pipe, so that a script can wait for it.
-fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -> Outcome {
+fn announce(
+    server: &Server,
+    scheme: &str,
+    has_page: bool,
+    names: &[String],
+    shown: &[String],
+) -> Outcome {
     let address =
         server.address().map_err(|error| Failure::io("cannot tell the address", error))?;
     let url = match &address {
@@ -320,6 +302,9 @@ fn announce(server: &Server, scheme: &str, names: &[String], shown: &[String]) -
         }
         if let Some(grpc) = &grpc {
             writeln!(out, "{grpc} serves gRPC")?;
+        }
+        if has_page && !matches!(address, Listener::Unix(_)) {
+            writeln!(out, "{url}/ui explains IDs")?;
         }
         let first = names.first().map_or("default", String::as_str);
         match &address {
@@ -386,6 +371,11 @@ fn check_exposure(
          or --client-ca, or say --insecure"
     );
     Err(Error::invalid_option(name, &reason).into())
+}
+
+fn page(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::io(format!("cannot read --ui {}", path.display()), error))
 }
 
 fn tokens(path: &Path) -> Result<Tokens, Failure> {

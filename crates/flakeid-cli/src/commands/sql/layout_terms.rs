@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flakeid_core::{Field, Id, Layout, Rfc3339, TextForm};
-use flakeid_server::layout_name;
+use flakeid_json::layout_name;
 
 /// A place of a template and what is written there.
 pub(super) type Term = (&'static str, String);

@@ -11,7 +11,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_server::layout_obstacle;
+use flakeid_json::layout_obstacle;
 
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};

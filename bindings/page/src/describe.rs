@@ -1,0 +1,112 @@
+//! One ID, one layout, one range of time.
+
+use flakeid_core::{Error, Layout, TextForm};
+use flakeid_json::{BoundsJson, GuessJson, IdJson, LayoutJson, layout_name, parse_instant};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::{id, json, thrown, unix_ms};
+
+/// A layout, and how many processes may choose a node at random.
+#[derive(Serialize)]
+struct DescribedLayout {
+    #[serde(flatten)]
+    layout: LayoutJson,
+    random_nodes: RandomNodes,
+}
+
+/// With more processes than this, the chance that two have the same node is larger than …
+#[derive(Serialize)]
+struct RandomNodes {
+    thousandth: u64,
+    hundredth: u64,
+    half: u64,
+}
+
+impl RandomNodes {
+    /// The birthday problem: n(n-1)/2 pairs, each of which is the same with the chance 1/nodes; so the chance that none
+    /// is, is about exp(-n(n-1)/(2 nodes)).
+    fn new(layout: &Layout) -> Self {
+        let nodes = layout.max_node() as f64 + 1.0;
+        let most = |chance: f64| {
+            let pairs = -2.0 * nodes * (1.0 - chance).ln();
+            // Larger than 0, and smaller than 2^33.
+            (0.5 + (0.25 + pairs).sqrt()) as u64
+        };
+        Self { thousandth: most(0.001), hundredth: most(0.01), half: most(0.5) }
+    }
+}
+
+/// All presets, as [`layout`] describes one.
+///
+/// # Errors
+/// None.
+#[wasm_bindgen]
+pub fn presets(now: f64) -> Result<String, JsValue> {
+    let described = |(_, layout): &(&str, Layout)| described(layout, now);
+    json(&Layout::presets().iter().map(described).collect::<Vec<_>>())
+}
+
+fn described(layout: &Layout, now: f64) -> DescribedLayout {
+    DescribedLayout {
+        layout: LayoutJson::new(layout, unix_ms(now)),
+        random_nodes: RandomNodes::new(layout),
+    }
+}
+
+/// A preset or a descriptor: its fields, and what it holds.
+///
+/// # Errors
+/// `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen]
+pub fn layout(text: &str, now: f64) -> Result<String, JsValue> {
+    json(&described(&text.parse().map_err(thrown)?, now))
+}
+
+/// An ID in every form, with the fields of its layout.
+///
+/// # Errors
+/// `FLAKEID_INVALID_ID`, `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen]
+pub fn inspect(text: &str, form: &str, layout: &str) -> Result<String, JsValue> {
+    let described = || -> Result<_, Error> { Ok((layout.parse::<Layout>()?, id(text, form)?)) };
+    let (layout, id) = described().map_err(thrown)?;
+    let name = layout_name(&layout);
+    json(&IdJson::new(id, &layout, &name).map_err(thrown)?)
+}
+
+/// The names of the text forms.
+#[wasm_bindgen]
+#[must_use]
+pub fn forms() -> String {
+    TextForm::ALL.map(TextForm::name).join(" ")
+}
+
+/// The smallest and the largest ID of a range; either end may be empty.
+///
+/// # Errors
+/// `FLAKEID_INVALID_OPTION` for what is no time; `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen]
+pub fn bounds(layout: &str, from: &str, to: &str) -> Result<String, JsValue> {
+    let layout: Layout = layout.parse().map_err(thrown)?;
+    let instant = |option, text: &str| match text.trim() {
+        "" => Ok(None),
+        text => parse_instant(option, text).map(Some),
+    };
+    let (from, to) = (instant("from", from).map_err(thrown)?, instant("to", to).map_err(thrown)?);
+    let name = layout_name(&layout);
+    json(&BoundsJson::new(&layout, &name, from, to).map_err(thrown)?)
+}
+
+/// Which presets can have made IDs, the likeliest first: one in each line.
+///
+/// # Errors
+/// `FLAKEID_INVALID_ID`.
+#[wasm_bindgen]
+pub fn guess(texts: &str, form: &str, now: f64) -> Result<String, JsValue> {
+    let lines = texts.split_whitespace().map(|text| id(text, form));
+    let ids = lines.collect::<Result<Vec<_>, _>>().map_err(thrown)?;
+    let guesses = flakeid_core::guess(&ids, unix_ms(now));
+    let all = guesses.iter().map(|guess| GuessJson::new(guess, &guesses, &ids));
+    json(&all.collect::<Vec<_>>())
+}

@@ -1,0 +1,51 @@
+//! Public IDs, with keys that stay in the memory of the page.
+
+use flakeid_core::{Layout, PublicIds};
+use wasm_bindgen::prelude::*;
+
+use crate::{id, thrown, unix_ms};
+
+fn public_ids(
+    keyring: &str,
+    domain: &str,
+    layout: &str,
+    prefix: &str,
+) -> Result<PublicIds, JsValue> {
+    let layout: Layout = layout.parse().map_err(thrown)?;
+    let prefix = (!prefix.is_empty()).then_some(prefix);
+    PublicIds::from_text(keyring, domain, layout, prefix, None).map_err(thrown)
+}
+
+/// The public form of an ID.
+///
+/// # Errors
+/// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_ID`.
+#[wasm_bindgen]
+pub fn seal(
+    keyring: &str,
+    domain: &str,
+    layout: &str,
+    prefix: &str,
+    text: &str,
+) -> Result<String, JsValue> {
+    let ids = public_ids(keyring, domain, layout, prefix)?;
+    id(text, "decimal").and_then(|id| ids.seal(id)).map_err(thrown)
+}
+
+/// The ID of a public ID.
+///
+/// # Errors
+/// As [`seal`].
+#[wasm_bindgen]
+pub fn open(
+    keyring: &str,
+    domain: &str,
+    layout: &str,
+    prefix: &str,
+    text: &str,
+    now: f64,
+) -> Result<String, JsValue> {
+    let ids = public_ids(keyring, domain, layout, prefix)?;
+    let opened = ids.open_at(text.trim(), unix_ms(now));
+    opened.map(|id| id.to_string()).map_err(thrown)
+}

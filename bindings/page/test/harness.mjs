@@ -1,0 +1,108 @@
+// The page in a browser, behind a server of its own, with everything noted that it must not do.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+
+import { chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.FLAKEID_CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-sync',
+];
+
+export const WIDE = { width: 1280, height: 900 };
+export const PHONE = { width: 360, height: 740 };
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const EMPTY =
+  '<!doctype html><link rel="icon" href="data:,"><title>empty</title><textarea></textarea>';
+
+// Where the page is, and one without anything.
+async function serve(t) {
+  const file = await readFile(process.env.FLAKEID_PAGE);
+  const server = createServer((request, response) => {
+    const content = { '/': file, '/empty': EMPTY };
+    const found = content[request.url];
+    response.writeHead(found === undefined ? 404 : 200, {
+      'content-type': 'text/html; charset=utf-8',
+    });
+    response.end(found);
+  });
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => server.close());
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+export async function openBrowser(t) {
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    headless: true,
+    args: FLAGS,
+  });
+  t.after(() => browser.close());
+  return { browser, address: await serve(t) };
+}
+
+// A tab at `hash`. Whatever is asked for but the page, and whatever the console says, fails the test at its end.
+export async function openPage(
+  t,
+  { browser, address },
+  { hash = '', scheme = 'light', size = WIDE, path = '/' } = {},
+) {
+  const context = await browser.newContext({
+    colorScheme: scheme,
+    viewport: size,
+    hasTouch: size === PHONE,
+  });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const faults = [];
+  page.on('console', (said) => faults.push(`console: ${said.text()}`));
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (url.split('#')[0] !== address + path && !/^(blob|data):/.test(url))
+      faults.push(`request: ${url}`);
+  });
+  await page.goto(`${address}${path}${hash}`);
+  if (path === '/') await page.getByRole('tab').first().waitFor();
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+  return page;
+}
+
+export const panel = (page, name) => page.getByRole('tab', { name }).click();
+
+// What axe-core finds fault with, in words. Its program is put in past the page's policy.
+export async function violations(page) {
+  await page.evaluate(axe);
+  const { violations: found } = await page.evaluate('axe.run()');
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+// Whether something sticks out at the right.
+export const isTooWide = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+// Of the whole page, if there is a folder for it.
+export async function screenshot(page, name) {
+  if (process.env.FLAKEID_SCREENSHOTS === undefined) return;
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({
+    path: `${process.env.FLAKEID_SCREENSHOTS}/${name}.png`,
+    animations: 'disabled',
+    fullPage: true,
+  });
+}

@@ -1,0 +1,125 @@
+// Every panel, with clicks and keys.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { openBrowser, openPage, panel } from './harness.mjs';
+
+test('the panels', async (t) => {
+  const started = await openBrowser(t);
+
+  await t.test('one ID', async (t) => {
+    const page = await openPage(t, started);
+    await page.getByRole('button', { name: 'Show 1050118621198921728' }).click();
+    await page.getByText('2018-10-10T20:19:24.211Z').waitFor();
+    const fields = page.getByRole('table', { name: 'Fields' });
+    assert.match(await fields.innerText(), /sequence\s+0\s+12 bits/);
+    const bits = page.getByRole('img', { name: /^64 bits/ });
+    assert.equal(await bits.locator('span').count(), 64);
+    assert.equal(BigInt(`0b${(await bits.innerText()).replace(/\s/g, '')}`), 1050118621198921728n);
+    await page.getByRole('button', { name: 'Copy base62' }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(
+      await page.getByRole('table', { name: 'Text forms' }).innerText(),
+      new RegExp(copied),
+    );
+
+    const field = page.getByRole('textbox', { name: 'ID', exact: true });
+    await field.fill('0x0e92c5527c95b000');
+    await page.getByText('1050118621198921728').first().waitFor();
+    await field.fill('what');
+    await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    // The address has it, and it is there again after a reload.
+    await field.fill('175928847299117063');
+    await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
+    await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
+    assert.match(page.url(), /#.*id=175928847299117063/);
+    await page.reload();
+    await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
+    await page.getByRole('combobox', { name: 'Layout' }).fill('t41.n10@0/1ms.');
+    await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
+  });
+
+  await t.test('which system', async (t) => {
+    const page = await openPage(t, started);
+    await panel(page, 'Which system?');
+    const field = page.getByRole('textbox', { name: 'IDs' });
+    await field.fill('175928847299117063\n41771983423143937\n81384788765712384');
+    const fits = page.getByRole('table', { name: 'Layouts that fit' });
+    await fits.getByRole('row', { name: /discord/ }).waitFor();
+    await page.getByRole('table', { name: 'Why not the others' }).waitFor();
+    await page.getByRole('button', { name: 'Use the layout discord' }).click();
+    assert.equal(await page.getByRole('combobox', { name: 'Layout' }).inputValue(), 'discord');
+    await field.fill('no');
+    await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
+  });
+
+  await t.test('layouts', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=layout&layout=sonyflake' });
+    const facts = page.getByRole('table', { name: 'What it holds' });
+    assert.match(await facts.innerText(), /65,536.*\n.*chance of 1 in 1,000 from 12 processes/s);
+    assert.match(await facts.innerText(), /25,600 IDs a second/);
+    await page.getByLabel('Node bits').fill('8');
+    await page.getByLabel('Sequence bits').fill('14');
+    await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
+    await page.getByLabel('Tick, in ms or s').fill('1ms');
+    await page.getByLabel('Time bits').fill('41');
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    await facts.getByText('16,384,000 IDs a second').waitFor();
+    assert.match(await facts.innerText(), /2095-09-07/);
+    await page.getByLabel('Time bits').fill('60');
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
+  });
+
+  await t.test('time ranges', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=range' });
+    await page.getByLabel('From').fill('2026-01-01');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31T23:59:59.999Z');
+    const sql = page.locator('pre', { hasText: 'BETWEEN' });
+    const [lower, upper] = (await sql.innerText()).match(/\d{10,}/g).map(BigInt);
+    assert.equal(lower >> 22n, 1_767_225_600_000n - 1_288_834_974_657n);
+    assert.equal(upper >> 22n, 1_769_903_999_999n - 1_288_834_974_657n);
+    await page.getByLabel('To', { exact: true }).fill('');
+    await page.getByLabel('Column').fill('order_id');
+    await page.getByText(`WHERE order_id >= ${lower}`).waitFor();
+    await page.getByLabel('From').fill('yesterday');
+    await page.getByRole('alert').filter({ hasText: 'is not a time' }).waitFor();
+  });
+
+  await t.test('public IDs', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=public' });
+    await page.getByRole('button', { name: 'New key' }).click();
+    const key = await page.getByLabel('Key').inputValue();
+    assert.match(key, /^a [0-9a-f]{32}$/);
+    await page.getByLabel('Prefix').fill('usr');
+    await page.getByLabel('ID', { exact: true }).last().fill('1050118621198921728');
+    await page.getByRole('button', { name: 'Make it public' }).click();
+    const sealed = await page.locator('output').innerText();
+    assert.match(sealed, /^usr_a[1-9A-HJ-NP-Za-km-z]{11}$/);
+    await page.getByLabel('Public ID', { exact: true }).fill(sealed);
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.locator('output', { hasText: '1050118621198921728' }).waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
+    assert.ok(!page.url().includes(key.slice(2)), 'the key is in the address');
+  });
+
+  await t.test('IDs made here', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=make&node=7&count=1000' });
+    await page.getByRole('button', { name: 'Make IDs' }).last().click();
+    const shown = page.getByLabel('The IDs', { exact: true });
+    await shown.waitFor();
+    const made = await shown.innerText();
+    const ids = made.split('\n').map(BigInt);
+    assert.equal(new Set(ids).size, 1000);
+    assert.ok(
+      ids.every((id, at) => ((id >> 12n) & 1023n) === 7n && (at === 0 || id > ids[at - 1])),
+    );
+    await page.getByLabel('Node', { exact: true }).fill('1024');
+    await page.getByRole('button', { name: 'Make IDs' }).last().click();
+    await page.getByRole('alert').filter({ hasText: 'must be from 0 to 1023' }).waitFor();
+  });
+});

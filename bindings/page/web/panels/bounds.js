@@ -1,0 +1,61 @@
+// The smallest and the largest ID of a time range, and the SQL to paste.
+
+import { attempt, copy, field, h, input, mono, table } from '../dom.js';
+import { bind, loadAll } from '../state.js';
+
+export const name = 'range';
+export const title = 'Time range';
+
+export function make(page) {
+  const from = input({ placeholder: '2026-01-01' });
+  const to = input({ placeholder: '2026-01-31T23:59:59.999Z' });
+  const column = input({});
+  const error = h('p', { class: 'error', role: 'alert' });
+  const result = h('div', { 'aria-live': 'polite' });
+  const show = () => {
+    result.replaceChildren();
+    if (page.described() === undefined) return;
+    const range = attempt(error, () =>
+      JSON.parse(page.core.bounds(page.layout(), from.value, to.value)),
+    );
+    if (range !== undefined) result.append(...shown(range, column.value.trim() || 'id'));
+  };
+  const loads = [
+    bind(from, 'from', '', show),
+    bind(to, 'to', '', show),
+    bind(column, 'column', 'id', show),
+  ];
+  const element = h(
+    'div',
+    {},
+    h(
+      'p',
+      { class: 'hint' },
+      'A date (midnight UTC), RFC 3339, or Unix milliseconds; one end may be missing. Both ends count.',
+    ),
+    h('div', { class: 'row' }, field('From', from), field('To', to), field('Column', column)),
+    error,
+    result,
+  );
+  return { element, show: () => loadAll(loads), layoutChanged: show };
+}
+
+function shown(range, column) {
+  const ends = [
+    ['lower', range.lower, range.from],
+    ['upper', range.upper, range.to],
+  ].filter(([, id]) => id !== null);
+  if (ends.length === 0) return [];
+  const rows = ends.map(([end, id, tick]) => [end, mono(id), tick, copy(id, `the ${end} bound`)]);
+  const { lower, upper } = range;
+  let condition = `${column} BETWEEN ${lower} AND ${upper}`;
+  if (upper === null) condition = `${column} >= ${lower}`;
+  if (lower === null) condition = `${column} <= ${upper}`;
+  const sql = `WHERE ${condition}`;
+  return [
+    table('Bounds', rows, ['End', 'ID', 'Its tick', '']),
+    h('h3', {}, 'In SQL'),
+    h('pre', { tabindex: '0' }, sql),
+    copy(sql, 'the SQL'),
+  ];
+}

@@ -1,0 +1,101 @@
+// One ID: when, where, and its bits.
+
+import { digits, draw, swatch } from '../bits.js';
+import { attempt, copy, field, grouped, h, input, mono, table } from '../dom.js';
+import { bind, loadAll } from '../state.js';
+
+const EXAMPLE = '1050118621198921728';
+
+export const name = 'id';
+export const title = 'One ID';
+
+export function make(page) {
+  const id = input({ class: 'large', inputmode: 'text', placeholder: EXAMPLE });
+  const form = h('select', {}, ...page.forms.map((text) => h('option', { value: text }, text)));
+  const error = h('p', { class: 'error', role: 'alert' });
+  const result = h('div', { 'aria-live': 'polite' });
+
+  const show = () => {
+    result.replaceChildren();
+    id.removeAttribute('aria-invalid');
+    const text = id.value.trim();
+    if (text === '') {
+      error.textContent = '';
+      const example = h(
+        'button',
+        { type: 'button', onclick: () => fill(EXAMPLE) },
+        `Show ${EXAMPLE}`,
+      );
+      result.append(h('div', { class: 'actions' }, example));
+      return;
+    }
+    const layout = page.described();
+    if (layout === undefined) return;
+    const found = attempt(error, () =>
+      JSON.parse(page.core.inspect(text, form.value, page.layout())),
+    );
+    if (found === undefined) id.setAttribute('aria-invalid', 'true');
+    else result.append(...shown(found, layout));
+  };
+  const fill = (text) => {
+    id.value = text;
+    id.dispatchEvent(new Event('input'));
+    id.focus();
+  };
+  const loads = [bind(id, 'id', '', show), bind(form, 'form', 'decimal', show)];
+  const element = h(
+    'div',
+    {},
+    h('div', { class: 'row first-wide' }, field('ID', id), field('Written as', form)),
+    h(
+      'p',
+      { class: 'hint' },
+      'Hexadecimal with 0x, and negative numbers of signed columns, are read as they are.',
+    ),
+    error,
+    result,
+  );
+  return { element, show: () => loadAll(loads), layoutChanged: show };
+}
+
+function shown(id, layout) {
+  const time = h('p', { class: 'big' }, id.timestamp);
+  const values = { time: id.tick, ...id };
+  const rows = layout.fields.map((part) => {
+    const label = h('span', {}, swatch(part), part.name.replace('_', ' '));
+    return [
+      label,
+      mono(String(values[part.name] ?? 0)),
+      `${part.bits} bits, at most ${grouped(part.max)}`,
+    ];
+  });
+  const forms = ['hex', 'base32', 'base36', 'base58', 'base62'].map((name) => [
+    name,
+    mono(id[name]),
+    copy(id[name], name),
+  ]);
+  return [
+    time,
+    h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms after 1970; ${ago(id.unix_ms)}`),
+    draw(layout, digits(id.id)),
+    table('Fields', rows, ['Field', 'Value', 'Size']),
+    h('h3', {}, 'In other forms'),
+    table('Text forms', [['decimal', mono(id.id), copy(id.id, 'decimal')], ...forms]),
+  ];
+}
+
+const STEPS = [
+  ['year', 31_557_600_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+];
+
+function ago(unixMs) {
+  const away = Date.now() - unixMs;
+  const [unit, length] = STEPS.find(([, ms]) => Math.abs(away) >= ms) ?? STEPS.at(-1);
+  const count = Math.floor(Math.abs(away) / length);
+  const text = `${grouped(count)} ${unit}${count === 1 ? '' : 's'}`;
+  return away < 0 ? `in ${text}` : `${text} ago`;
+}

@@ -1,0 +1,63 @@
+//! What is served of each namespace: a generator, a broker, or both.
+
+use std::collections::BTreeMap;
+
+use flakeid_core::{Error, Layout};
+use flakeid_json::layout_name;
+use flakeid_lease::broker::Broker;
+use flakeid_lease::store::Location;
+use flakeid_lease::{AnyGenerator, LeaseBuilder};
+
+use super::leasing::Leasing;
+use crate::failure::Failure;
+
+/// By namespace, and what is shown of each.
+pub(super) struct Opened {
+    pub(super) generators: BTreeMap<String, AnyGenerator>,
+    pub(super) brokers: Vec<Broker>,
+    pub(super) shown: Vec<String>,
+}
+
+/// Leases what each namespace needs; without `leasing`, a single node.
+pub(super) fn opened(
+    names: &[String],
+    leasing: Option<&Leasing>,
+    location: &Location,
+    layout: Layout,
+    with_ids: bool,
+) -> Result<Opened, Failure> {
+    let mut shown = Vec::new();
+    let mut generators = BTreeMap::new();
+    let mut brokers: Vec<Broker> = Vec::new();
+    for name in names {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            return Err(
+                Error::invalid_option("namespace", &format!("{name} is given twice")).into()
+            );
+        }
+        let broker = leasing.map(|leasing| leasing.broker(name)).transpose()?.flatten();
+        let builder = match &broker {
+            Some(broker) => LeaseBuilder::from_broker(broker),
+            None => LeaseBuilder::from_location(location.clone(), layout).namespace(name),
+        };
+        let mut what = layout_name(&layout);
+        if !with_ids && broker.is_none() {
+            let reason = format!(
+                "the nodes of namespace {name} are leased one by one from the store, so there are no \
+                 leases to serve: leave --no-ids out, or serve a namespace of blocks"
+            );
+            return Err(Error::invalid_option("no-ids", &reason).into());
+        }
+        if with_ids {
+            let generator = builder.open()?;
+            what = format!("{what}, node {}", generator.node());
+            generators.insert(name.clone(), generator.into());
+        }
+        if broker.is_some() {
+            what.push_str(", leases");
+        }
+        shown.push(format!("{name} ({what})"));
+        brokers.extend(broker);
+    }
+    Ok(Opened { generators, brokers, shown })
+}

@@ -1,0 +1,18 @@
+//! What the command, the server, the `SQLite` extension and the page say of IDs, as JSON: one type for each thing
+//! that is described, so that its keys are the same everywhere.
+//!
+//! IDs are strings: a JSON number of 64 bits loses digits in JavaScript.
+
+mod bounds_json;
+mod guess_json;
+mod id_json;
+mod instant;
+mod layout_json;
+mod stats_json;
+
+pub use bounds_json::BoundsJson;
+pub use guess_json::GuessJson;
+pub use id_json::{IdJson, layout_name};
+pub use instant::parse_instant;
+pub use layout_json::{LayoutJson, layout_obstacle};
+pub use stats_json::StatsJson;
