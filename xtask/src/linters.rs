@@ -10,7 +10,7 @@ const PINS: &str = "xtask/linters";
 /// Where npm installs.
 const NPM: &str = "target/linters/npm";
 /// What gofmt formats.
-const GO_SOURCES: [&str; 3] = ["go", "benches", "examples"];
+const GO_SOURCES: [&str; 4] = ["go", "benches", "examples", "tests/rivals"];
 
 /// Where Go installs.
 const GO: &str = "target/linters/go";

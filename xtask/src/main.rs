@@ -13,6 +13,7 @@ mod node;
 mod platform;
 mod publish;
 mod python;
+mod rivals;
 mod test;
 mod wasm;
 

@@ -4,7 +4,7 @@ use flakeid_steps::{Choice, Outcome, Step, Times, packages, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, deploy, docs, header, lint, node, python, wasm};
+use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
 const SERVERS: [(&str, &str); 10] = [
@@ -166,6 +166,10 @@ fn steps(times: &mut Times) -> Outcome {
     let others = ["bindings/c", "bindings/node", "bindings/python", "bindings/sqlite", "examples"];
     let command = ["crates/flakeid-cli", "crates/flakeid-lease", "crates/flakeid-server"];
     let page = [DOCUMENTS, &others, &command, &["go", "include", "java", "node", "python"], &tests];
+    // Only the command, and what it guesses with.
+    let guesses =
+        [DOCUMENTS, LANGUAGES, &["crates/flakeid-lease", "crates/flakeid-server"], &tests];
+    times.step_without("rivals", &guesses, rivals::test)?;
     times.step_without("page", &page, || wasm::page::test(false))
 }
 

@@ -1,0 +1,116 @@
+//! Whether `flakeid inspect --guess` knows the IDs that other people's packages make, here and now.
+
+use flakeid_steps::venv::Venv;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
+
+use crate::node::npm;
+
+const SOURCES: &str = "tests/rivals";
+const WORK: &str = "target/rivals";
+const NEEDED: [(&str, &str); 4] =
+    [("go", "golang-go"), ("java", "openjdk-17-jdk-headless"), ("mvn", "maven"), ("npm", "npm")];
+/// Of a hundred IDs, or of a hundred groups of ten.
+const RIGHT: usize = 95;
+
+/// What a package has made.
+struct Made {
+    package: String,
+    /// Of its layout, or of several that decode its IDs alike, with commas between them.
+    presets: String,
+    ids: Vec<String>,
+}
+
+pub(crate) fn test() -> Outcome {
+    packages::ensure(&NEEDED)?;
+    workspace::build_programs()?;
+    let printed = [of_python()?, of_node()?, of_go()?, of_java()?].concat();
+    let made = printed.lines().map(parsed).collect::<Result<Vec<_>, _>>()?;
+    let (mut ids, mut groups) = (Count::default(), Count::default());
+    for Made { package, presets, ids: of_package } in &made {
+        for id in of_package {
+            ids.add(package, presets, &guess(std::slice::from_ref(id))?);
+        }
+        groups.add(package, presets, &guess(of_package)?);
+    }
+    println!("of {} packages: {ids} IDs and {groups} groups of ten are guessed", made.len());
+    if ids.suffices() && groups.suffices() {
+        return Ok(());
+    }
+    Err(Failed(format!("{RIGHT} of 100 are to be right")))
+}
+
+#[derive(Default)]
+struct Count {
+    right: usize,
+    all: usize,
+}
+
+impl Count {
+    fn add(&mut self, package: &str, presets: &str, guessed: &str) {
+        self.all += 1;
+        if presets.split(',').any(|preset| preset == guessed) {
+            self.right += 1;
+        } else {
+            println!("{package}: {guessed} instead of {presets}");
+        }
+    }
+
+    const fn suffices(&self) -> bool {
+        self.right * 100 >= self.all * RIGHT
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} of {}", self.right, self.all)
+    }
+}
+
+fn parsed(line: &str) -> Result<Made, Failed> {
+    let mut parts = line.split('\t').map(str::to_owned);
+    match (parts.next(), parts.next(), parts.collect::<Vec<_>>()) {
+        (Some(package), Some(presets), ids) if ids.len() == 10 => {
+            Ok(Made { package, presets, ids })
+        }
+        _ => Err(Failed(format!("not a package, a layout and ten IDs: {line}"))),
+    }
+}
+
+/// The preset that comes first.
+fn guess(ids: &[String]) -> Result<String, Failed> {
+    let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let told = Step::new(&flakeid, &["inspect", "--guess"]).args(&ids).output()?;
+    let first = told.strip_prefix("{\"layout\":\"").and_then(|rest| rest.split('"').next());
+    first.map(str::to_owned).ok_or_else(|| Failed(format!("not a guess: {told}")))
+}
+
+fn of_python() -> Result<String, Failed> {
+    let venv = Venv::lasting("rivals")?;
+    venv.pip(&["install", "-q", "-r", &format!("{SOURCES}/python/requirements.txt")])?;
+    venv.python(&[&format!("{SOURCES}/python/make_ids.py")])?.output()
+}
+
+fn of_node() -> Result<String, Failed> {
+    let project = format!("{WORK}/node");
+    files::empty(&project)?;
+    files::copy_files(&format!("{SOURCES}/node"), &project)?;
+    npm(&["--prefix", &project, "ci", "--silent", "--ignore-scripts"]).run()?;
+    Step::new("node", &["make-ids.mjs"]).within(&project).output()
+}
+
+fn of_go() -> Result<String, Failed> {
+    let program = files::shown(&root().join(WORK).join("go"))?;
+    Step::new("go", &["build", "-o", &program, "."]).within(format!("{SOURCES}/go")).run()?;
+    Step::new(&program, &[]).output()
+}
+
+fn of_java() -> Result<String, Failed> {
+    let jars = files::shown(&root().join(WORK).join("jars"))?;
+    let fetch = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
+    Step::new("mvn", &["-q", "-B", "-f", &format!("{SOURCES}/java/pom.xml"), fetch])
+        .args(&[&format!("-DoutputDirectory={jars}")])
+        .run()?;
+    let program = format!("{SOURCES}/java/MakeIds.java");
+    Step::new("java", &["-cp", &format!("{jars}/*"), &program]).output()
+}
