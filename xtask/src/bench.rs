@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use flakeid_steps::{Outcome, Step, files, root};
 
-use crate::{c, go, node, python, wasm};
+use crate::{c, go, java, node, python, wasm};
 
 /// Under the root of the checkout.
 const WORK: &str = "target/bench";
@@ -24,6 +24,9 @@ pub(crate) struct Options {
     /// Go and its rivals, too, which are fetched.
     #[arg(long)]
     go: bool,
+    /// Java and its rivals, too, which are fetched.
+    #[arg(long)]
+    java: bool,
 }
 
 #[derive(Subcommand)]
@@ -41,6 +44,12 @@ pub(crate) enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// Measure Java alone, and print it.
+    Java {
+        /// A smoke run.
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
@@ -51,18 +60,19 @@ pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
             return report(&["compare"]).args(&arguments).run();
         }
         Some(Task::Go { quick }) => return go::bench()?.args(short(*quick)).run(),
+        Some(Task::Java { quick }) => return java::bench()?.args(short(*quick)).run(),
         None => {}
     }
     let quick = short(options.quick);
     if options.only.is_empty() {
-        return all(quick, options.go);
+        return all(quick, options);
     }
     let tables: Vec<&str> = options.only.iter().flat_map(|table| ["--only", table]).collect();
     rust().args(&tables).args(quick).run()
 }
 
 /// Builds everything, then measures one language after the other.
-fn all(quick: &[&str], with_go: bool) -> Outcome {
+fn all(quick: &[&str], options: &Options) -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", MANIFEST]).run()?;
     let mut suites = vec![
         ("rust", rust()),
@@ -71,8 +81,11 @@ fn all(quick: &[&str], with_go: bool) -> Outcome {
         ("wasm", wasm::bench()?),
         ("c", c::bench()?),
     ];
-    if with_go {
+    if options.go {
         suites.push(("go", go::bench()?));
+    }
+    if options.java {
+        suites.push(("java", java::bench()?));
     }
     let names: Vec<&str> = suites.iter().map(|(name, _)| *name).collect();
     files::make_folder(WORK)?;

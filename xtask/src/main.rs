@@ -7,6 +7,7 @@ mod deploy;
 mod docs;
 mod go;
 mod header;
+mod java;
 mod lint;
 mod linters;
 mod node;

@@ -70,7 +70,7 @@ impl Results {
 /// What was measured, as git knows it.
 fn commit() -> Result<String, Failed> {
     let commit = Step::new("git", &["rev-parse", "--short=12", "HEAD"]).output()?;
-    let sources = ["crates", "bindings", "node", "python", "go", "include", "benches"];
+    let sources = ["crates", "bindings", "node", "python", "go", "java", "include", "benches"];
     let changes = Step::new("git", &["status", "--porcelain", "--"])
         .args(&sources)
         .args(&[":!benches/RESULTS.md", ":!benches/results.svg"])

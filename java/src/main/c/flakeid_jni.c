@@ -200,6 +200,20 @@ NATIVE(jlong, tryNext)(ENV, jlong generator) {
     return (jlong)id;
 }
 
+/* For the foreign-function interface, which calls it while the garbage collector waits: without waiting, and -1 instead of
+ * an exception. */
+static int64_t next_or_none(int64_t generator) {
+    uint64_t id = 0;
+    flakeid_status status =
+        flakeid_generator_try_next(HANDLE(flakeid_generator, generator), &id);
+    return status == FLAKEID_OK ? (int64_t)id : -1;
+}
+
+NATIVE(jlong, nextAddress)(ENV) {
+    (void)env, (void)class;
+    return (jlong)(intptr_t)next_or_none;
+}
+
 /* In pieces, because a call may wait, which it must not while it has the array itself. */
 NATIVE(jint, fill)(ENV, jlong generator, jlongArray ids, jint from, jint to, jboolean waits) {
     flakeid_generator *handle = HANDLE(flakeid_generator, generator);
@@ -349,6 +363,18 @@ NATIVE(jlong, cachedNext)(ENV, jlong cached) {
     (void)class;
     check(env, flakeid_cached_next(HANDLE(flakeid_cached, cached), &id));
     return (jlong)id;
+}
+
+/* As next_or_none. */
+static int64_t take_or_none(int64_t cached) {
+    uint64_t id = 0;
+    flakeid_status status = flakeid_cached_take(HANDLE(flakeid_cached, cached), &id);
+    return status == FLAKEID_OK ? (int64_t)id : -1;
+}
+
+NATIVE(jlong, takeAddress)(ENV) {
+    (void)env, (void)class;
+    return (jlong)(intptr_t)take_or_none;
 }
 
 NATIVE(jlongArray, cachedStats)(ENV, jlong cached) {

@@ -76,7 +76,8 @@ public final class CachedGenerator implements AutoCloseable {
             throw new IllegalStateException("this ring was closed");
         }
         try {
-            return Native.cachedNext(handle);
+            long id = Foreign.take(handle);
+            return id == Foreign.NONE ? Native.cachedNext(handle) : id;
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -52,7 +52,8 @@ public final class Generator implements AutoCloseable {
      */
     public long nextId() {
         try {
-            return Native.next(handle);
+            long id = Foreign.next(handle);
+            return id == Foreign.NONE ? Native.next(handle) : id;
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -61,7 +62,8 @@ public final class Generator implements AutoCloseable {
     /** The next ID, without ever waiting; {@link FlakeidException#retryAfter} says when to try again. */
     public long tryNextId() {
         try {
-            return Native.tryNext(handle);
+            long id = Foreign.next(handle);
+            return id == Foreign.NONE ? Native.tryNext(handle) : id;
         } finally {
             Reference.reachabilityFence(this);
         }

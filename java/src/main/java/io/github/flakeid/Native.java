@@ -127,6 +127,9 @@ final class Native {
 
     static native long tryNext(long generator);
 
+    /** For {@link Foreign}, the address of what makes the next ID of a generator, or {@link Foreign#NONE}. */
+    static native long nextAddress();
+
     static native int fill(long generator, long[] ids, int from, int to, boolean waits);
 
     static native long[] nodes(long generator);
@@ -151,6 +154,9 @@ final class Native {
             long generator, int has, int boostPower, int paddingFactor, long refillInterval, long maxAge);
 
     static native long cachedNext(long cached);
+
+    /** For {@link Foreign}, the address of what takes an ID of a ring, or {@link Foreign#NONE}. */
+    static native long takeAddress();
 
     static native long[] cachedStats(long cached);
 

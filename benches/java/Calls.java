@@ -1,0 +1,42 @@
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import java.nio.file.Path;
+import java.util.function.LongUnaryOperator;
+
+/** Calls into C that do nothing. */
+final class Calls {
+    private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
+
+    static {
+        System.load(LIBRARY.toString());
+    }
+
+    private Calls() {}
+
+    static native long jni(long value);
+
+    /** JNA with an interface, as its documentation begins. */
+    interface Mapped extends Library {
+        long nothing(long value);
+    }
+
+    /** JNA with native methods, the quicker way. */
+    static final class Direct {
+        static {
+            Native.register(LIBRARY.toString());
+        }
+
+        private Direct() {}
+
+        static native long nothing(long value);
+    }
+
+    static LongUnaryOperator mapped() {
+        return Native.load(LIBRARY.toString(), Mapped.class)::nothing;
+    }
+
+    /** By the foreign-function interface, where this Java has it: {@code nothing} or {@code critical}. */
+    static LongUnaryOperator foreign(String kind) throws ReflectiveOperationException {
+        return (LongUnaryOperator) Class.forName("Foreign").getMethod(kind).invoke(null);
+    }
+}

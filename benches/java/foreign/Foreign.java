@@ -1,0 +1,44 @@
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import java.util.function.LongUnaryOperator;
+
+/** Calls into C that do nothing, by the foreign-function interface (Java 22 and later). */
+public final class Foreign {
+    private static final FunctionDescriptor TYPE = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
+    private static final MethodHandle NOTHING = handle();
+    private static final MethodHandle CRITICAL = handle(Linker.Option.critical(false));
+
+    private Foreign() {}
+
+    private static MethodHandle handle(Linker.Option... options) {
+        SymbolLookup library = SymbolLookup.libraryLookup(LIBRARY, Arena.global());
+        return Linker.nativeLinker().downcallHandle(library.find("nothing").orElseThrow(), TYPE, options);
+    }
+
+    /** One that the garbage collector waits for. */
+    public static LongUnaryOperator critical() {
+        return value -> {
+            try {
+                return (long) CRITICAL.invokeExact(value);
+            } catch (Throwable why) {
+                throw new IllegalStateException(why);
+            }
+        };
+    }
+
+    public static LongUnaryOperator nothing() {
+        return value -> {
+            try {
+                return (long) NOTHING.invokeExact(value);
+            } catch (Throwable why) {
+                throw new IllegalStateException(why);
+            }
+        };
+    }
+}
