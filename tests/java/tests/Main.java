@@ -26,6 +26,7 @@ public final class Main {
         Refusals.run();
         Leases.run();
         Json.run();
+        Frameworks.run();
         closing();
         forgetting();
         threads(Integer.parseInt(arguments[1]));

@@ -52,6 +52,8 @@ pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
         .args(&["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lm", "-lpthread", "-ldl"])
         .run()?;
     javac(&["java/src/main/java"], &classes, &format!("{}/*", jars()?))?;
+    let resources = root().join("java/src/main/resources");
+    files::copy_folder(&files::shown(&resources)?, &files::shown(&classes)?)?;
     let jar = library.work.join("flakeid.jar");
     let (to, from) = (files::shown(&jar)?, files::shown(&classes)?);
     Step::new("jar", &["--create", "--file", &to, "-C", &from, "."]).run()?;

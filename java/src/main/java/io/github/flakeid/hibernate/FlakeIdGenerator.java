@@ -1,0 +1,54 @@
+package io.github.flakeid.hibernate;
+
+import io.github.flakeid.Generator;
+import java.lang.reflect.Member;
+import java.util.EnumSet;
+import org.hibernate.engine.config.spi.ConfigurationService;
+import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.generator.AnnotationBasedGenerator;
+import org.hibernate.generator.BeforeExecutionGenerator;
+import org.hibernate.generator.EventType;
+import org.hibernate.generator.EventTypeSets;
+import org.hibernate.generator.GeneratorCreationContext;
+
+/** What {@link FlakeId} asks for IDs. */
+public final class FlakeIdGenerator implements BeforeExecutionGenerator, AnnotationBasedGenerator<FlakeId> {
+    /** The setting of Hibernate whose value is the {@link Generator}. Whoever opened it closes it. */
+    public static final String SETTING = "flakeid.generator";
+
+    private static final long serialVersionUID = 1;
+
+    private transient Generator generator;
+    private boolean asText;
+
+    /** For Hibernate. */
+    public FlakeIdGenerator() {}
+
+    @Override
+    public void initialize(FlakeId annotation, Member member, GeneratorCreationContext context) {
+        Class<?> type = context.getProperty().getType().getReturnedClass();
+        asText = type == String.class;
+        if (!asText && type != Long.class && type != long.class) {
+            throw new IllegalArgumentException("@FlakeId is for long, Long and String, and " + member + " is " + type.getName());
+        }
+        Object value = context.getServiceRegistry().requireService(ConfigurationService.class).getSettings().get(SETTING);
+        if (!(value instanceof Generator given)) {
+            throw new IllegalStateException(
+                    "@FlakeId needs the setting " + SETTING + ", a generator of this library, for example"
+                            + " Persistence.createEntityManagerFactory(unit, Map.of(\"" + SETTING + "\", generator));"
+                            + " it is " + value);
+        }
+        generator = given;
+    }
+
+    @Override
+    public Object generate(SharedSessionContractImplementor session, Object owner, Object current, EventType event) {
+        long id = generator.nextId();
+        return asText ? (Object) Long.toUnsignedString(id) : (Object) id;
+    }
+
+    @Override
+    public EnumSet<EventType> getEventTypes() {
+        return EventTypeSets.INSERT_ONLY;
+    }
+}

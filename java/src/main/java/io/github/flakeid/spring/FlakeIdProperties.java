@@ -1,0 +1,61 @@
+package io.github.flakeid.spring;
+
+import io.github.flakeid.Generator;
+import io.github.flakeid.GeneratorBuilder;
+import io.github.flakeid.LeaseBuilder;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * {@code flakeid.*} in the application's properties.
+ *
+ * @param store the store that the node is leased from; without it and without a node, what {@code FLAKEID_STORE} names, or
+ *     the embedded store of this user on this host
+ * @param namespace the ID space in the store: {@code default} unless set
+ * @param name the name of this process, by which it gets the node again that it had last
+ * @param node a fixed node, instead of a store
+ * @param layout a preset's name or a descriptor: {@code twitter} unless set
+ * @param clock the name of a clock: {@code gated} unless set
+ * @param maxWait how long an ID may be waited for: 1 s unless set
+ */
+@ConfigurationProperties("flakeid")
+public record FlakeIdProperties(
+        String store, String namespace, String name, Long node, String layout, String clock, Duration maxWait) {
+    Generator open() {
+        if (node != null) {
+            refuseWithNode("store", store);
+            refuseWithNode("namespace", namespace);
+            refuseWithNode("name", name);
+            GeneratorBuilder fixed = Generator.builder().node(node);
+            with(fixed::layout, fixed::clock, fixed::maxWait);
+            return fixed.build();
+        }
+        LeaseBuilder lease = store == null ? Generator.lease() : Generator.lease(store);
+        set(namespace, lease::namespace);
+        set(name, lease::name);
+        with(lease::layout, lease::clock, lease::maxWait);
+        return lease.open();
+    }
+
+    /** What both have. */
+    private void with(Consumer<String> ofLayout, Consumer<String> ofClock, Consumer<Duration> ofMaxWait) {
+        set(layout, ofLayout);
+        set(clock, ofClock);
+        set(maxWait, ofMaxWait);
+    }
+
+    private static <T> void set(T value, Consumer<T> option) {
+        if (value != null) {
+            option.accept(value);
+        }
+    }
+
+    private void refuseWithNode(String property, String value) {
+        if (value != null) {
+            throw new IllegalArgumentException(
+                    "flakeid.node is " + node + " and flakeid." + property + " is " + value
+                            + ": a fixed node is not leased; set one of them");
+        }
+    }
+}
