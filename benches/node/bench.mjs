@@ -57,12 +57,21 @@ function rows(leased) {
   const snowflake = new Snowflake(epoch);
   const idgen = new FlakeId({ epoch: epoch.getTime() });
   const snowy = new Snowyflake({ workerId: 1n, epoch: BigInt(epoch.getTime()) });
-  const [bare, bareFill] = [floor.bare(), floor.bareFill()];
+  const [bare, bareFill, counted] = [floor.bare(), floor.bareFill(), floor.bareCounted()];
   const million = new BigUint64Array(1_000_000);
   const thousand = new BigUint64Array(1000);
   return [
     row('empty napi-rs call returning a BigInt: N', 1, () => floor.plain, 'N', 'floor'),
     row('the same, by hand: B', 1, () => bare, 'N'),
+    row(
+      'a bare call that reads the counter and swaps a word, and a BigInt from an array: the bound',
+      1,
+      () => () => {
+        counted();
+        return thousand[7];
+      },
+      'N',
+    ),
     row('**flakeid `nextId`**', 1, () => () => strict.nextId(), 'N', 'ours'),
     row('**flakeid `nextId`, leased on SQLite**', 1, () => () => leased.nextId(), 'N', 'ours'),
     row("**flakeid `nextId`, `clock: 'system'`**", 1, () => () => system.nextId(), 'N', 'ours'),

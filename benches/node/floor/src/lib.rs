@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use napi::bindgen_prelude::{BigInt, FromNapiValue, Function};
 use napi::sys::{self, napi_callback_info, napi_env, napi_value};
@@ -24,6 +25,13 @@ type Callback = unsafe extern "C" fn(napi_env, napi_callback_info) -> napi_value
 #[napi]
 pub fn bare(env: &Env) -> Result<Function<'_, (), BigInt>> {
     make(env, c"bare", number)
+}
+
+/// A bare function that reads the processor's counter and swaps a word, as `nextId` has to, and returns nothing: its ID
+/// lies in an array that JavaScript reads.
+#[napi]
+pub fn bare_counted(env: &Env) -> Result<Function<'_, (), BigInt>> {
+    make(env, c"counted", counted)
 }
 
 /// A bare function that writes `base + i` into the BigUint64Array that it is given.
@@ -48,6 +56,29 @@ unsafe extern "C" fn number(env: napi_env, _info: napi_callback_info) -> napi_va
     // SAFETY: the environment is that of the call, the result a local.
     unsafe { sys::napi_create_bigint_uint64(env, LARGE, &raw mut value) };
     value
+}
+
+static WORD: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn counted(_env: napi_env, _info: napi_callback_info) -> napi_value {
+    let before = WORD.load(Ordering::Relaxed);
+    let after = counter().max(before + 1);
+    // Nobody else swaps it.
+    let _ = WORD.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed);
+    ptr::null_mut()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn counter() -> u64 {
+    // SAFETY: every processor of this architecture has it.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// Where flakeid reads no counter: its default is the system's clock there.
+#[cfg(not(target_arch = "x86_64"))]
+fn counter() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64) << 22
 }
 
 unsafe extern "C" fn fill(env: napi_env, info: napi_callback_info) -> napi_value {
