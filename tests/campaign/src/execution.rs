@@ -106,6 +106,14 @@ impl<'a> Execution<'a> {
                 thread::sleep(Duration::from_millis(2));
             }
             log.end();
+            // A process that is paused may hold the lock that one of them waits for.
+            while !(store.is_finished()
+                && observing.is_finished()
+                && brokers.iter().all(ScopedJoinHandle::is_finished))
+            {
+                done = done.and(self.workers.supervise());
+                thread::sleep(Duration::from_millis(2));
+            }
             let panicked =
                 |what: &str| io::Error::other(format!("the thread that {what} panicked"));
             let store_done = store.join();
