@@ -1,7 +1,7 @@
 //! Which file a database is in.
 
 use std::fmt;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,8 +15,9 @@ pub(super) struct FileId {
 }
 
 impl FileId {
-    pub(super) fn from_metadata(found: &Metadata) -> Self {
-        Self { inode: found.ino(), born: found.created().ok().map(nanoseconds) }
+    pub(super) fn of(file: &File, found: &Metadata) -> Self {
+        let born = asked_for(file).or_else(|| found.created().ok().map(nanoseconds));
+        Self { inode: found.ino(), born }
     }
 
     /// Reads what [`Display`](fmt::Display) wrote; `None` if it makes no sense.
@@ -47,6 +48,22 @@ impl fmt::Display for FileId {
     }
 }
 
+/// The birth time, by the system call itself: with musl `Metadata` does not have it.
+#[cfg(target_os = "linux")]
+fn asked_for(file: &File) -> Option<i128> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let born = &found.stx_btime;
+    let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    known.then(|| i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn asked_for(_file: &File) -> Option<i128> {
+    None
+}
+
 fn nanoseconds(time: SystemTime) -> i128 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => after.as_nanos().cast_signed(),
@@ -55,10 +72,11 @@ fn nanoseconds(time: SystemTime) -> i128 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::time::Duration;
 
-    use super::{FileId, UNIX_EPOCH, nanoseconds};
+    use super::{FileId, UNIX_EPOCH, asked_for, nanoseconds};
 
     fn file(inode: u64, born: Option<i128>) -> FileId {
         FileId { inode, born }
@@ -81,6 +99,19 @@ mod tests {
             assert_eq!(FileId::parse(text), None, "{text:?}");
         }
         assert_eq!(nanoseconds(UNIX_EPOCH - Duration::from_nanos(5)), -5);
+    }
+
+    /// Where `Metadata` has a birth time, stores were noted with it, and it has to be the same.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn birth_times_are_those_of_metadata_to_the_nanosecond() {
+        let file = tempfile::tempfile().unwrap();
+        let asked = asked_for(&file);
+        if let Ok(created) = file.metadata().unwrap().created() {
+            assert_eq!(asked, Some(nanoseconds(created)));
+        }
+        // The file systems of the tests have it, also where `Metadata` does not.
+        assert!(asked.is_some());
     }
 
     #[test]

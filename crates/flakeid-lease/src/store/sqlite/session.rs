@@ -153,11 +153,12 @@ impl<'a> Session<'a> {
 /// closing it here would drop `SQLite`'s locks.
 fn read_header(files: &StoreFiles) -> Result<(FileId, u32), Fault> {
     let (file, found) = StoreFiles::open(&files.file, files.creates)?;
+    let id = FileId::of(&file, &found);
     let mut head = Vec::with_capacity(64);
     let read = file.take(64).read_to_end(&mut head);
     read.map_err(|error| io_fault(&files.file, &error))?;
     let field = head.get(60..64).and_then(|bytes| bytes.try_into().ok());
-    Ok((FileId::from_metadata(&found), field.map_or(0, u32::from_be_bytes)))
+    Ok((id, field.map_or(0, u32::from_be_bytes)))
 }
 
 fn open(files: &StoreFiles) -> Result<Connection, Fault> {
