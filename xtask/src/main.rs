@@ -12,6 +12,7 @@ mod lint;
 mod linters;
 mod node;
 mod platform;
+mod platforms;
 mod publish;
 mod python;
 mod rivals;
@@ -107,6 +108,12 @@ enum Task {
         #[arg(long, conflicts_with = "test")]
         bench: bool,
     },
+    /// The core, leases, the command and programs in C for other systems, three of them emulated.
+    Platforms {
+        /// Only this one (may be given more than once).
+        #[arg(long, value_name = "SYSTEM")]
+        only: Vec<platforms::Emulated>,
+    },
     /// The page that explains IDs, as one HTML file: target/dist/page/index.html.
     Page {
         /// Drive it in Chromium.
@@ -193,6 +200,7 @@ fn run(task: Task) -> Outcome {
         Task::Wasm { bench: true, .. } => wasm::bench()?.run(),
         Task::Wasm { test: true, .. } => wasm::test(),
         Task::Wasm { .. } => wasm::build(),
+        Task::Platforms { only } => platforms::run(&only),
         Task::Page { test: false, screenshots: false } => wasm::page::build(),
         Task::Page { screenshots, .. } => wasm::page::test(screenshots),
         Task::Node(package) => package.run(node::bench, node::test, node::build),

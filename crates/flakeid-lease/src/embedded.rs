@@ -13,10 +13,17 @@ const HOST: &str = "/var/lib/flakeid";
 ///
 /// # Errors
 /// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, where such a directory neither
-/// outlives the container nor is shared, and where there is no home directory;
+/// outlives the container nor is shared, where there is no home directory, and on Windows;
 /// [`StoreRejected`](ErrorKind::StoreRejected) if the directory cannot be created.
 pub fn embedded_url() -> Result<String, Error> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if cfg!(not(unix)) {
+        return Err(Error::invalid_option(
+            "store",
+            "a store in a file needs a Unix system. Give the URL of a server (postgresql://, \
+             mysql://, redis://, etcd://, http://), or a fixed node",
+        ));
+    }
     if let Some(sign) = container(Path::new("/"), variable("KUBERNETES_SERVICE_HOST").is_some()) {
         return Err(Error::invalid_option(
             "store",
@@ -127,7 +134,9 @@ mod tests {
 
     use std::path::Path;
 
-    use super::{container, directory, state, url};
+    #[cfg(unix)]
+    use super::state;
+    use super::{container, directory, url};
 
     #[test]
     fn containers_are_seen() {
@@ -164,6 +173,7 @@ mod tests {
         assert!(failed.contains("cannot be created"), "{failed}");
     }
 
+    #[cfg(unix)]
     #[test]
     fn state_directories() {
         let own = state(Some("/xdg".into()), Some("/home/u".into())).unwrap();

@@ -4,7 +4,6 @@ use std::path::Path;
 
 /// A hash of the machine's own ID, `None` where it has none (in many containers). Hashed, because
 /// the ID itself is not to be shown around.
-#[cfg_attr(not(unix), expect(dead_code, reason = "the files are Unix's"))]
 pub(crate) fn id() -> Option<u64> {
     ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(|path| read(path.as_ref()))
 }

@@ -67,6 +67,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// How many connections may wait to be accepted; the system may allow fewer (Linux:
 /// `net.core.somaxconn`). A fleet connects at once when its broker comes back, and whoever finds no place
 /// tries again a second later.
+#[cfg(unix)]
 const BACKLOG: u32 = 4_096;
 
 /// Listens with more room for those who wait than the standard library, which has 128.

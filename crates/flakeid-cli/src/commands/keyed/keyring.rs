@@ -9,7 +9,6 @@ use flakeid_core::{Error, Keyring};
 
 use crate::args;
 use crate::failure::Failure;
-use crate::terminal;
 
 const KEY_FILE: &str = "FLAKEID_KEY_FILE";
 
@@ -52,6 +51,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Keyring>, Failure> {
 #[cfg(unix)]
 fn warn_if_readable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
+
+    use crate::terminal;
+
     let mode = fs::metadata(path).map_or(0, |file| file.permissions().mode());
     if mode & 0o007 != 0 {
         terminal::warning(&format!(
