@@ -1,6 +1,11 @@
 """The exceptions of flakeid, each with the code that every language uses for it."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+# As typing has it for type checkers, without the milliseconds that its import takes.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class FlakeIdError(Exception):

@@ -4,11 +4,8 @@
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::node::{NODE, npm};
+use crate::npm::{PINS, install_once, installed};
 
-const PINS: &str = "xtask/linters";
-/// Where npm installs.
-const NPM: &str = "target/linters/npm";
 /// What gofmt formats.
 const GO_SOURCES: [&str; 4] = ["go", "benches", "examples", "tests/rivals"];
 
@@ -63,15 +60,7 @@ fn ruff(arguments: &[&str]) -> Result<Step, Failed> {
 }
 
 fn biome(arguments: &[&str]) -> Result<Step, Failed> {
-    install_once(NPM, "package-lock.json", || {
-        files::empty(NPM)?;
-        for file in ["package.json", "package-lock.json", ".npmrc"] {
-            files::copy(format!("{PINS}/{file}"), format!("{NPM}/{file}"))?;
-        }
-        npm(&["--prefix", NPM, "ci", "--silent", "--ignore-scripts"]).run()
-    })?;
-    let program = format!("{NPM}/node_modules/@biomejs/biome/bin/biome");
-    Ok(Step::new("node", &[&program]).args(arguments).or_install(NODE))
+    installed("@biomejs/biome/bin/biome", arguments)
 }
 
 /// ruff, zizmor, and the shellcheck that actionlint calls.
@@ -119,17 +108,6 @@ fn minor_of_go(version: &str) -> Option<u32> {
     let rest = version.trim().strip_prefix("go1.")?;
     let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
     rest[..digits].parse().ok()
-}
-
-/// Installs what a file pins, unless what is in the folder was installed from that very file.
-fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
-    let (wanted, installed) =
-        (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));
-    if files::text(&installed).ok().as_ref() == Some(&wanted) {
-        return Ok(());
-    }
-    install()?;
-    files::write(installed, wanted)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod java;
 mod lint;
 mod linters;
 mod node;
+mod npm;
 mod platform;
 mod platforms;
 mod publish;

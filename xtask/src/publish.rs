@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::node::{self, npm};
+use crate::node;
+use crate::npm::npm;
 use crate::platform::RELEASED;
 use crate::wasm;
 

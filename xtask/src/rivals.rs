@@ -3,7 +3,7 @@
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
 
-use crate::node::npm;
+use crate::npm::npm;
 
 const SOURCES: &str = "tests/rivals";
 const WORK: &str = "target/rivals";

@@ -9,7 +9,8 @@ use std::env;
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
-use crate::node::{npm, tests_below};
+use crate::node::tests_below;
+use crate::npm::npm;
 use module::{GLUE, MODULES, Module};
 
 pub(crate) use module::lint;

@@ -5,7 +5,8 @@ use flakeid_steps::{Outcome, Step, files, root};
 
 use super::ensure_chromium;
 use super::module::{self, GLUE, PAGE};
-use crate::node::{npm, tests_below};
+use crate::node::tests_below;
+use crate::npm::npm;
 
 /// Where it is built and tested, with the packages that this needs.
 const WORK: &str = "target/page";

@@ -1,0 +1,42 @@
+//! npm, and programs of others that are pinned in `xtask/linters` and installed once.
+
+use flakeid_steps::{Failed, Outcome, Step, files};
+
+/// What installs Node and npm.
+pub(crate) const NODE: &str = "apt-get install nodejs npm (Node 20 or later)";
+pub(crate) const PINS: &str = "xtask/linters";
+/// Where npm installs what is pinned.
+const PINNED: &str = "target/linters/npm";
+
+pub(crate) fn npm(arguments: &[&str]) -> Step {
+    Step::new("npm", arguments).or_install(NODE)
+}
+
+/// Makes one file of several.
+pub(crate) fn esbuild(arguments: &[&str]) -> Result<Step, Failed> {
+    installed("esbuild/bin/esbuild", arguments)
+}
+
+/// A program of a package of `xtask/linters`.
+pub(crate) fn installed(program: &str, arguments: &[&str]) -> Result<Step, Failed> {
+    install_once(PINNED, "package-lock.json", || {
+        files::empty(PINNED)?;
+        for file in ["package.json", "package-lock.json", ".npmrc"] {
+            files::copy(format!("{PINS}/{file}"), format!("{PINNED}/{file}"))?;
+        }
+        npm(&["--prefix", PINNED, "ci", "--silent", "--ignore-scripts"]).run()
+    })?;
+    let program = format!("{PINNED}/node_modules/{program}");
+    Ok(Step::new("node", &[&program]).args(arguments).or_install(NODE))
+}
+
+/// Installs what a file pins, unless what is in the folder was installed from that very file.
+pub(crate) fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
+    let (wanted, installed) =
+        (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));
+    if files::text(&installed).ok().as_ref() == Some(&wanted) {
+        return Ok(());
+    }
+    install()?;
+    files::write(installed, wanted)
+}
