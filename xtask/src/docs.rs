@@ -30,6 +30,15 @@ const FASTIFY: [&str; 5] =
 const NODE_TYPES: [&str; 6] =
     ["package.json", "package-lock.json", ".npmrc", "drizzle.mjs", "kysely.mjs", "typeorm.mjs"];
 
+const PRISMA: [&str; 6] = [
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "prisma.config.mjs",
+    "schema.prisma",
+    "orders.mjs",
+];
+
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
@@ -48,8 +57,9 @@ pub(crate) fn check() -> Outcome {
     };
     let fastify = project("node", "fastify", &FASTIFY)?;
     let node_types = project("node-types", "node-types", &NODE_TYPES)?;
+    let prisma = project("prisma", "prisma", &PRISMA)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
-        .args(&["--node", &fastify, "--node-types", &node_types])
+        .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .run()?;
     println!("\ncargo xtask docs: the guide is right ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())

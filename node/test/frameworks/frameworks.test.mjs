@@ -4,10 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { PgDialect, pgTable, text } from 'drizzle-orm/pg-core';
-import { FlakeIdError, PublicIds, decode, jsonReviver } from 'flakeid-core';
+import { FlakeIdError, Generator, PublicIds, decode, jsonReviver } from 'flakeid-core';
 import * as drizzle from 'flakeid-core/drizzle';
 import { IdText, jsonIds } from 'flakeid-core/json';
 import * as kysely from 'flakeid-core/kysely';
+import * as prisma from 'flakeid-core/prisma';
 import * as typeorm from 'flakeid-core/typeorm';
 import { flakeId } from 'flakeid-core/zod';
 import {
@@ -184,6 +185,60 @@ test('bounds of time', () => {
   assert.deepEqual([first.value, last.value].map(String), BOUNDS);
 });
 
+// Prisma itself, whose client has to be generated, runs examples/prisma with the guide.
+test('an extension for Prisma', async () => {
+  const generator = new Generator({ node: 7 });
+  const { name, query } = prisma.flakeIds(generator, { Order: 'id' });
+  assert.equal(name, 'flakeid');
+  const call = (operation, model, args) =>
+    query.$allModels[operation]({ model, args, query: async (given) => given });
+
+  const made = await call('create', 'Order', { data: { item: 'tea' }, select: { id: true } });
+  assert.equal(decode(made.data.id).node, 7);
+  assert.deepEqual(made, { data: { id: made.data.id, item: 'tea' }, select: { id: true } });
+  const own = { data: { id: ID, item: 'tea' } };
+  assert.deepEqual(await call('create', 'Order', own), own);
+  const digits = { data: { id: `${ID}`, item: 'tea' } };
+  assert.deepEqual(await call('create', 'Order', digits), own);
+  for (const model of ['Item', 'constructor']) {
+    assert.deepEqual(await call('create', model, { data: {} }), { data: {} });
+  }
+  for (const operation of ['createMany', 'createManyAndReturn']) {
+    const rows = [{ item: 'tea' }, { id: ID, item: 'coffee' }, { item: 'milk' }];
+    const { data, skipDuplicates } = await call(operation, 'Order', {
+      data: rows,
+      skipDuplicates: true,
+    });
+    assert.equal(skipDuplicates, true);
+    assert.deepEqual(data, [
+      { ...rows[0], id: data[0].id },
+      rows[1],
+      { ...rows[2], id: data[2].id },
+    ]);
+    assert.equal(data[0].id < data[2].id, true);
+    assert.equal(rows[0].id, undefined);
+    const single = await call(operation, 'Order', { data: { item: 'tea' } });
+    assert.equal(typeof single.data[0].id, 'bigint');
+  }
+  const where = { id: ID };
+  const upsert = await call('upsert', 'Order', { where, create: {}, update: { item: 'tea' } });
+  assert.deepEqual(upsert, { where, create: { id: upsert.create.id }, update: { item: 'tea' } });
+  assert.equal(typeof upsert.create.id, 'bigint');
+
+  const wrong = (id) => call('create', 'Order', { data: { id } });
+  await assert.rejects(wrong(5), { code: 'ERR_INVALID_ARG_TYPE' });
+  await assert.rejects(wrong(new Date(5)), { code: 'ERR_INVALID_ARG_TYPE' });
+  await assert.rejects(wrong(2n ** 63n), /does not fit a signed column of 64 bits/);
+  assert.throws(() => prisma.flakeIds(generator, { Order: true }), {
+    code: 'FLAKEID_INVALID_OPTION',
+    message: 'models.Order must be the name of the field with the ID',
+  });
+
+  assert.deepEqual(prisma.createdBetween(DAY), { gte: BigInt(BOUNDS[0]), lt: BigInt(BOUNDS[1]) });
+  assert.deepEqual(prisma.createdBetween({ before: DAY.before }), { lt: BigInt(BOUNDS[1]) });
+  assert.deepEqual(prisma.createdBetween(), {});
+});
+
 test("the guide's programs", () => {
   writeFileSync('examples/public.keys', `${KEYRING}\n`);
   const run = (program) => {
@@ -210,6 +265,7 @@ test('the same through require', () => {
   assert.equal(require('flakeid-core/json').IdText, IdText);
   assert.equal(require('flakeid-core/zod').flakeId().parse(`${ID}`), ID);
   assert.equal(require('flakeid-core/kysely').FlakeIdPlugin, kysely.FlakeIdPlugin);
+  assert.equal(require('flakeid-core/prisma').flakeIds, prisma.flakeIds);
   for (const name of ['drizzle', 'typeorm']) {
     assert.equal(typeof require(`flakeid-core/${name}`).createdBetween, 'function');
   }

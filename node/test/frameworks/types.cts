@@ -3,6 +3,7 @@
 import drizzle = require('flakeid-core/drizzle');
 import json = require('flakeid-core/json');
 import kysely = require('flakeid-core/kysely');
+import prisma = require('flakeid-core/prisma');
 import typeorm = require('flakeid-core/typeorm');
 import zod = require('flakeid-core/zod');
 
@@ -10,3 +11,4 @@ const id: bigint = zod.flakeId().parse(new json.IdText().write(1n));
 drizzle.flakeId('id').primaryKey();
 new kysely.FlakeIdPlugin({ columns: [] });
 typeorm.flakeId().transformer.to(id);
+prisma.createdBetween({ from: 0 });

@@ -10,6 +10,7 @@ import {
   type FlakeId as KyselyId,
   createdBetween as kyselyBetween,
 } from 'flakeid-core/kysely';
+import { flakeIds, createdBetween as prismaBetween } from 'flakeid-core/prisma';
 import { createdBetween as typeormBetween, flakeId as typeormId } from 'flakeid-core/typeorm';
 import { flakeId } from 'flakeid-core/zod';
 import type { Kysely } from 'kysely';
@@ -63,3 +64,9 @@ kysely.insertInto('orders').values({ id: '5', item: `${found}` });
 
 const kind: 'bigint' = typeormId().type;
 typeormBetween({ before: kind.length });
+
+const { create } = flakeIds(generator.buffered(), { Order: 'id' }).query.$allModels;
+create({ model: 'Order', args: { data: {} }, query: async () => null });
+const between: { gte?: bigint; lt?: bigint } = prismaBetween({ from: 0 });
+// @ts-expect-error the name of a field
+flakeIds(generator, { Order: between });

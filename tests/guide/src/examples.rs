@@ -19,6 +19,7 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     python(&built.python)?;
     node(&built.node)?;
     node_types(&built.node_types, stores)?;
+    prisma(&built.prisma, stores)?;
     axum(stores)?;
     orms(stores)
 }
@@ -133,6 +134,29 @@ fn node_types(folder: &str, stores: &Stores) -> Outcome {
     let url = stores.url("postgresql")?;
     for program in ["drizzle.mjs", "kysely.mjs", "typeorm.mjs"] {
         bounded("node", &[program]).within(folder).env("DATABASE_URL", url).run()?;
+    }
+    Ok(())
+}
+
+/// Prisma's client is generated without its schema engine, a program that only migrations need and that the command
+/// would fetch otherwise: what it is told to take instead is never called.
+fn prisma(folder: &str, stores: &Stores) -> Outcome {
+    files::write(format!("{folder}/public.keys"), KEYRING)?;
+    bounded("node", &["node_modules/prisma/build/index.js", "generate"])
+        .within(folder)
+        .env("PRISMA_SCHEMA_ENGINE_BINARY", "/bin/true")
+        .run()?;
+    let step = bounded("node", &["orders.mjs"]).within(folder);
+    let printed = step.env("DATABASE_URL", stores.url("postgresql")?).printed()?;
+    let orders: serde_json::Value = serde_json::from_str(&printed).unwrap_or_default();
+    let id = |order: usize| orders[order]["id"].as_str().unwrap_or_default();
+    let right = id(0).starts_with("ord_a")
+        && id(1).starts_with("ord_a")
+        && id(0) != id(1)
+        && orders[0]["again"].is_null()
+        && orders[1]["again"] == orders[0]["id"];
+    if !right || orders.as_array().map(Vec::len) != Some(2) {
+        return Err(Failed(format!("examples/prisma printed\n{printed}")));
     }
     Ok(())
 }

@@ -28,6 +28,9 @@ pub(crate) struct Built {
     /// The same for `examples/node-types`.
     #[arg(long)]
     pub(crate) node_types: String,
+    /// The same for `examples/prisma`.
+    #[arg(long)]
+    pub(crate) prisma: String,
 }
 
 /// Where everything is built and run.

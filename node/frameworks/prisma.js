@@ -1,0 +1,41 @@
+'use strict';
+
+const { FlakeIdError } = require('../index.js');
+const { range, toColumn } = require('./shared.js');
+
+const OPTION = 'FLAKEID_INVALID_OPTION';
+
+// An extension of Prisma's client. It is a plain object, so nothing of Prisma is loaded here.
+function flakeIds(generator, models) {
+  for (const [model, field] of Object.entries(models)) {
+    if (typeof field !== 'string' || field === '') {
+      throw new FlakeIdError(OPTION, `models.${model} must be the name of the field with the ID`);
+    }
+  }
+
+  function withId(model, row) {
+    const field = Object.hasOwn(models, model) ? models[model] : undefined;
+    if (field === undefined) return row;
+    return { ...row, [field]: BigInt(toColumn(row[field] ?? generator.nextId())) };
+  }
+
+  const one = async ({ model, args, query }) => query({ ...args, data: withId(model, args.data) });
+  const many = async ({ model, args, query }) =>
+    query({ ...args, data: [args.data].flat().map((row) => withId(model, row)) });
+  // An ID is used up where the row is there already.
+  const upsert = async ({ model, args, query }) =>
+    query({ ...args, create: withId(model, args.create) });
+
+  const $allModels = { create: one, createMany: many, createManyAndReturn: many, upsert };
+  return { name: 'flakeid', query: { $allModels } };
+}
+
+function createdBetween(bounds) {
+  const { from, before } = range(bounds);
+  const filter = {};
+  if (from !== undefined) filter.gte = BigInt(from);
+  if (before !== undefined) filter.lt = BigInt(before);
+  return filter;
+}
+
+module.exports = { createdBetween, flakeIds };

@@ -1,0 +1,3 @@
+import prisma from './prisma.js';
+
+export const { createdBetween, flakeIds } = prisma;
