@@ -392,6 +392,11 @@ NATIVE(jlongArray, cachedStats)(ENV, jlong cached) {
     return NULL;
 }
 
+NATIVE(void, cachedClose)(ENV, jlong cached) {
+    (void)class;
+    check(env, flakeid_cached_close(HANDLE(flakeid_cached, cached)));
+}
+
 NATIVE(void, cachedFree)(ENV, jlong cached) {
     (void)env, (void)class;
     flakeid_cached_free(HANDLE(flakeid_cached, cached));

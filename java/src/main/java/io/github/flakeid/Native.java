@@ -160,6 +160,8 @@ final class Native {
 
     static native long[] cachedStats(long cached);
 
+    static native void cachedClose(long cached);
+
     static native void cachedFree(long cached);
 
     static native long clockNew(long unixMs);
