@@ -60,6 +60,7 @@ final class Leases {
             }
         }
         Refusals.refused("FLAKEID_INVALID_OPTION", () -> Generator.lease(url).namespace("no such").open());
+        Events.run(url);
         List<Path> files;
         try (Stream<Path> listed = Files.list(folder)) {
             files = listed.toList();

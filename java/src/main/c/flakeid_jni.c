@@ -4,6 +4,8 @@
  * It is one long file because it is one list: no function here calls another but the few helpers at the top.
  *
  * Texts come as UTF-8 with a NUL at the end, because JNI's own strings are in another encoding. */
+#include "flakeid_events.h"
+
 #include <flakeid.h>
 #include <jni.h>
 #include <stdlib.h>
@@ -136,7 +138,8 @@ NATIVE(jlong, generatorNew)(ENV, jbyteArray layout, jbyteArray clock_name, jlong
 }
 
 NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jbyteArray layout, jbyteArray namespace_name,
-                             jbyteArray name, jbyteArray clock_name, jint has, jlongArray numbers) {
+                             jbyteArray name, jbyteArray clock_name, jint has, jlongArray numbers,
+                             jlong listener) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *made = NULL;
     jlong n[15];
@@ -169,6 +172,10 @@ NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jbyteArray layout, jbyteArray 
     config.ttl_ms = (uint64_t)n[12];
     config.never_reuse = (int32_t)n[13];
     config.node_count = (uint32_t)n[14];
+    if (listener != 0) {
+        config.on_event = flakeid_jni_event;
+        config.user_data = HANDLE(void, listener);
+    }
     check(env, flakeid_generator_open(texts[0], &config, &made));
     for (index = 0; index < 5; index++) {
         free(texts[index]);

@@ -117,7 +117,18 @@ final class Native {
             byte[] layout, byte[] clockName, long clock, int has, long[] numbers, long[] nodes);
 
     static native long generatorOpen(
-            byte[] url, byte[] layout, byte[] namespace, byte[] name, byte[] clockName, int has, long[] numbers);
+            byte[] url,
+            byte[] layout,
+            byte[] namespace,
+            byte[] name,
+            byte[] clockName,
+            int has,
+            long[] numbers,
+            long listener);
+
+    static native long listenerNew(LeaseEvents events);
+
+    static native void listenerFree(long listener);
 
     static native void generatorClose(long generator);
 
