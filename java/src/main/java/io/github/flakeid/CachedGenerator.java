@@ -42,17 +42,17 @@ public final class CachedGenerator implements AutoCloseable {
             return this;
         }
 
-        /** Also refill this often; only when too few are left unless set. */
+        /** Also refill this often, at least 1 ms; only when too few are left unless set. */
         public Builder refillInterval(Duration interval) {
             has |= Native.HAS_REFILL_INTERVAL;
-            refillInterval = interval.toMillis();
+            refillInterval = Options.millis("refill_interval", interval);
             return this;
         }
 
         /** How old an ID may be when it is handed out: 1 s unless set, or two ticks. */
         public Builder maxAge(Duration age) {
             has |= Native.HAS_MAX_AGE;
-            maxAge = age.toMillis();
+            maxAge = Options.millis("max_age", age);
             return this;
         }
 
