@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.LongStream;
 
 /** The Java library: the shared vectors, bad input, JSON, and many IDs from several threads. */
 public final class Main {
@@ -28,6 +29,7 @@ public final class Main {
         Leases.run();
         Json.run();
         Frameworks.run();
+        streams();
         closing();
         forgetting();
         threads(Integer.parseInt(arguments[1]));
@@ -37,6 +39,22 @@ public final class Main {
         if (!condition) {
             throw new AssertionError(what);
         }
+    }
+
+    /** A stream makes its IDs when they are asked for, each once, and ends with the generator. */
+    private static void streams() {
+        Generator generator = Generator.of(901);
+        long before = generator.nextId();
+        LongStream unused = generator.ids();
+        long[] ids = generator.ids().limit(RUN).toArray();
+        check(ids.length == RUN && ids[0] > before, "after what was made before");
+        for (int index = 1; index < ids.length; index++) {
+            check(ids[index - 1] < ids[index], "the order");
+        }
+        check(generator.ids().parallel().limit(RUN).distinct().count() == RUN, "an ID twice");
+        check(unused.findFirst().orElseThrow() > ids[RUN - 1], "an ID made before it was asked for");
+        generator.close();
+        Refusals.refused("FLAKEID_CLOSED", () -> generator.ids().findFirst());
     }
 
     /** Threads that make IDs while the generator is closed are told so, and nothing crashes. */
