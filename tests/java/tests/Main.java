@@ -4,6 +4,7 @@ import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +30,7 @@ public final class Main {
         Leases.run();
         Json.run();
         Frameworks.run();
+        nodes();
         streams();
         closing();
         forgetting();
@@ -38,6 +40,18 @@ public final class Main {
     private static void check(boolean condition, String what) {
         if (!condition) {
             throw new AssertionError(what);
+        }
+    }
+
+    /** One node, a few and as many as the layout has. */
+    private static void nodes() {
+        for (int count : new int[] {1, 2, 64, 128, 1024}) {
+            long[] nodes = LongStream.range(0, count).map(index -> 1023 - index).toArray();
+            // A node is in one set only, so each set has an ID space of its own.
+            Generator generator = Generator.builder().epoch(Instant.ofEpochMilli(count)).nodes(nodes).build();
+            Arrays.sort(nodes);
+            check(Arrays.equals(generator.nodes(), nodes) && generator.node() == nodes[0], count + " nodes");
+            generator.close();
         }
     }
 

@@ -248,23 +248,35 @@ NATIVE(jint, fill)(ENV, jlong generator, jlongArray ids, jint from, jint to, jbo
     return filled;
 }
 
+NATIVE(jlong, node)(ENV, jlong generator) {
+    uint64_t node = 0;
+    (void)class;
+    check(env, flakeid_generator_node(HANDLE(flakeid_generator, generator), &node));
+    return (jlong)node;
+}
+
 NATIVE(jlongArray, nodes)(ENV, jlong generator) {
-    /* As many as any generator has: more are too many for one call of the library. */
-    const size_t most = 1 << 16;
-    uint64_t *nodes = malloc(most * sizeof *nodes);
-    size_t count = 0;
+    /* Most generators have one node, and nearly all have few. */
+    uint64_t few[64], *nodes = few;
+    size_t room = sizeof few / sizeof *few, count = 0;
     jlongArray made = NULL;
     flakeid_status status;
     (void)class;
-    if (nodes == NULL) {
-        abort();
+    while ((status = flakeid_generator_nodes(HANDLE(flakeid_generator, generator), nodes, room,
+                                             &count)) == FLAKEID_BUFFER_TOO_SMALL) {
+        room *= 4;
+        nodes = realloc(nodes == few ? NULL : nodes, room * sizeof *nodes);
+        if (nodes == NULL) {
+            abort();
+        }
     }
-    status = flakeid_generator_nodes(HANDLE(flakeid_generator, generator), nodes, most, &count);
     check(env, status);
     if (status == FLAKEID_OK && (made = (*env)->NewLongArray(env, (jsize)count)) != NULL) {
         (*env)->SetLongArrayRegion(env, made, 0, (jsize)count, (const jlong *)nodes);
     }
-    free(nodes);
+    if (nodes != few) {
+        free(nodes);
+    }
     return made;
 }
 

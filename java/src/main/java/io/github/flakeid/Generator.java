@@ -142,7 +142,11 @@ public final class Generator implements AutoCloseable {
 
     /** The node in the IDs; the smallest of several. */
     public long node() {
-        return nodes()[0];
+        try {
+            return Native.node(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /** All nodes in the IDs, in rising order. */

@@ -143,6 +143,8 @@ final class Native {
 
     static native int fill(long generator, long[] ids, int from, int to, boolean waits);
 
+    static native long node(long generator);
+
     static native long[] nodes(long generator);
 
     static native String layoutOf(long generator);
