@@ -2,6 +2,7 @@ package tests;
 
 import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
+import io.github.flakeid.Platforms;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +31,8 @@ public final class Main {
         Leases.run();
         Json.run();
         Frameworks.run();
+        Platforms.run();
+        Loaders.run();
         nodes();
         streams();
         closing();

@@ -1,5 +1,6 @@
 //! The Java library: the native part, which is the C library behind a shim, and the jar that holds it.
 
+use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Step, files, root};
@@ -33,6 +34,26 @@ fn jdk() -> Result<PathBuf, Failed> {
     home.map(PathBuf::from).ok_or_else(|| Failed("java does not say where it is".to_owned()))
 }
 
+/// What a system calls the folder of JNI's own header, and what its linker is told.
+///
+/// The library stays in the process when its class loader is collected (`nodelete`), because its threads
+/// may still be running; macOS keeps such libraries anyway.
+fn on_system(system: &str) -> Result<(&'static str, &'static [&'static str]), Failed> {
+    match system {
+        "linux" => {
+            Ok(("linux", &["-s", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete"]))
+        }
+        "macos" => Ok(("darwin", &["-Wl,-dead_strip"])),
+        other => Err(Failed(format!("the jar is built on Linux and macOS only, not on {other}"))),
+    }
+}
+
+/// What `Library.java` looks for on the system that this was compiled for.
+fn platform() -> String {
+    let musl = if cfg!(target_env = "musl") { "-musl" } else { "" };
+    format!("{OS}-{ARCH}{musl}")
+}
+
 /// Builds `flakeid.jar` for this system, with the C library inside.
 ///
 /// # Errors
@@ -40,16 +61,21 @@ fn jdk() -> Result<PathBuf, Failed> {
 pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
     let include = jdk()?.join("include");
     let classes = library.work.join("jar");
-    let native = classes.join("io/github/flakeid/native/linux-x86_64");
+    let native = classes.join("io/github/flakeid/native").join(platform());
+    let (headers, flags) = on_system(OS)?;
+    let linked = library.step("pkg-config", &["--libs", "flakeid-static"]).output()?;
     files::empty(&classes)?;
     files::make_folder(&native)?;
+    let shim = native.join(format!("{DLL_PREFIX}flakeid_jni{DLL_SUFFIX}"));
+    let sources = files::with_extension("java/src/main/c", "c")?;
+    let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
     Step::new("gcc", &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-fPIC"])
-        .args(&["-shared", "-s", "-o", &files::shown(&native.join("libflakeid_jni.so"))?])
-        .args(&[&format!("-I{}", include.display()), &format!("-I{}/linux", include.display())])
+        .args(&["-shared", "-o", &files::shown(&shim)?])
+        .args(&[&format!("-I{}", include.display()), &format!("-I{}/{headers}", include.display())])
         .args(&[&format!("-I{}", library.prefix.join("include").display())])
-        .args(&["java/src/main/c/flakeid_jni.c", "java/src/main/c/flakeid_events.c"])
-        .args(&[&files::shown(&library.lib().join("libflakeid.a"))?])
-        .args(&["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lm", "-lpthread", "-ldl"])
+        .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
+        .args(flags)
+        .args(&linked.split_whitespace().collect::<Vec<_>>())
         .run()?;
     javac(&["java/src/main/java"], &classes, &format!("{}/*", jars()?))?;
     let resources = root().join("java/src/main/resources");

@@ -14,7 +14,9 @@
 #define NATIVE(TYPE, NAME) JNIEXPORT TYPE JNICALL Java_io_github_flakeid_Native_##NAME
 #define ENV JNIEnv *env, jclass class
 
-static jclass exception_class;
+/* Weak, because the library outlives the class loader that loaded it: a reference to a class of it would keep all its
+ * classes for ever. */
+static jweak exception_class;
 static jmethodID exception_of;
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved) {
@@ -28,7 +30,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved) {
     if (found == NULL) {
         return JNI_ERR;
     }
-    exception_class = (*env)->NewGlobalRef(env, found);
+    exception_class = (*env)->NewWeakGlobalRef(env, found);
     exception_of = (*env)->GetStaticMethodID(
         env, found, "of", "(I[B[BJJJ)Lio/github/flakeid/FlakeidException;");
     return exception_class == NULL || exception_of == NULL ? JNI_ERR : JNI_VERSION_10;
@@ -56,11 +58,13 @@ __attribute__((noinline, cold))
 static void raise_failure(JNIEnv *env, flakeid_status status) {
     jbyteArray message = bytes_of(env, flakeid_last_error());
     jbyteArray field = message == NULL ? NULL : bytes_of(env, flakeid_last_error_field());
+    /* It is there: Native, of the same class loader, is calling. */
+    jclass class = message == NULL ? NULL : (*env)->NewLocalRef(env, exception_class);
     jobject made;
-    if (message == NULL) {
+    if (class == NULL) {
         return; /* out of memory, which is pending */
     }
-    made = (*env)->CallStaticObjectMethod(env, exception_class, exception_of, (jint)status, message,
+    made = (*env)->CallStaticObjectMethod(env, class, exception_of, (jint)status, message,
                                           field, (jlong)flakeid_retry_after_ms(),
                                           (jlong)flakeid_rollback_ms(), (jlong)flakeid_horizon_ms());
     if (!(*env)->ExceptionCheck(env) && made != NULL) {

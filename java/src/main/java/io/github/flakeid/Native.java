@@ -1,15 +1,10 @@
 package io.github.flakeid;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ref.Cleaner;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Locale;
 import java.util.function.LongConsumer;
 
-/** The native methods, and the library that has them. */
+/** The native methods. */
 final class Native {
     /** Which options are given; as in flakeid.h. */
     static final int HAS_NODE = 1;
@@ -51,57 +46,10 @@ final class Native {
     private static final Cleaner CLEANER = Cleaner.create();
 
     static {
-        load();
+        Library.load();
     }
 
     private Native() {}
-
-    /** The file that {@code -Dflakeid.library} names, or the one in this jar for this system. */
-    private static void load() {
-        String file = System.getProperty("flakeid.library");
-        if (file != null) {
-            System.load(Path.of(file).toAbsolutePath().toString());
-            return;
-        }
-        String name = System.mapLibraryName("flakeid_jni");
-        String resource = "native/" + platform() + "/" + name;
-        try (InputStream library = Native.class.getResourceAsStream(resource)) {
-            if (library == null) {
-                throw new UnsatisfiedLinkError(
-                        "this jar has no " + resource
-                                + ": build libflakeid_jni for this system and name it with"
-                                + " -Dflakeid.library=FILE");
-            }
-            // A folder that nobody else may write to, so that nobody can put another file there.
-            Path folder = Files.createTempDirectory("flakeid");
-            Path copy = folder.resolve(name);
-            try {
-                Files.copy(library, copy);
-                System.load(copy.toString());
-            } finally {
-                remove(copy);
-                remove(folder);
-            }
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException("cannot unpack " + resource, error);
-        }
-    }
-
-    /** At once where files in use can be removed, otherwise when the process ends. */
-    private static void remove(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException inUse) {
-            path.toFile().deleteOnExit();
-        }
-    }
-
-    private static String platform() {
-        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        String os = system.startsWith("windows") ? "windows" : system.startsWith("mac") ? "macos" : "linux";
-        String processor = System.getProperty("os.arch");
-        return os + "-" + (processor.equals("amd64") ? "x86_64" : processor);
-    }
 
     /** Frees a handle when nothing refers to its owner any more: so no call can be under way. */
     static Cleaner.Cleanable freed(Object owner, long handle, LongConsumer free) {
