@@ -69,11 +69,9 @@ function shown(id, layout) {
       `${part.bits} bits, at most ${grouped(part.max)}`,
     ];
   });
-  const forms = ['hex', 'base32', 'base36', 'base58', 'base62'].map((name) => [
-    name,
-    mono(id[name]),
-    copy(id[name], name),
-  ]);
+  const forms = ['hex', 'base32', 'base36', 'base58', 'base62', 'base58_flickr', 'zbase32'].map(
+    (name) => [name, mono(id[name]), copy(id[name], name)],
+  );
   return [
     time,
     h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms after 1970; ${ago(id.unix_ms)}`),

@@ -17,6 +17,9 @@ pub(crate) enum InputForm {
     Base36,
     Base58,
     Base62,
+    #[value(name = "base58_flickr")]
+    Base58Flickr,
+    Zbase32,
 }
 
 impl InputForm {
@@ -28,6 +31,8 @@ impl InputForm {
             Self::Base36 => TextForm::Base36,
             Self::Base58 => TextForm::Base58,
             Self::Base62 => TextForm::Base62,
+            Self::Base58Flickr => TextForm::Base58Flickr,
+            Self::Zbase32 => TextForm::Zbase32,
         }
     }
 }
