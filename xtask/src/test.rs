@@ -7,8 +7,10 @@ use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 10] = [
+const SERVERS: [(&str, &str); 11] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    // The package has the version of PostgreSQL in its name; this is Debian 12's.
+    ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
     ("mariadbd", "mariadb-server"),
