@@ -61,7 +61,7 @@ test('the panels', async (t) => {
     assert.match(await facts.innerText(), /65,536.*\n.*chance of 1 in 1,000 from 12 processes/s);
     assert.match(await facts.innerText(), /25,600 IDs a second/);
     await page.getByLabel('Node bits').fill('8');
-    await page.getByLabel('Sequence bits').fill('14');
+    await page.getByLabel('Sequence bits', { exact: true }).fill('14');
     await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
     await page.getByLabel('Tick, in ms or s').fill('1ms');
     await page.getByLabel('Time bits').fill('41');
@@ -71,6 +71,37 @@ test('the panels', async (t) => {
     await page.getByLabel('Time bits').fill('60');
     await page.getByRole('button', { name: 'Use these bits' }).click();
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
+  });
+
+  await t.test('the builder gives every layout again', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=layout' });
+    const choice = page.getByRole('combobox', { name: 'Layout' });
+    const descriptor = page.locator('code');
+    const presets = await page.locator('#presets option').evaluateAll((options) =>
+      options.map((option) => [option.value, option.textContent]),
+    );
+    assert.equal(presets.length, 13);
+    const own = 't33.c2.n10.s10.r8@1577836800000/10ms';
+    for (const [name, wanted] of [...presets, [own, own]]) {
+      await choice.fill(name);
+      await descriptor.getByText(wanted, { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Use these bits' }).click();
+      assert.equal(await descriptor.innerText(), wanted, name);
+    }
+    // Another epoch changes nothing else, and a new field comes where it usually is.
+    await choice.fill('sonyflake');
+    await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    assert.equal(await descriptor.innerText(), 't39.s8.n16@1767225600000/10ms');
+    await choice.fill('twitter');
+    for (const [label, bits] of [
+      ['Datacenter bits', '0'],
+      ['Worker bits', '0'],
+      ['Node bits', '10'],
+    ])
+      await page.getByLabel(label).fill(bits);
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    assert.equal(await descriptor.innerText(), 't41.n10.s12@1288834974657/1ms');
   });
 
   await t.test('time ranges', async (t) => {
