@@ -108,15 +108,45 @@ test('the panels', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=range' });
     await page.getByLabel('From').fill('2026-01-01');
     await page.getByLabel('To', { exact: true }).fill('2026-01-31T23:59:59.999Z');
-    const sql = page.locator('pre', { hasText: 'BETWEEN' });
+    const sql = page.locator('pre', { hasText: 'WHERE' });
     const [lower, upper] = (await sql.innerText()).match(/\d{10,}/g).map(BigInt);
     assert.equal(lower >> 22n, 1_767_225_600_000n - 1_288_834_974_657n);
     assert.equal(upper >> 22n, 1_769_903_999_999n - 1_288_834_974_657n);
     await page.getByLabel('To', { exact: true }).fill('');
     await page.getByLabel('Column').fill('order_id');
     await page.getByText(`WHERE order_id >= ${lower}`).waitFor();
+    const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
     await page.getByLabel('From').fill('yesterday');
-    await page.getByRole('alert').filter({ hasText: 'is not a time' }).waitFor();
+    await refusal('is not a time');
+    // What the command refuses and warns of, the page does, too.
+    await page.getByLabel('From').fill('2026-02-01');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31');
+    await refusal('is after to 2026-01-31');
+    assert.equal(await sql.count(), 0);
+    await page.getByLabel('To', { exact: true }).fill('2100-01-01');
+    await page.getByText(/^Warning: to 2100-01-01T00:00:00Z is not before the layout's end/).waitFor();
+    await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
+    await page.getByLabel('To', { exact: true }).fill('2090-01-01');
+    await page.getByText(/^Warning: \d+ is above 2\^63/).waitFor();
+    await page.getByLabel('To', { exact: true }).fill('');
+    await page.getByLabel('From').fill('2026');
+    await page.getByText(/^Warning: from 2026 was read as Unix milliseconds/).waitFor();
+    await page.getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/).waitFor();
+    // Nothing but the name of a column comes into the SQL, also from a link.
+    for (const [column, isName] of [
+      ['orders."order id"', true],
+      ['id = id OR id', false],
+      ['id;', false],
+    ]) {
+      const from = `#panel=range&from=2026-01-01&column=${encodeURIComponent(column)}`;
+      const linked = await openPage(t, started, { hash: from });
+      if (isName) await linked.getByText(`WHERE ${column} >= `).waitFor();
+      else {
+        const said = linked.getByRole('alert').filter({ hasText: 'is not the name of a column' });
+        await said.waitFor();
+        assert.equal(await linked.locator('pre', { hasText: 'WHERE' }).count(), 0);
+      }
+    }
   });
 
   await t.test('public IDs', async (t) => {

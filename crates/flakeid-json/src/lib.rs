@@ -9,6 +9,7 @@ mod id_json;
 mod instant;
 mod layout_json;
 mod stats_json;
+mod time_range;
 
 pub use bounds_json::BoundsJson;
 pub use guess_json::GuessJson;
@@ -16,3 +17,4 @@ pub use id_json::{IdJson, layout_name};
 pub use instant::parse_instant;
 pub use layout_json::{LayoutJson, layout_obstacle};
 pub use stats_json::StatsJson;
+pub use time_range::{Bound, EndNames, TimeRange};

@@ -14,11 +14,13 @@ export function make(page) {
   const result = h('div', { 'aria-live': 'polite' });
   const show = () => {
     result.replaceChildren();
-    if (page.described() === undefined) return;
+    error.textContent = '';
+    const isEmpty = from.value.trim() === '' && to.value.trim() === '';
+    if (isEmpty || page.described() === undefined) return;
     const range = attempt(error, () =>
-      JSON.parse(page.core.bounds(page.layout(), from.value, to.value)),
+      JSON.parse(page.core.bounds(page.layout(), from.value, to.value, column.value || 'id')),
     );
-    if (range !== undefined) result.append(...shown(range, column.value.trim() || 'id'));
+    if (range !== undefined) result.append(...shown(range));
   };
   const loads = [
     bind(from, 'from', '', show),
@@ -40,22 +42,17 @@ export function make(page) {
   return { element, show: () => loadAll(loads), layoutChanged: show };
 }
 
-function shown(range, column) {
+function shown(range) {
   const ends = [
     ['lower', range.lower, range.from],
     ['upper', range.upper, range.to],
   ].filter(([, id]) => id !== null);
-  if (ends.length === 0) return [];
   const rows = ends.map(([end, id, tick]) => [end, mono(id), tick, copy(id, `the ${end} bound`)]);
-  const { lower, upper } = range;
-  let condition = `${column} BETWEEN ${lower} AND ${upper}`;
-  if (upper === null) condition = `${column} >= ${lower}`;
-  if (lower === null) condition = `${column} <= ${upper}`;
-  const sql = `WHERE ${condition}`;
   return [
+    ...range.warnings.map((text) => h('p', { class: 'warning' }, `Warning: ${text}.`)),
     table('Bounds', rows, ['End', 'ID', 'Its tick', '']),
     h('h3', {}, 'In SQL'),
-    h('pre', { tabindex: '0' }, sql),
-    copy(sql, 'the SQL'),
+    h('pre', { tabindex: '0', 'aria-label': 'In SQL' }, range.condition),
+    copy(range.condition, 'the SQL'),
   ];
 }
