@@ -27,6 +27,17 @@ test('the panels', async (t) => {
     const field = page.getByRole('textbox', { name: 'ID', exact: true });
     await field.fill('0x0e92c5527c95b000');
     await page.getByText('1050118621198921728').first().waitFor();
+    // In base62 an ID may begin with these two; of decimal digits there must be more.
+    await page.getByLabel('Written as').selectOption('base62');
+    await field.fill('0xAAAAAAAAA');
+    await page.getByRole('button', { name: 'Copy base62' }).waitFor();
+    assert.match(
+      await page.getByRole('table', { name: 'Text forms' }).innerText(),
+      /base62\s+0xAAAAAAAAA/,
+    );
+    await page.getByLabel('Written as').selectOption('decimal');
+    await field.fill('0x');
+    await page.getByRole('alert').filter({ hasText: 'it is empty' }).waitFor();
     await field.fill('what');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
