@@ -197,6 +197,46 @@ test('the panels', async (t) => {
     );
     await page.getByLabel('Node', { exact: true }).fill('1024');
     await page.getByRole('button', { name: 'Make IDs' }).last().click();
-    await page.getByRole('alert').filter({ hasText: 'must be from 0 to 1023' }).waitFor();
+    const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+    await refusal('must be from 0 to 1023');
+    for (const [label, value, said] of [
+      [/^Node$/, '1.5', /node.*1\.5/],
+      [/^Node$/, '1e3', /from 0 to 1023/],
+      [/^Node$/, '', /from 0 to 1023/],
+      [/^How many/, '2.5', /from 1 to 1000/],
+      [/^How many/, '1001', /from 1 to 1000/],
+      [/^How many/, '0', /from 1 to 1000/],
+    ]) {
+      await page.getByLabel('Node', { exact: true }).fill('7');
+      await page.getByLabel(/^How many/).fill('3');
+      await page.getByLabel(label).fill(value);
+      await page.getByRole('button', { name: 'Make IDs' }).last().click();
+      await refusal(said);
+      assert.equal(await shown.isVisible(), false);
+    }
+  });
+
+  await t.test('a slow layout shows how far it is, and can be cancelled', async (t) => {
+    const layout = 't41.n10.s1@2020-01-01T00:00:00Z/1s';
+    const page = await openPage(t, started, { hash: `#panel=make&layout=${layout}&count=1000` });
+    const make = page.getByRole('button', { name: 'Make IDs' }).last();
+    const progress = page.getByRole('progressbar');
+    await make.click();
+    await page.getByText(/^[24] of 1000 IDs$/).waitFor();
+    assert.equal(await progress.isVisible(), true);
+    // A second loop would make as many again.
+    await make.click({ force: true });
+    await page.getByText(/^6 of 1000 IDs$/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).last().click();
+    await page.getByText(/^Cancelled; \d+ IDs made\.$/).waitFor();
+    assert.equal(await progress.isVisible(), false);
+    const ids = (await page.getByLabel('The IDs', { exact: true }).innerText()).split('\n');
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(ids.length >= 6 && ids.length <= 10, `${ids.length} IDs`);
+    // Another run is possible, and goes on.
+    await page.getByLabel(/^How many/).fill('1');
+    await make.click();
+    await page.getByText('1 ID made.', { exact: true }).waitFor();
+    assert.ok(!ids.includes(await page.getByLabel('The IDs', { exact: true }).innerText()));
   });
 });
