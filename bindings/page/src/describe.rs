@@ -109,7 +109,7 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
     })
 }
 
-/// Which presets can have made IDs, the likeliest first: one in each line.
+/// Which presets can have made the IDs, the likeliest first; none if there are no IDs.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`.
@@ -117,6 +117,9 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
 pub fn guess(texts: &str, form: &str, now: f64) -> Result<String, JsValue> {
     let lines = texts.split_whitespace().map(|text| id(text, form));
     let ids = lines.collect::<Result<Vec<_>, _>>().map_err(thrown)?;
+    if ids.is_empty() {
+        return Ok("[]".to_owned());
+    }
     let guesses = flakeid_core::guess(&ids, unix_ms(now));
     let all = guesses.iter().map(|guess| GuessJson::new(guess, &guesses, &ids));
     json(&all.collect::<Vec<_>>())

@@ -42,6 +42,12 @@ fn several_ids_decide_and_few_may_not() {
 }
 
 #[test]
+fn of_no_ids_nothing_is_guessed() {
+    assert_eq!(with(&["inspect", "--guess", "--pretty"], "").quiet().text(), "No IDs.\n");
+    assert_eq!(with(&["inspect", "--guess"], "").quiet().text(), "");
+}
+
+#[test]
 fn a_guess_takes_no_layout() {
     let run_both = run(&["inspect", "--guess", "--layout", "twitter", "1"]);
     assert!(refused(&run_both).contains("--layout"), "{}", run_both.stderr);

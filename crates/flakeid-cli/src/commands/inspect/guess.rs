@@ -12,6 +12,10 @@ use crate::format::{BOLD, DIM};
 use crate::terminal;
 
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
+    if ids.is_empty() {
+        // Every preset can have made none: not worth a line of each.
+        return if draws { Ok(terminal::show("No IDs.\n")?) } else { Ok(()) };
+    }
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());
     if draws {
         return Ok(terminal::show(&draw(ids, &guesses))?);
