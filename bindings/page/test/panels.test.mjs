@@ -45,7 +45,7 @@ test('the panels', async (t) => {
     await field.fill('175928847299117063');
     await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
-    assert.match(page.url(), /#.*id=175928847299117063/);
+    await page.waitForURL(/#.*id=175928847299117063.*layout=discord/);
     await page.reload();
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
     await page.getByRole('combobox', { name: 'Layout' }).fill('t41.n10@0/1ms.');

@@ -83,6 +83,21 @@ fn statistics_of_what_is_not() {
     assert_eq!(with(&["inspect", "--stats", "--pretty"], "").quiet().text(), "No IDs.\n");
 }
 
+/// Of layouts with more nodes than are told apart.
+#[test]
+fn nodes_beyond_the_limit_are_said() {
+    let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
+    let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
+    let drawn = with(&given, &ids.join("\n")).quiet();
+    for part in [
+        "\nat least 65,536 nodes\n",
+        "  and 65,526 more\n",
+        "  4,464 IDs are of other nodes, which are not told apart\n",
+    ] {
+        assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
+    }
+}
+
 #[test]
 fn what_is_no_id_is_named_with_its_line() {
     let long = "1".repeat(600_000);
