@@ -45,9 +45,7 @@ export function make(use) {
       control: input({ type: 'number', min: '0', max: '64', value: String(bits) }),
     }));
     const labels = new Map(LABELS);
-    row.replaceChildren(
-      ...widths.map(({ letter, control }) => field(labels.get(letter), control)),
-    );
+    row.replaceChildren(...widths.map(({ letter, control }) => field(labels.get(letter), control)));
     epoch.value = layout.epoch;
     unit.value = `${layout.unit_ms}ms`;
   };

@@ -31,7 +31,13 @@ export function values(caption, rows) {
   const details = h('details', {}, h('summary', {}, 'As a table'));
   details.addEventListener(
     'toggle',
-    () => details.append(table(caption, rows.map(([name, count]) => [name, grouped(count)]))),
+    () =>
+      details.append(
+        table(
+          caption,
+          rows.map(([name, count]) => [name, grouped(count)]),
+        ),
+      ),
     { once: true },
   );
   return details;

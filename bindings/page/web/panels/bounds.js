@@ -11,16 +11,21 @@ export function make(page) {
   const to = input({ placeholder: '2026-01-31T23:59:59.999Z' });
   const column = input({});
   const error = h('p', { class: 'error', role: 'alert' });
-  const result = h('div', { 'aria-live': 'polite' });
+  const warnings = h('div', { class: 'warnings', 'aria-live': 'polite' });
+  const said = h('p', { class: 'hint', role: 'status' });
+  const result = h('div', {});
   const show = () => {
-    result.replaceChildren();
+    for (const place of [warnings, said, result]) place.replaceChildren();
     error.textContent = '';
     const isEmpty = from.value.trim() === '' && to.value.trim() === '';
     if (isEmpty || page.described() === undefined) return;
     const range = attempt(error, () =>
       JSON.parse(page.core.bounds(page.layout(), from.value, to.value, column.value || 'id')),
     );
-    if (range !== undefined) result.append(...shown(range));
+    if (range === undefined) return;
+    warnings.append(...range.warnings.map((text) => h('p', {}, `Warning: ${text}.`)));
+    said.textContent = headline(range);
+    result.append(...shown(range));
   };
   const loads = [
     bind(from, 'from', '', show),
@@ -37,9 +42,17 @@ export function make(page) {
     ),
     h('div', { class: 'row' }, field('From', from), field('To', to), field('Column', column)),
     error,
+    warnings,
+    said,
     result,
   );
   return { element, show: () => loadAll(loads), layoutChanged: show };
+}
+
+function headline({ lower, upper }) {
+  if (upper === null) return `IDs from ${lower} on`;
+  if (lower === null) return `IDs up to ${upper}`;
+  return `IDs from ${lower} to ${upper}, both included`;
 }
 
 function shown(range) {
@@ -49,7 +62,6 @@ function shown(range) {
   ].filter(([, id]) => id !== null);
   const rows = ends.map(([end, id, tick]) => [end, mono(id), tick, copy(id, `the ${end} bound`)]);
   return [
-    ...range.warnings.map((text) => h('p', { class: 'warning' }, `Warning: ${text}.`)),
     table('Bounds', rows, ['End', 'ID', 'Its tick', '']),
     h('h3', {}, 'In SQL'),
     h('pre', { tabindex: '0', 'aria-label': 'In SQL' }, range.condition),

@@ -8,7 +8,8 @@ export const name = 'layout';
 export const title = 'Layout';
 
 export function make(page) {
-  const result = h('div', { 'aria-live': 'polite' });
+  // The field of the layout says when it has changed.
+  const result = h('div', {});
   const builder = makeBuilder((descriptor) => page.setLayout(descriptor));
 
   const show = () => {

@@ -59,7 +59,8 @@ export function make(page) {
       progress.value = blob.size === 0 ? 1 : data.read / blob.size;
       const figures = JSON.parse(data.figures);
       result.replaceChildren(...shown(figures, data));
-      if (data.ended) stop(`${grouped(figures.count)} IDs read.`);
+      const ids = figures.count === 1 ? '1 ID' : `${grouped(figures.count)} IDs`;
+      if (data.ended) stop(`${ids} read.`);
     });
     worker.postMessage({ module: page.module, layout: page.layout(), blob });
   };
@@ -171,9 +172,7 @@ function plots({ count: all, nodes, seconds, bars: periods }) {
     h(
       'h3',
       {},
-      nodes.count > named.length
-        ? `The ${named.length} nodes with most IDs`
-        : 'IDs of each node',
+      nodes.count > named.length ? `The ${named.length} nodes with most IDs` : 'IDs of each node',
     ),
     bars(named, 'plot nodes', 'IDs of each node'),
     table(
