@@ -56,11 +56,11 @@ const watch = (page) =>
 async function blocked(page) {
   await page.waitForTimeout(REPORTED_MS);
   return page.evaluate(() => {
-    const isPaste = ([start, duration]) => start <= pasted && pasted <= start + duration;
+    const isPaste = ([start, duration]) => start <= window.pasted && window.pasted <= start + duration;
     const longest = (tasks) => Math.max(0, ...tasks.map(([, duration]) => duration));
     return {
-      paste: longest(tasks.filter(isPaste)),
-      other: longest(tasks.filter((task) => !isPaste(task))),
+      paste: longest(window.tasks.filter(isPaste)),
+      other: longest(window.tasks.filter((task) => !isPaste(task))),
     };
   });
 }
@@ -84,7 +84,8 @@ async function ofEmptyPage(t, started, ids) {
 
 // Pastes the IDs into a page with `hash`, and returns its statistics as text.
 async function pasted(t, started, hash, ids) {
-  const empty = await ofEmptyPage(t, started, ids);
+  // What the browser takes for the clipboard differs from time to time.
+  const empty = Math.max(await ofEmptyPage(t, started, ids), await ofEmptyPage(t, started, ids));
   const page = await openPage(t, started, { hash });
   await copyThem(page, ids);
   await page.getByRole('textbox', { name: 'IDs' }).focus();
@@ -139,7 +140,10 @@ test('a million dropped IDs', async (t) => {
     })()`);
   const file = `transfer.items.add(new File([${OF_FIVE_NODES}], 'ids.txt'));`;
   // Beside the box it is not read, and the browser does not leave the page for it.
-  assert.deepEqual(await drop('h1', "transfer.items.add(new File(['1'], 'ids.txt'));"), [true, true]);
+  assert.deepEqual(await drop('h1', "transfer.items.add(new File(['1'], 'ids.txt'));"), [
+    true,
+    true,
+  ]);
   assert.equal(await page.getByRole('table', { name: 'Statistics' }).count(), 0);
   assert.deepEqual(await drop('.drop', file), [true, true]);
   await page.getByText('1,000,000 IDs read').waitFor();
@@ -147,7 +151,7 @@ test('a million dropped IDs', async (t) => {
   assert.match(await statistics.innerText(), /Nodes\s+5\b/);
   // Text is read, too, and stands in the field.
   await drop('.drop', "transfer.setData('text/plain', '2124904305097330688');");
-  await page.getByText('1 IDs read').waitFor();
+  await page.getByText('1 ID read').waitFor();
   const field = page.getByRole('textbox', { name: 'IDs' });
   assert.equal(await field.inputValue(), '2124904305097330688');
   // Into other fields it goes as everywhere.
@@ -192,21 +196,18 @@ test('what is no ID is said', async (t) => {
 test('nodes and times beyond what can be shown', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many&layout=baidu' });
-  const ids = Array.from({ length: 70_000 }, (_, node) => (2n ** 35n) + (BigInt(node) << 13n));
+  const ids = Array.from({ length: 70_000 }, (_, node) => 2n ** 35n + (BigInt(node) << 13n));
   await ofFile(page, ids.join('\n'));
   await page.getByText('70,000 IDs read').waitFor();
   const statistics = page.getByRole('table', { name: 'Statistics' });
-  assert.match(
-    await statistics.innerText(),
-    /Nodes\s+at least 65,536; 4,464 IDs are of others/,
-  );
+  assert.match(await statistics.innerText(), /Nodes\s+at least 65,536; 4,464 IDs are of others/);
   await page.getByRole('heading', { name: 'The 24 nodes with most IDs' }).waitFor();
   // The dates of JavaScript end in the year 275,760.
   await page.getByRole('combobox', { name: 'Layout' }).fill('t53.n10@0/1s');
   const id = (8_700_000_000_000n << 10n).toString();
   await page.getByRole('textbox', { name: 'IDs' }).fill(id);
   await page.getByRole('button', { name: 'Read these' }).click();
-  await page.getByText('1 IDs read').waitFor();
+  await page.getByText('1 ID read').waitFor();
   assert.match(await statistics.innerText(), /From\s+\+?27\d{4}-/);
   const hint = await page.locator('#layout-hint').innerText();
   assert.match(hint, /until \+?\d{5,}-\d\d-\d\d$/);

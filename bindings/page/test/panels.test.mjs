@@ -52,6 +52,52 @@ test('the panels', async (t) => {
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
   });
 
+  await t.test('the address is changed after the last key', async (t) => {
+    const page = await openPage(t, started);
+    await page.evaluate(() => {
+      const replace = History.prototype.replaceState;
+      window.replaced = 0;
+      History.prototype.replaceState = function (...given) {
+        window.replaced += 1;
+        // Safari refuses more than 100 in 30 s.
+        if (window.replaced > 1) throw new DOMException('too many', 'SecurityError');
+        replace.apply(this, given);
+      };
+    });
+    const field = page.getByRole('textbox', { name: 'ID', exact: true });
+    await field.pressSequentially('910499571847892992', { delay: 10 });
+    // What it says does not wait for the address.
+    await page.getByText('2017-09-20T13:43:08.849Z').waitFor();
+    await page.waitForURL(/id=910499571847892992/);
+    assert.equal(await page.evaluate('window.replaced'), 1);
+    await field.fill('910499571847892993');
+    await page.waitForFunction(() => window.replaced === 2);
+    await page.getByText('910499571847892993').first().waitFor();
+  });
+
+  await t.test('copying without the clipboard of secure pages', async (t) => {
+    const page = await openPage(t, started, { hash: '#id=910499571847892992' });
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('button', { name: 'Copy base62' }).click();
+    const status = (text) => page.getByRole('status').filter({ hasText: text }).waitFor();
+    await status('Copied base62.');
+    // What was focused is so again.
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Copied base62');
+    const [, text] = /base62\s+(\w+)/.exec(
+      await page.getByRole('table', { name: 'Text forms' }).innerText(),
+    );
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('');
+    await page.getByRole('textbox', { name: 'ID', exact: true }).press('Control+V');
+    assert.equal(await page.getByRole('textbox', { name: 'ID', exact: true }).inputValue(), text);
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('1');
+    await page.evaluate(() => {
+      document.execCommand = () => false;
+    });
+    await page.getByRole('button', { name: 'Copy base58' }).click();
+    await status('The browser did not copy base58');
+    await page.getByRole('button', { name: 'Not copied base58' }).waitFor();
+  });
+
   await t.test('which system', async (t) => {
     const page = await openPage(t, started);
     await panel(page, 'Which system?');
@@ -64,6 +110,34 @@ test('the panels', async (t) => {
     assert.equal(await page.getByRole('combobox', { name: 'Layout' }).inputValue(), 'discord');
     await field.fill('no');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
+    assert.equal(await fits.count(), 0);
+    await field.fill(' ');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'FLAKEID_INVALID_ID' })
+      .waitFor({ state: 'hidden' });
+    // Of very many, the first ones are looked at, and fewer are in the address.
+    const ids = Array.from(
+      { length: 200_000 },
+      (_, at) => 175928847299117063n + (BigInt(at) << 22n),
+    );
+    await page.evaluate((text) => navigator.clipboard.writeText(text), ids.join('\n'));
+    await field.press('Control+V');
+    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await fits.getByRole('row', { name: /discord/ }).waitFor();
+    assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
+    await page.waitForURL(({ hash }) => {
+      const inAddress = new URLSearchParams(hash.slice(1)).get('ids') ?? '';
+      return inAddress.split('\n').length === 100;
+    });
+    // Another panel and back: all are still there.
+    await panel(page, 'Layout');
+    await panel(page, 'Which system?');
+    assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
+    await field.fill(ids.slice(0, 1001).join('\n'));
+    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await field.fill('175928847299117063');
+    await page.getByText('Only the first 1,000 IDs').waitFor({ state: 'hidden' });
   });
 
   await t.test('layouts', async (t) => {
@@ -88,9 +162,9 @@ test('the panels', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=layout' });
     const choice = page.getByRole('combobox', { name: 'Layout' });
     const descriptor = page.locator('code');
-    const presets = await page.locator('#presets option').evaluateAll((options) =>
-      options.map((option) => [option.value, option.textContent]),
-    );
+    const presets = await page
+      .locator('#presets option')
+      .evaluateAll((options) => options.map((option) => [option.value, option.textContent]));
     assert.equal(presets.length, 13);
     const own = 't33.c2.n10.s10.r8@1577836800000/10ms';
     for (const [name, wanted] of [...presets, [own, own]]) {
@@ -135,14 +209,18 @@ test('the panels', async (t) => {
     await refusal('is after to 2026-01-31');
     assert.equal(await sql.count(), 0);
     await page.getByLabel('To', { exact: true }).fill('2100-01-01');
-    await page.getByText(/^Warning: to 2100-01-01T00:00:00Z is not before the layout's end/).waitFor();
+    await page
+      .getByText(/^Warning: to 2100-01-01T00:00:00Z is not before the layout's end/)
+      .waitFor();
     await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
     await page.getByLabel('To', { exact: true }).fill('2090-01-01');
     await page.getByText(/^Warning: \d+ is above 2\^63/).waitFor();
     await page.getByLabel('To', { exact: true }).fill('');
     await page.getByLabel('From').fill('2026');
     await page.getByText(/^Warning: from 2026 was read as Unix milliseconds/).waitFor();
-    await page.getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/).waitFor();
+    await page
+      .getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/)
+      .waitFor();
     // Nothing but the name of a column comes into the SQL, also from a link.
     for (const [column, isName] of [
       ['orders."order id"', true],
@@ -181,7 +259,22 @@ test('the panels', async (t) => {
     await page.getByLabel('Key').fill('a ffeeddccbbaa99887766554433221100');
     await page.getByRole('button', { name: 'Open it' }).click();
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
-    assert.ok(!page.url().includes(key.slice(2)), 'the key is in the address');
+    // A keyring after a rotation: the last key seals, and what the first one sealed still opens.
+    const [first, second] = [
+      '000102030405060708090a0b0c0d0e0f',
+      '00112233445566778899aabbccddeeff',
+    ];
+    await page.getByLabel('Key').fill(`a ${first}\nb ${second}\n`);
+    await page.getByLabel('Public ID', { exact: true }).fill('usr_aX57mtt4yXEM');
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.locator('output', { hasText: '1050118621198921728' }).waitFor();
+    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.locator('output', { hasText: /^usr_b/ }).waitFor();
+    assert.equal(await page.getByLabel('Key').getAttribute('autocomplete'), 'off');
+    // Longer than the pause after which the address is changed.
+    await page.waitForTimeout(500);
+    for (const text of [key.slice(2), first, second])
+      assert.ok(!page.url().includes(text), 'the key is in the address');
   });
 
   await t.test('IDs made here', async (t) => {
