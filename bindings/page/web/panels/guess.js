@@ -75,7 +75,7 @@ function shown(guesses, page) {
     if (behind > 0)
       remark = guess.likely
         ? `${grouped(behind)} bits less likely`
-        : `unlikely: ${grouped(Math.round(behind))} bits`;
+        : `unlikely: ${grouped(Math.round(behind))} bits, most for the ${guess.weakness}`;
     const time = guess.first === guess.last ? guess.first : `${guess.first} to ${guess.last}`;
     return [guess.layout, mono(time), remark, use];
   });

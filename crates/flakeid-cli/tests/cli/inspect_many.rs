@@ -21,12 +21,18 @@ fn a_guess_says_which_preset_and_why_not_others() {
     assert_eq!(presets.len(), 13, "one line for every preset");
     assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
     assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
+    // What is possible but unlikely says which part speaks most against it.
+    let weakness =
+        |name| presets.iter().find(|it| it["layout"] == name).unwrap()["weakness"].clone();
+    assert_eq!(weakness("discord"), "node");
+    assert_eq!((weakness("twitter"), weakness("sonyflake")), (().into(), ().into()));
     let sonyflake = presets.iter().find(|preset| preset["layout"] == "sonyflake").unwrap();
     let reason = sonyflake["reason"].as_str().unwrap();
     assert!(reason.ends_with("in the future"), "{reason}");
     let drawn = run_of(&["--pretty"]);
     assert!(drawn.text().starts_with("This ID can be of twitter.\n"), "{}", drawn.text());
     assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be of 2034-"));
+    assert!(drawn.text().contains(" bits, most for the node\n"), "{}", drawn.text());
 }
 
 #[test]

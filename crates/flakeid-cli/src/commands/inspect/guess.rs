@@ -59,7 +59,11 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         let remark = match behind {
             0.0 => "likeliest".to_owned(),
             _ if likely => format!("{behind:.1} bits less likely"),
-            _ => format!("unlikely: {behind:.0} bits"),
+            _ => {
+                let most = GuessJson::weakness(guess, guesses)
+                    .map_or_else(String::new, |aspect| format!(", most for the {aspect}"));
+                format!("unlikely: {behind:.0} bits{most}")
+            }
         };
         let mut cells = vec![guess.name.to_owned()];
         let (first, last) = GuessJson::times(guess, ids);
