@@ -37,7 +37,7 @@ pub struct Many {
 #[derive(Serialize)]
 struct Figures {
     #[serde(flatten)]
-    figures: FiguresJson,
+    of_all: FiguresJson,
     nodes: TopNodes,
     #[serde(flatten)]
     bars: Bars,
@@ -87,7 +87,7 @@ impl Many {
         }
         let repeats = if ended { self.statistics.repeats() } else { None };
         json(&Figures {
-            figures: FiguresJson::new(&self.statistics, &self.layout, repeats),
+            of_all: FiguresJson::new(&self.statistics, &self.layout, repeats),
             nodes: TopNodes::new(&self.statistics, MOST_NODES),
             bars: Bars::new(&self.statistics, &self.layout, MOST_BARS),
         })

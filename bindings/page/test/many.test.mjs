@@ -56,7 +56,8 @@ const watch = (page) =>
 async function blocked(page) {
   await page.waitForTimeout(REPORTED_MS);
   return page.evaluate(() => {
-    const isPaste = ([start, duration]) => start <= window.pasted && window.pasted <= start + duration;
+    const isPaste = ([start, duration]) =>
+      start <= window.pasted && window.pasted <= start + duration;
     const longest = (tasks) => Math.max(0, ...tasks.map(([, duration]) => duration));
     return {
       paste: longest(window.tasks.filter(isPaste)),
