@@ -8,6 +8,9 @@ import { openBrowser, openPage } from './harness.mjs';
 const COUNT = 1_000_000;
 const FIRST_FIGURES_MS = 2000;
 const BLOCKED_MS = 100;
+const ATTEMPTS = 3;
+// Of what the worker says at a time: a page that is told of every node has to read and sort them again and again.
+const MOST_CHARACTERS = 20_000;
 // Browsers report a long task some time after its end.
 const REPORTED_MS = 500;
 
@@ -83,11 +86,21 @@ async function ofEmptyPage(t, started, ids) {
   return (await blocked(page)).paste;
 }
 
-// Pastes the IDs into a page with `hash`, and returns its statistics as text.
-async function pasted(t, started, hash, ids) {
+// Pastes the IDs into a page with `hash`. Returns its statistics as text, and what took too long.
+async function pasteOnce(t, started, hash, ids) {
   // What the browser takes for the clipboard differs from time to time.
   const empty = Math.max(await ofEmptyPage(t, started, ids), await ofEmptyPage(t, started, ids));
   const page = await openPage(t, started, { hash });
+  await page.evaluate(() => {
+    window.lengths = [];
+    const listen = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (type, listener) {
+      listen.call(this, type, (event) => {
+        window.lengths.push(event.data.figures.length);
+        listener(event);
+      });
+    };
+  });
   await copyThem(page, ids);
   await page.getByRole('textbox', { name: 'IDs' }).focus();
   await watch(page);
@@ -97,17 +110,34 @@ async function pasted(t, started, hash, ids) {
   await page.getByText('1,000,000 IDs read').waitFor();
   const all = await page.evaluate('performance.now() - window.begun');
   const { paste, other } = await blocked(page);
+  const most = await page.evaluate('Math.max(...window.lengths)');
+  assert.ok(most > 0 && most <= MOST_CHARACTERS, `the worker said ${most} characters at a time`);
   const ms = (value) => `${Math.round(value)} ms`;
   console.log(
     `a million pasted IDs: first figures after ${ms(first)}, all after ${ms(all)}; the paste took ${ms(paste)}, and `
       + `${ms(empty)} on a page that only takes the text; the longest other task was ${ms(other)}`,
   );
-  assert.ok(first <= FIRST_FIGURES_MS, `first figures after ${first} ms`);
-  assert.ok(other <= BLOCKED_MS, `blocked for ${other} ms`);
   // On a slow machine the browser alone takes longer than that for the clipboard.
-  const most = Math.max(BLOCKED_MS, 2 * empty);
-  assert.ok(paste <= most, `blocked for ${paste} ms by the paste, ${most} allowed`);
-  return page.getByRole('table', { name: 'Statistics' }).innerText();
+  const allowed = Math.max(BLOCKED_MS, 2 * empty);
+  const late = [
+    first > FIRST_FIGURES_MS && `first figures after ${ms(first)}`,
+    other > BLOCKED_MS && `blocked for ${ms(other)}`,
+    paste > allowed && `blocked for ${ms(paste)} by the paste, ${ms(allowed)} allowed`,
+  ].filter(Boolean);
+  const text = await page.getByRole('table', { name: 'Statistics' }).innerText();
+  await page.context().close();
+  return { text, late };
+}
+
+// A machine with other work to do stops the page, too; a page that blocks does so every time.
+async function pasted(t, started, hash, ids) {
+  const all = [];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const { text, late } = await pasteOnce(t, started, hash, ids);
+    if (late.length === 0) return text;
+    all.push(...late);
+  }
+  return assert.fail(all.join('; '));
 }
 
 test('a million pasted IDs', async (t) => {
