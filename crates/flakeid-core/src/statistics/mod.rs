@@ -1,6 +1,7 @@
 //! Many IDs at once: whose they are, when they were made, and whether anything is wrong with them.
 
 mod history;
+mod kept;
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -8,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::{Error, Id, Layout};
 use history::History;
+use kept::Kept;
 
 /// What is known of many IDs after one look at each.
 ///
@@ -89,46 +91,6 @@ impl Nodes {
                     *others += 1;
                 }
             }
-        }
-    }
-}
-
-/// The IDs themselves, unless there are more than the limit.
-#[derive(Clone, Debug)]
-struct Kept {
-    ids: Vec<u64>,
-    /// For so many IDs there is room.
-    room: usize,
-    most: usize,
-    /// Whether there were more than `most`; then none are kept.
-    too_many: bool,
-}
-
-impl Kept {
-    const fn new(most: usize) -> Self {
-        Self { ids: Vec::new(), room: 0, most, too_many: false }
-    }
-
-    #[inline]
-    fn add(&mut self, id: u64) {
-        if self.ids.len() == self.room {
-            self.make_room();
-        }
-        if !self.too_many {
-            self.ids.push(id);
-        }
-    }
-
-    /// Twice as much, but never more than the limit: a `Vec` by itself reserves up to twice that.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) {
-        if self.room == self.most {
-            self.too_many = true;
-            self.ids = Vec::new();
-        } else {
-            self.room = (2 * self.room).max(1 << 10).min(self.most);
-            self.ids.reserve_exact(self.room - self.ids.len());
         }
     }
 }
@@ -289,12 +251,7 @@ impl Statistics {
         if self.ascending {
             return Some(0);
         }
-        if self.kept.too_many {
-            return None;
-        }
-        // In this order nothing can be found out about IDs that are added now; they are sorted anew.
-        self.kept.ids.sort_unstable();
-        Some(self.kept.ids.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
+        self.kept.repeats()
     }
 }
 
@@ -382,13 +339,13 @@ mod tests {
         add(&mut statistics, 1_000);
         add(&mut statistics, 2_000);
         assert_eq!(statistics.repeats(), Some(1_000));
-        assert_eq!(statistics.kept.ids.capacity(), MOST, "no more room than for the limit");
+        assert_eq!(statistics.kept.capacity(), MOST, "no more room than for the limit");
         add(&mut statistics, 1);
         assert_eq!(statistics.repeats(), None);
-        assert_eq!(statistics.kept.ids.capacity(), 0, "freed");
+        assert_eq!(statistics.kept.capacity(), 0, "freed");
         add(&mut statistics, 5_000);
         assert_eq!((statistics.repeats(), statistics.count()), (None, 8_001));
-        assert_eq!(statistics.kept.ids.capacity(), 0);
+        assert_eq!(statistics.kept.capacity(), 0);
         // In order, no repeats are possible, however many there are.
         let mut statistics = new();
         add(&mut statistics, 10_000);
