@@ -1,9 +1,8 @@
 //! IDs as they are typed, and the form in which they are written.
 
-use std::borrow::Cow;
-
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout, TextForm};
+use flakeid_json::without_prefix;
 
 use crate::failure::Failure;
 
@@ -53,19 +52,6 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
         let hint = hint(&error, text, form);
         Failure::Refused { error, hint }
     })
-}
-
-/// `0x` makes it a hexadecimal number, whose leading zeros may be missing. Only of decimal and
-/// hexadecimal digits: in base32 and base62 an ID may begin with these two.
-fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    match (digits, form) {
-        (Some(digits), TextForm::Decimal | TextForm::Hex) => {
-            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            (if is_number { format!("{digits:0>16}").into() } else { digits.into() }, TextForm::Hex)
-        }
-        _ => (text.into(), form),
-    }
 }
 
 /// The allowed range, unless the error has named it, and what else the text may be.
