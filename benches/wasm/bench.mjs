@@ -192,6 +192,11 @@ const figures = rows.map((row) => {
   };
 });
 
+console.log(
+  '\nThe bound writes eight numbers a turn. The module is compiled for size, because it is downloaded, and '
+    + 'writes one: that is most of what `fill` takes more. Neither has vectors, which not every browser has that '
+    + 'flakeid-wasm is for.',
+);
 console.log('\n## Targets\n\n| target | at most | here | |\n|---|---:|---:|---|');
 const targets = [
   ['N5', '`nextId` / `Date.now()`', 1.2, ratio(nextId, now)],
