@@ -75,7 +75,7 @@ fn here(options: &Options) -> Result<Measured, Box<dyn Error>> {
         }
         let looked = start.elapsed();
         let repeats = statistics.repeats();
-        measured.push(ids.len(), looked, start.elapsed() - looked);
+        measured.push(ids.len(), looked, start.elapsed().saturating_sub(looked));
         check(source, repeats)?;
     }
     measured.mib = (largest()? - before) / 1024.0;

@@ -71,13 +71,13 @@ impl Source {
             Self::Interleaved | Self::Baidu => NODES,
         };
         let first = layout.parts_at(START)?;
-        let unit_ms = layout.unit_ms().cast_signed();
+        let tick_length = layout.unit_ms().cast_signed();
         let in_a_tick = nodes * (layout.max_sequence() + 1);
         let unique = count as u64 - self.repeats().min(count as u64);
         let id = |number: u64| {
             let (node, sequence) = (number % nodes, number / nodes % (layout.max_sequence() + 1));
             let ticks = number / in_a_tick;
-            let unix_ms = first.unix_ms + ticks.cast_signed() * unit_ms;
+            let unix_ms = first.unix_ms + ticks.cast_signed() * tick_length;
             let (tick, datacenter, worker) = (first.tick + ticks, None, None);
             layout.pack(&Parts { tick, unix_ms, node, datacenter, worker, sequence, ..first })
         };
