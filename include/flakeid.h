@@ -1235,6 +1235,15 @@ flakeid_status flakeid_cached_open(const struct flakeid_generator *generator,
 flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
+ * The next ID of the ring, if it has one to hand out: never waits, never begins with another node,
+ * and counts no refusal. For callers that may not wait, or that have something to do before they
+ * call flakeid_cached_take() or flakeid_cached_next(), which say why there is none. Any thread.
+ *
+ * FLAKEID_RING_EMPTY, whatever the reason; FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_cached_poll(const struct flakeid_cached *cached, uint64_t *id);
+
+/**
  * The next ID of the ring; waits for a refill, asleep, at most the generator's max_wait_ms. Any
  * thread.
  *

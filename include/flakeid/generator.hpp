@@ -166,6 +166,12 @@ public:
 
     // Without waiting: FLAKEID_RING_EMPTY if there is none.
     std::uint64_t take() const { return detail::value<std::uint64_t>(flakeid_cached_take, get()); }
+    // What is at hand, if anything is: never waits, counts no refusal, throws nothing.
+    std::optional<std::uint64_t> poll() const noexcept {
+        std::uint64_t id = 0;
+        return flakeid_cached_poll(get(), &id) == FLAKEID_OK ? std::optional<std::uint64_t>(id)
+                                                             : std::nullopt;
+    }
     // Waits for a refill, at most the generator's max_wait.
     std::uint64_t next_id() const {
         return detail::value<std::uint64_t>(flakeid_cached_next, get());

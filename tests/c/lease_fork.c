@@ -14,13 +14,33 @@ static void fill(flakeid_generator *generator, uint64_t *ids) {
     CHECK(count == COUNT, "a full array");
 }
 
+/* What may not wait begins no ring, neither without a lease nor with one; what may does. */
+static void poll(flakeid_cached *ring, flakeid_generator *parents, uint64_t *ids) {
+    uint64_t id = 42;
+    flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
+    flakeid_ring_stats before = FLAKEID_RING_STATS_INIT, after = FLAKEID_RING_STATS_INIT;
+    EXPECT(FLAKEID_OK, flakeid_cached_stats(ring, &before));
+    EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
+    EXPECT(FLAKEID_OK, flakeid_generator_lease(parents, &lease));
+    CHECK(lease.grants == 0 && lease.fence == 0, "a lease for a poll");
+    fill(parents, ids);
+    EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
+    EXPECT(FLAKEID_OK, flakeid_cached_stats(ring, &after));
+    CHECK(id == 42 && after.size == before.size, "a ring for a poll");
+    CHECK(after.rejected_take == before.rejected_take, "a poll is no refusal");
+    EXPECT(FLAKEID_OK, flakeid_cached_next(ring, &id));
+    CHECK(node_of(id) == node_of(ids[0]), "the ring of the child's node");
+    EXPECT(FLAKEID_OK, flakeid_cached_poll(ring, &id));
+    flakeid_cached_free(ring);
+}
+
 /* Makes IDs and tells the parent. */
-static void in_child(flakeid_generator *parents, int pipe_end) {
+static void in_child(flakeid_generator *parents, flakeid_cached *ring, int pipe_end) {
     uint64_t ids[COUNT];
     flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
     EXPECT(FLAKEID_OK, flakeid_generator_lease(parents, &lease));
     CHECK(lease.grants == 0 && lease.fence == 0, "no lease yet");
-    fill(parents, ids);
+    poll(ring, parents, ids);
     EXPECT(FLAKEID_OK, flakeid_generator_lease(parents, &lease));
     CHECK(lease.grants == 1, "a lease of its own");
     CHECK(write(pipe_end, ids, sizeof ids) == (ssize_t)sizeof ids, "the pipe");
@@ -47,6 +67,7 @@ int main(void) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *generator = NULL, *other = NULL;
     uint64_t ids[COUNT], childs[COUNT], again[COUNT];
+    flakeid_cached *ring = NULL;
     int turn;
     size_t at;
     make_store();
@@ -55,6 +76,7 @@ int main(void) {
     config.last_node = 1; /* enough only if each child gives its node back */
     config.max_wait_ms = 20000;
     EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &generator));
+    EXPECT(FLAKEID_OK, flakeid_cached_open(generator, NULL, &ring));
     fill(generator, ids);
     for (turn = 0; turn < CHILDREN; turn++) {
         int ends[2];
@@ -64,7 +86,7 @@ int main(void) {
         CHECK(child >= 0, "fork");
         if (child == 0) {
             close(ends[0]);
-            in_child(generator, ends[1]);
+            in_child(generator, ring, ends[1]);
         }
         close(ends[1]);
         in_parent(child, ends[0], childs);
@@ -80,6 +102,7 @@ int main(void) {
     config.max_wait_ms = 0;
     EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &other));
     flakeid_generator_free(other);
+    flakeid_cached_free(ring);
     flakeid_generator_free(generator);
     remove_store();
     puts("lease_fork: passed");

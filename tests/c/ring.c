@@ -167,6 +167,8 @@ static void bounds(flakeid_manual_clock *clock) {
         last = id;
     }
     id = 42;
+    EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
+    CHECK(told.takes == 0 && stats_of(ring).rejected_take == 0, "a poll is no refusal");
     EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_take(ring, &id));
     CHECK(id == 42 && flakeid_retry_after_ms() >= 0, "outputs");
     CHECK(told.takes == 1 && told.take == FLAKEID_RING_EMPTY, "the handler");
@@ -284,6 +286,7 @@ static void refusals(void) {
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_open(NULL, NULL, &ring));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_open(generator, NULL, NULL));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_take(NULL, &id));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_poll(NULL, &id));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_next(NULL, &id));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_stats(NULL, &stats));
     config.layout = "t41.c2.n10.s10@1288834974657/1ms";
@@ -294,6 +297,7 @@ static void refusals(void) {
     flakeid_generator_free(clocked);
     ring = over(generator, NULL);
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_take(ring, NULL));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_poll(ring, NULL));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_next(ring, NULL));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_stats(ring, NULL));
     stats.struct_size = 4;
@@ -326,6 +330,7 @@ static void leased(size_t n) {
     EXPECT(FLAKEID_CLOSED, flakeid_cached_next(ring, &id));
     EXPECT(FLAKEID_CLOSED, flakeid_cached_take(ring, &id));
     CHECK(id == 42, "outputs");
+    EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
     flakeid_cached_free(ring);
     remove_store();
 }

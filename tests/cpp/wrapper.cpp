@@ -294,6 +294,7 @@ void rings() {
         check(last < id, "the order");
         last = id;
     }
+    check(!ring.poll().has_value(), "a poll of an empty ring");
     thrown([&] { ring.take(); }, FLAKEID_RING_EMPTY);
     check(takes == std::vector<flakeid_status>{FLAKEID_RING_EMPTY}, "a take that was rejected");
     clock.advance(milliseconds(10));

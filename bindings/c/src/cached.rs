@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 
-use flakeid_core::{Error, RingOptions};
+use flakeid_core::{Error, ErrorKind, RingOptions};
 use flakeid_lease::AnyCachedGenerator;
 
 use crate::border::{self, Sized32, given};
@@ -198,6 +198,28 @@ pub extern "C" fn flakeid_cached_take(
         id.write(cached.0.take()?.to_u64());
         Ok(())
     })
+}
+
+/// The next ID of the ring, if it has one to hand out: never waits, never begins with another node,
+/// and counts no refusal. For callers that may not wait, or that have something to do before they
+/// call flakeid_cached_take() or flakeid_cached_next(), which say why there is none. Any thread.
+///
+/// FLAKEID_RING_EMPTY, whatever the reason; FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_cached_poll(
+    cached: Option<&CachedHandle>,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (cached, id) = (given(cached, "cached")?, given(id, "id")?);
+        id.write(cached.0.poll().ok_or_else(nothing_at_hand)?.to_u64());
+        Ok(())
+    })
+}
+
+#[cold]
+fn nothing_at_hand() -> Error {
+    Error::new(ErrorKind::RingEmpty, "the ring has no ID at hand", None)
 }
 
 /// The next ID of the ring; waits for a refill, asleep, at most the generator's max_wait_ms. Any

@@ -24,6 +24,7 @@ public final class Main {
         Vectors.run(vectors);
         Schedules.run(vectors);
         Refusals.run();
+        Rings.run();
         Leases.run();
         Json.run();
         Frameworks.run();

@@ -365,16 +365,16 @@ NATIVE(jlong, cachedNext)(ENV, jlong cached) {
     return (jlong)id;
 }
 
-/* As next_or_none. */
-static int64_t take_or_none(int64_t cached) {
+/* As next_or_none. Taking may begin a new ring of a lease, which waits, so this polls. */
+static int64_t poll_or_none(int64_t cached) {
     uint64_t id = 0;
-    flakeid_status status = flakeid_cached_take(HANDLE(flakeid_cached, cached), &id);
+    flakeid_status status = flakeid_cached_poll(HANDLE(flakeid_cached, cached), &id);
     return status == FLAKEID_OK ? (int64_t)id : -1;
 }
 
-NATIVE(jlong, takeAddress)(ENV) {
+NATIVE(jlong, pollAddress)(ENV) {
     (void)env, (void)class;
-    return (jlong)(intptr_t)take_or_none;
+    return (jlong)(intptr_t)poll_or_none;
 }
 
 NATIVE(jlongArray, cachedStats)(ENV, jlong cached) {

@@ -76,7 +76,7 @@ public final class CachedGenerator implements AutoCloseable {
             throw new IllegalStateException("this ring was closed");
         }
         try {
-            long id = Foreign.take(handle);
+            long id = Foreign.poll(handle);
             return id == Foreign.NONE ? Native.cachedNext(handle) : id;
         } finally {
             Reference.reachabilityFence(this);

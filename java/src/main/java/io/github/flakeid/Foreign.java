@@ -18,7 +18,7 @@ final class Foreign {
     static final long NONE = -1;
 
     private static final MethodHandle NEXT = critical(Native.nextAddress());
-    private static final MethodHandle TAKE = critical(Native.takeAddress());
+    private static final MethodHandle POLL = critical(Native.pollAddress());
 
     private Foreign() {}
 
@@ -35,12 +35,12 @@ final class Foreign {
     }
 
     /** An ID of a ring, or {@link #NONE}. */
-    static long take(long cached) {
-        if (TAKE == null) {
+    static long poll(long cached) {
+        if (POLL == null) {
             return NONE;
         }
         try {
-            return (long) TAKE.invokeExact(cached);
+            return (long) POLL.invokeExact(cached);
         } catch (Throwable why) {
             throw unexpected(why);
         }

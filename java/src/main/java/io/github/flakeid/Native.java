@@ -156,7 +156,7 @@ final class Native {
     static native long cachedNext(long cached);
 
     /** For {@link Foreign}, the address of what takes an ID of a ring, or {@link Foreign#NONE}. */
-    static native long takeAddress();
+    static native long pollAddress();
 
     static native long[] cachedStats(long cached);
 
