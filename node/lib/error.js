@@ -7,7 +7,8 @@ const BRAND = Symbol.for('flakeid.FlakeIdError');
 // Every error of the library but wrong types, which are built-in TypeErrors.
 class FlakeIdError extends Error {
   static [Symbol.hasInstance](value) {
-    if (this !== FlakeIdError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    // biome-ignore lint/complexity/noThisInStatic: in a subclass this is the subclass.
+    if (this !== FlakeIdError) return super[Symbol.hasInstance](value);
     return typeof value === 'object' && value !== null && value[BRAND] === true;
   }
 

@@ -9,11 +9,8 @@ use std::process::{Command, Stdio};
 use flakeid_core::Statistics;
 
 use crate::report::{Figure, Kind, Section, Target};
-use process::Measured;
+use process::{COMMAND, Measured};
 use source::Source;
-
-/// What reads lines of text: built by `cargo xtask bench`, which says here where it is.
-const COMMAND: &str = "FLAKEID_COMMAND";
 
 /// Of the IDs that are kept to find those that come again, as [`Statistics::MOST_KEPT`] says.
 const MOST_MIB: f64 = (Statistics::MOST_KEPT * size_of::<u64>() / (1 << 20)) as f64;

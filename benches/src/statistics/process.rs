@@ -11,11 +11,13 @@ use clap::Args;
 use flakeid_core::{Id, Statistics};
 use serde::{Deserialize, Serialize};
 
-use super::COMMAND;
 use super::source::Source;
 use crate::clock;
 use crate::resources::resident;
 use crate::sample::Samples;
+
+/// What reads lines of text: built by `cargo xtask bench`, which says here where it is.
+pub(crate) const COMMAND: &str = "FLAKEID_COMMAND";
 
 /// The options of the process.
 #[derive(Args)]
