@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -244,6 +244,36 @@ test('an extension for Prisma', async () => {
   assert.deepEqual(prisma.createdBetween(DAY), { gte: BigInt(BOUNDS[0]), lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween({ before: DAY.before }), { lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween(), {});
+});
+
+// The vectors are where the checkout is; this file is copied elsewhere.
+const vectors = (name) =>
+  JSON.parse(readFileSync(`${process.env.FLAKEID_ROOT}/tests/vectors/${name}.json`, 'utf8'));
+
+test('every type agrees with the vectors', () => {
+  const { ids, rejected_ids } = vectors('layouts');
+  assert.equal(ids.length > 300 && rejected_ids.length > 50, true);
+  const { transformer } = typeorm.flakeId();
+  const column = pgTable('orders', { id: drizzle.flakeId() }).id;
+  for (const { layout, id: digits } of ids) {
+    const id = BigInt(digits);
+    const form = new IdText({ layout });
+    assert.equal(form.write(id), digits);
+    assert.equal(form.read(digits), id);
+    assert.equal(flakeId({ layout }).parse(digits), id);
+    assert.equal(z.encode(flakeId({ layout }), id), digits);
+    if (id < 2n ** 63n) {
+      assert.equal(transformer.from(transformer.to(id)), id);
+      assert.equal(column.mapFromDriverValue(column.mapToDriverValue(id)), id);
+    } else {
+      assert.throws(() => transformer.to(id), /does not fit a signed column/);
+      assert.throws(() => column.mapToDriverValue(id), /does not fit a signed column/);
+    }
+  }
+  for (const { layout, id } of rejected_ids) {
+    assert.throws(() => new IdText({ layout }).read(id), invalid, `${layout} ${id}`);
+    assert.equal(flakeId({ layout }).safeParse(id).success, false);
+  }
 });
 
 test('rows of a time, by both versions of TypeORM', async () => {
