@@ -1260,6 +1260,16 @@ flakeid_status flakeid_cached_stats(const struct flakeid_cached *cached,
                                     struct flakeid_ring_stats *stats);
 
 /**
+ * Ends the ring without freeing it, for programs that do not know which calls of other threads are
+ * under way: calls that begin later are FLAKEID_CLOSED, and so are those that wait. IDs that are left
+ * in it are never issued; its generator goes on. Ends the ring's thread as flakeid_cached_free() does,
+ * which has still to be called and frees the memory. Nothing the second time. Any thread.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_cached_close(const struct flakeid_cached *cached);
+
+/**
  * Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends the
  * ring's thread and waits for it, and so for a call of on_rejected_put that is under way; no call
  * follows. IDs that are left in the ring are never issued.

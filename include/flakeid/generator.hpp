@@ -181,6 +181,8 @@ public:
         detail::check(flakeid_cached_stats(get(), &stats));
         return stats;
     }
+    // Ends the ring while other threads may be taking from it: they are FLAKEID_CLOSED from then on.
+    void close() const { detail::check(flakeid_cached_close(get())); }
     const flakeid_cached *get() const noexcept { return handle_.get(); }
 
 private:

@@ -335,6 +335,45 @@ static void leased(size_t n) {
     remove_store();
 }
 
+static void *until_closed(void *argument) {
+    const flakeid_cached *ring = argument;
+    uint64_t id = 0, last = 0;
+    flakeid_status status;
+    while ((status = flakeid_cached_next(ring, &id)) == FLAKEID_OK) {
+        CHECK(last < id, "the order");
+        last = id;
+    }
+    EXPECT(FLAKEID_CLOSED, status);
+    return NULL;
+}
+
+/* While others take; the generator goes on. */
+static void closed_ring(void) {
+    flakeid_generator *generator = built(with_node(6));
+    flakeid_cached *ring = over(generator, NULL);
+    pthread_t takers[THREADS];
+    uint64_t id = 0;
+    int index;
+    for (index = 0; index < THREADS; index++) {
+        CHECK(pthread_create(takers + index, NULL, until_closed, ring) == 0, "a thread");
+    }
+    EXPECT(FLAKEID_OK, flakeid_cached_next(ring, &id));
+    EXPECT(FLAKEID_OK, flakeid_cached_close(ring));
+    for (index = 0; index < THREADS; index++) {
+        CHECK(pthread_join(takers[index], NULL) == 0, "a thread");
+    }
+    id = 42;
+    EXPECT(FLAKEID_OK, flakeid_cached_close(ring));
+    EXPECT(FLAKEID_CLOSED, flakeid_cached_take(ring, &id));
+    EXPECT(FLAKEID_CLOSED, flakeid_cached_next(ring, &id));
+    EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
+    CHECK(id == 42 && stats_of(ring).size == 0, "outputs");
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_close(NULL));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    flakeid_cached_free(ring);
+    flakeid_generator_free(generator);
+}
+
 int main(int count, char **arguments) {
     flakeid_manual_clock *clock = NULL;
     flakeid_generator *generator;
@@ -354,6 +393,7 @@ int main(int count, char **arguments) {
     flakeid_manual_clock_free(clock);
     bad_options();
     refusals();
+    closed_ring();
     leased(n / 10 + 1);
     return 0;
 }

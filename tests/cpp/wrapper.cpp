@@ -306,6 +306,8 @@ void rings() {
     thrown([&] { ring.next_id(); }, FLAKEID_LEASE_EXPIRED);
     ring = cached_generator(flakeid::generator(flakeid::options().node(6)));
     check(ring.next_id() < ring.next_id() && ring.stats().taken == 2, "another ring");
+    ring.close();
+    thrown([&] { ring.next_id(); }, FLAKEID_CLOSED);
     thrown([&] { cached_generator(generator, ring_options().boost_power(21)); },
            FLAKEID_FIELD_OUT_OF_RANGE);
     thrown([&] { cached_generator(generator, ring_options().max_age(milliseconds(1))); },

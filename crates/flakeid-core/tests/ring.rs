@@ -70,6 +70,44 @@ fn four_threads_take_distinct_and_rising_ids() {
 }
 
 #[test]
+fn what_a_closed_ring_holds_is_never_issued() {
+    let (_clock, generator) = small(Overflow::Borrow, 3);
+    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
+    let taken = cached.take().unwrap();
+    assert_eq!(cached.stats().size, 15);
+    cached.close();
+    cached.close();
+    assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(cached.next_id().unwrap_err().kind(), ErrorKind::Closed);
+    let stats = cached.stats();
+    assert_eq!((stats.taken, stats.size, stats.dropped_stale, stats.rejected_take), (1, 0, 0, 0));
+    let next = cached.generator().try_next_id();
+    assert!(next.is_err() || next.unwrap() > taken, "the generator goes on above the ring's IDs");
+}
+
+/// The thread tells the handler, which may not wait for the thread.
+#[test]
+fn a_handler_may_close_its_ring() {
+    let (clock, generator) = small(Overflow::Wait, 0);
+    let fence = START + 1_000_000;
+    let ring = Arc::new(std::sync::OnceLock::<CachedGenerator>::new());
+    let handle = Arc::downgrade(&ring);
+    let options = RingOptions::new().on_rejected_put(move |_| {
+        if let Some(ring) = handle.upgrade() {
+            ring.get().unwrap().close();
+        }
+    });
+    ring.set(CachedGenerator::with(generator, options).unwrap()).unwrap();
+    clock.set(clock_at(ring.get().unwrap(), fence + 1));
+    let ring = ring.get().unwrap();
+    eventually("the end", || ring.next_id().is_err_and(|e| e.kind() == ErrorKind::Closed));
+}
+
+fn clock_at(cached: &CachedGenerator, tick: u64) -> i64 {
+    cached.generator().layout().epoch() + tick as i64
+}
+
+#[test]
 fn a_full_tick_is_waited_for() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let cached = CachedGenerator::with(

@@ -37,12 +37,7 @@ final class Leases {
             }
             check(ring.stats().taken() == 1000, "as many as were taken: " + ring.stats());
         }
-        try {
-            ring.nextId();
-            check(false, "a ring that was closed");
-        } catch (IllegalStateException closed) {
-            check(closed.getMessage().contains("closed"), "a reason");
-        }
+        Refusals.refused("FLAKEID_CLOSED", ring::nextId);
         return Math.max(ours, rings);
     }
 
@@ -65,6 +60,7 @@ final class Leases {
             }
         }
         Refusals.refused("FLAKEID_INVALID_OPTION", () -> Generator.lease(url).namespace("no such").open());
+        Events.run(url);
         List<Path> files;
         try (Stream<Path> listed = Files.list(folder)) {
             files = listed.toList();

@@ -4,6 +4,7 @@ import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.LongStream;
 
 /** The Java library: the shared vectors, bad input, JSON, and many IDs from several threads. */
 public final class Main {
@@ -28,6 +30,8 @@ public final class Main {
         Leases.run();
         Json.run();
         Frameworks.run();
+        nodes();
+        streams();
         closing();
         forgetting();
         threads(Integer.parseInt(arguments[1]));
@@ -37,6 +41,34 @@ public final class Main {
         if (!condition) {
             throw new AssertionError(what);
         }
+    }
+
+    /** One node, a few and as many as the layout has. */
+    private static void nodes() {
+        for (int count : new int[] {1, 2, 64, 128, 1024}) {
+            long[] nodes = LongStream.range(0, count).map(index -> 1023 - index).toArray();
+            // A node is in one set only, so each set has an ID space of its own.
+            Generator generator = Generator.builder().epoch(Instant.ofEpochMilli(count)).nodes(nodes).build();
+            Arrays.sort(nodes);
+            check(Arrays.equals(generator.nodes(), nodes) && generator.node() == nodes[0], count + " nodes");
+            generator.close();
+        }
+    }
+
+    /** A stream makes its IDs when they are asked for, each once, and ends with the generator. */
+    private static void streams() {
+        Generator generator = Generator.of(901);
+        long before = generator.nextId();
+        LongStream unused = generator.ids();
+        long[] ids = generator.ids().limit(RUN).toArray();
+        check(ids.length == RUN && ids[0] > before, "after what was made before");
+        for (int index = 1; index < ids.length; index++) {
+            check(ids[index - 1] < ids[index], "the order");
+        }
+        check(generator.ids().parallel().limit(RUN).distinct().count() == RUN, "an ID twice");
+        check(unused.findFirst().orElseThrow() > ids[RUN - 1], "an ID made before it was asked for");
+        generator.close();
+        Refusals.refused("FLAKEID_CLOSED", () -> generator.ids().findFirst());
     }
 
     /** Threads that make IDs while the generator is closed are told so, and nothing crashes. */

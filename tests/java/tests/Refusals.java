@@ -61,7 +61,7 @@ final class Refusals {
         FlakeidException field =
                 refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().datacenter(32).worker(0).build());
         check(field.field().orElseThrow().equals("datacenter"), "the field");
-        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().maxWait(Duration.ofMillis(-1)));
+        durations();
         refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> Generator.lease("sqlite://x").nodeCount(0));
         builder().node(700).maxWait(Duration.ofSeconds(Long.MAX_VALUE)).build().close();
         String[] none = {"", "TWITTER", "twitter ", "twitter\0", "\ud800", "x".repeat(100_000)};
@@ -71,6 +71,30 @@ final class Refusals {
         }
         refused("FLAKEID_HORIZON_REACHED", () -> builder().layout("baidu").node(1).build());
         refused("FLAKEID_INVALID_OPTION", () -> Generator.lease("nowhere://").open());
+    }
+
+    /** Neither less than nothing nor a part of a millisecond, which would silently become nothing. */
+    private static void durations() {
+        Duration[] wrong = {
+            Duration.ofMillis(-1), Duration.ofNanos(1), Duration.ofNanos(1_500_000), Duration.ofSeconds(Long.MIN_VALUE)
+        };
+        for (Duration value : wrong) {
+            bad("max_wait", value, () -> builder().maxWait(value));
+            bad("max_ahead", value, () -> builder().maxAhead(value));
+            bad("max_wait", value, () -> Generator.lease("sqlite://x").maxWait(value));
+            bad("window", value, () -> Generator.lease("sqlite://x").window(value));
+            bad("ttl", value, () -> Generator.lease("sqlite://x").ttl(value));
+            Generator generator = builder().node(701).build();
+            bad("max_age", value, () -> generator.cachedBuilder().maxAge(value));
+            bad("refill_interval", value, () -> generator.cachedBuilder().refillInterval(value));
+        }
+    }
+
+    private static void bad(String field, Duration value, Runnable call) {
+        FlakeidException failure = refused("FLAKEID_FIELD_OUT_OF_RANGE", call);
+        check(failure.field().orElseThrow().equals(field), failure.getMessage());
+        String message = field + " " + value + " is out of range: must be a whole number of milliseconds from 0 to 2^63 - 1";
+        check(failure.getMessage().equals(message), failure.getMessage());
     }
 
     private static void texts() {

@@ -1,12 +1,22 @@
 package tests;
 
 import io.github.flakeid.CachedGenerator;
+import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
 import io.github.flakeid.ManualClock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
-/** Rings of IDs made beforehand: what is counted. */
+/** Rings of IDs made beforehand: what is counted, and their end. */
 final class Rings {
     private static final int TICK = 4096;
 
@@ -20,6 +30,67 @@ final class Rings {
 
     static void run() throws Exception {
         counted();
+        closed();
+        closing();
+    }
+
+    /** How many threads of the library this process has that refill rings. */
+    private static long refillers() throws IOException {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+            return threads.filter(Rings::refills).count();
+        }
+    }
+
+    private static boolean refills(Path thread) {
+        try {
+            return Files.readString(thread.resolve("comm")).equals("flakeid-ring\n");
+        } catch (IOException ended) {
+            return false;
+        }
+    }
+
+    /** The thread ends at once, not when the garbage collector finds the ring. */
+    private static void closed() throws IOException, InterruptedException {
+        Generator generator = Generator.of(21);
+        long others = refillers();
+        CachedGenerator ring = generator.cached();
+        long last = ring.nextId();
+        // A thread gives itself its name.
+        while (refillers() == others) {
+            Thread.sleep(1);
+        }
+        ring.close();
+        ring.close();
+        check(refillers() == others, "its thread goes on");
+        Refusals.refused("FLAKEID_CLOSED", ring::nextId);
+        check(ring.stats().taken() == 1 && ring.stats().size() == 0, "what is left: " + ring.stats());
+        check(ring.stats().rejectedTake() == 0, "the end is no refusal: " + ring.stats());
+        check(generator.nextId() > last, "the generator goes on");
+    }
+
+    /** Threads that take from a ring while it is closed are told so, and nothing crashes. */
+    private static void closing() throws Exception {
+        Generator generator = Generator.of(22);
+        ExecutorService pool = Executors.newFixedThreadPool(2);
+        for (int round = 0; round < 20; round++) {
+            CachedGenerator ring = generator.cached();
+            List<Future<FlakeidException>> ends = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                ends.add(pool.submit(() -> Refusals.refused("FLAKEID_CLOSED", () -> takeForEver(ring))));
+            }
+            ring.nextId();
+            ring.close();
+            for (Future<FlakeidException> end : ends) {
+                end.get();
+            }
+        }
+        pool.shutdown();
+    }
+
+    private static void takeForEver(CachedGenerator ring) {
+        while (true) {
+            ring.nextId();
+        }
     }
 
     /** A call that gets no ID is one refusal, by whichever way Java calls the library. */

@@ -1,5 +1,6 @@
 package tests;
 
+import io.github.flakeid.Codes;
 import io.github.flakeid.Layout;
 import io.github.flakeid.Parts;
 import io.github.flakeid.PublicIds;
@@ -7,20 +8,36 @@ import io.github.flakeid.TextForm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
-/** The shared vectors of text, layouts and public IDs. */
+/** The shared vectors of errors, text, layouts and public IDs. */
 final class Vectors {
     private Vectors() {}
 
     static void run(Path folder) throws IOException {
+        errors(Row.load(folder, "errors"));
         text(Row.load(folder, "text"));
         Row layouts = Row.load(folder, "layouts");
         presets(layouts);
         ids(layouts);
         rejected(layouts);
         publicIds(Row.load(folder, "keyed"));
+    }
+
+    private static void errors(Row file) {
+        List<Row> rows = new ArrayList<>(file.rows("errors"));
+        rows.addAll(file.rows("c_only"));
+        for (Row row : rows) {
+            row.same(Codes.thrown((int) row.number("c")).code(), row.text("code"));
+        }
+        long known =
+                IntStream.rangeClosed(-1000, 1000)
+                        .filter(status -> !Codes.thrown(status).code().equals("FLAKEID_UNKNOWN_STATUS"))
+                        .count();
+        file.same(known, 1 + rows.size());
     }
 
     private static void text(Row file) {

@@ -47,7 +47,7 @@ pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
         .args(&["-shared", "-s", "-o", &files::shown(&native.join("libflakeid_jni.so"))?])
         .args(&[&format!("-I{}", include.display()), &format!("-I{}/linux", include.display())])
         .args(&[&format!("-I{}", library.prefix.join("include").display())])
-        .args(&["java/src/main/c/flakeid_jni.c"])
+        .args(&["java/src/main/c/flakeid_jni.c", "java/src/main/c/flakeid_events.c"])
         .args(&[&files::shown(&library.lib().join("libflakeid.a"))?])
         .args(&["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lm", "-lpthread", "-ldl"])
         .run()?;

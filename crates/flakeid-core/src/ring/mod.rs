@@ -16,6 +16,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -49,11 +50,11 @@ use refill::{Refiller, Shared};
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 ///
-/// The thread ends when the `CachedGenerator` is dropped, which waits for it.
+/// The thread ends when the `CachedGenerator` is closed or dropped, which waits for it.
 pub struct CachedGenerator {
     shared: Arc<Shared>,
-    /// There until it is dropped.
-    refiller: Option<JoinHandle<()>>,
+    /// There until it is closed. A forked child never locks it.
+    refiller: Mutex<Option<JoinHandle<()>>>,
     waker: thread::Thread,
 }
 
@@ -110,7 +111,7 @@ impl CachedGenerator {
                 Error::invalid_option("ring", &format!("no thread to refill it: {error}"))
             })?;
         let waker = refiller.thread().clone();
-        Ok(Self { shared, refiller: Some(refiller), waker })
+        Ok(Self { shared, refiller: Mutex::new(Some(refiller)), waker })
     }
 
     /// The next ID of the ring. Never waits and takes no lock.
@@ -244,15 +245,35 @@ impl CachedGenerator {
     pub fn stats(&self) -> RingStats {
         let stock = &self.shared.stock;
         // First: what was dropped has left the ring, so it is part of what has gone.
-        let dropped_stale = stock.dropped_stale();
+        let (dropped_stale, dropped_at_end) = (stock.dropped_stale(), stock.dropped_at_end());
         RingStats {
             size: stock.buffer.len(),
-            taken: stock.buffer.gone().saturating_sub(dropped_stale),
+            taken: stock.buffer.gone().saturating_sub(dropped_stale + dropped_at_end),
             dropped_stale,
             rejected_put: self.shared.rejected_put.load(Ordering::Relaxed),
             rejected_take: self.shared.rejected_take.load(Ordering::Relaxed),
             refills: self.shared.refills.load(Ordering::Relaxed),
         }
+    }
+
+    /// Ends the ring, for programs that do not know which calls of other threads are under way:
+    /// calls that begin later are [`Closed`](ErrorKind::Closed), and so are those that wait. IDs that
+    /// are left in it are never issued; the generator goes on. Waits for the ring's thread, except
+    /// in a handler that this thread calls. Nothing the second time, and in a forked child.
+    pub fn close(&self) {
+        if !self.generator().limit.is_ours() {
+            return;
+        }
+        self.shared.stock.stop();
+        self.waker.unpark();
+        // A thread cannot wait for itself, nor for the one that waits for it.
+        if self.waker.id() != thread::current().id() {
+            let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
+            // The thread catches panics itself, so there is none to pass on.
+            let _ended = refiller.take().map(JoinHandle::join);
+        }
+        // Nothing is put any more, so an empty ring stays empty.
+        self.shared.stock.drop_all();
     }
 
     /// The generator that makes the IDs: to extend its window, to retire it, for its counts.
@@ -264,19 +285,13 @@ impl CachedGenerator {
 
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
-        let Some(refiller) = self.refiller.take() else { return };
-        if !self.generator().limit.is_ours() {
-            // A forked child: the thread is the parent's, and so is everything it would free.
-            core::mem::forget(refiller);
-            return;
+        if self.generator().limit.is_ours() {
+            // A handler may have held the last reference.
+            return self.close();
         }
-        self.shared.stop();
-        self.waker.unpark();
-        // A handler may have held the last reference, and a thread cannot wait for itself.
-        if self.waker.id() != thread::current().id() {
-            // The thread catches panics itself, so there is none to pass on.
-            let _ended = refiller.join();
-        }
+        // A forked child: the thread is the parent's, and so is everything it would free.
+        let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
+        core::mem::forget(refiller.take());
     }
 }
 

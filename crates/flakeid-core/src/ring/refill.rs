@@ -32,7 +32,6 @@ pub(super) struct Shared {
     pub(super) handlers: Handlers,
     /// 1 from the moment a taker asks for a refill until the thread begins with it.
     asked: AtomicU64,
-    stopped: AtomicU64,
     /// What stopped the last refill, other than a full tick. Only threads that wait look at it.
     obstacle: Mutex<Option<Error>>,
     refilled: Condvar,
@@ -48,7 +47,6 @@ impl Shared {
             limits,
             handlers,
             asked: AtomicU64::new(0),
-            stopped: AtomicU64::new(0),
             obstacle: Mutex::new(None),
             refilled: Condvar::new(),
             rejected_put: AtomicU64::new(0),
@@ -66,14 +64,6 @@ impl Shared {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {
             refiller.unpark();
         }
-    }
-
-    pub(super) fn stop(&self) {
-        self.stopped.store(1, Ordering::Release);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire) == 1
     }
 
     /// Held by those who look at the ring before they wait, and by the thread when it announces
@@ -130,7 +120,7 @@ impl Refiller {
     }
 
     pub(super) fn run(mut self) {
-        while !self.shared.is_stopped() {
+        while !self.shared.stock.is_stopped() {
             // Handlers and clocks are the user's. IDs of a portion that was cut short are lost, not
             // repeated: the tail was not moved.
             let next = catch_unwind(AssertUnwindSafe(|| self.round()));
@@ -163,7 +153,7 @@ impl Refiller {
         if !self.filling {
             return Next::Idle;
         }
-        while !shared.is_stopped() {
+        while !shared.stock.is_stopped() {
             match shared.stock.put(&mut self.producer) {
                 Ok(0) => {
                     self.filling = false;
@@ -214,7 +204,7 @@ impl Refiller {
     /// Sleeps even if somebody asks, but not if the generator ends.
     fn sleep(&self, duration: Duration) {
         let until = Instant::now() + duration;
-        while !self.shared.is_stopped() {
+        while !self.shared.stock.is_stopped() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;

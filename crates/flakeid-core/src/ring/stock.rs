@@ -6,13 +6,16 @@ use core::time::Duration;
 use super::buffer::{Buffer, Producer};
 use super::freshness::{Freshness, Reading, Verdict};
 use crate::sync::{AtomicU64, Ordering, back_off};
-use crate::{Error, Generator, Id};
+use crate::{Error, ErrorKind, Generator, Id};
 
 pub(super) struct Stock {
     pub(super) generator: Arc<Generator>,
     pub(super) buffer: Buffer,
     freshness: Freshness,
     dropped_stale: AtomicU64,
+    dropped_at_end: AtomicU64,
+    /// 1 once nothing is put any more, because the ring is being closed.
+    stopped: AtomicU64,
 }
 
 /// An ID, and how many are left.
@@ -32,7 +35,9 @@ impl Stock {
     ) -> (Self, Producer) {
         let (buffer, producer) = Buffer::new(capacity);
         let freshness = Freshness::new(&generator, max_age);
-        let stock = Self { generator, buffer, freshness, dropped_stale: AtomicU64::new(0) };
+        let zero = || AtomicU64::new(0);
+        let (dropped_stale, dropped_at_end, stopped) = (zero(), zero(), zero());
+        let stock = Self { generator, buffer, freshness, dropped_stale, dropped_at_end, stopped };
         (stock, producer)
     }
 
@@ -82,6 +87,9 @@ impl Stock {
 
     #[cold]
     fn empty(&self) -> Error {
+        if self.is_stopped() {
+            return Error::new(ErrorKind::Closed, "the ring was closed", None);
+        }
         Error::ring_empty(Duration::from_millis(self.generator.layout().unit_ms()))
     }
 
@@ -125,5 +133,26 @@ impl Stock {
 
     pub(super) fn dropped_stale(&self) -> u64 {
         self.dropped_stale.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopped.store(1, Ordering::Release);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire) == 1
+    }
+
+    /// Empties a ring into which nothing is put any more. So takers need not look whether it was
+    /// stopped as long as there is something to take.
+    pub(super) fn drop_all(&self) {
+        while let Some(front) = self.buffer.front() {
+            let dropped = self.buffer.skip(&front, |_| true);
+            self.dropped_at_end.fetch_add(dropped.unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn dropped_at_end(&self) -> u64 {
+        self.dropped_at_end.load(Ordering::Relaxed)
     }
 }

@@ -68,6 +68,12 @@ impl AnyCachedGenerator {
         either!(self, it => it.next_id_within(max_wait))
     }
 
+    /// Ends the ring, as [`CachedGenerator::close`] or [`LeasedCachedGenerator::close`]: calls that
+    /// begin later are [`Closed`](flakeid_core::ErrorKind::Closed). The generator goes on.
+    pub fn close(&self) {
+        either!(self, it => it.close());
+    }
+
     /// How many IDs the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
@@ -123,6 +129,35 @@ mod tests {
                 assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
             }
             assert_eq!(ring.poll(), None);
+        }
+    }
+
+    #[test]
+    fn it_can_be_closed_while_others_take_from_it() {
+        for generator in both() {
+            let ring = AnyCachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            std::thread::scope(|scope| {
+                let takers = [(); 2].map(|()| {
+                    scope.spawn(|| {
+                        let refused =
+                            std::iter::repeat_with(|| ring.next_id()).find_map(Result::err);
+                        refused.unwrap().kind()
+                    })
+                });
+                ring.next_id().unwrap();
+                ring.close();
+                for taker in takers {
+                    assert_eq!(taker.join().unwrap(), ErrorKind::Closed);
+                }
+            });
+            ring.close();
+            let refused = ring.stats().rejected_take;
+            for refused in [ring.next_id(), ring.take()] {
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
+            }
+            assert_eq!((ring.poll(), ring.stats().size), (None, 0), "{ring:?}");
+            assert_eq!(ring.stats().rejected_take, refused, "the end is no refusal");
+            generator.next_id().unwrap();
         }
     }
 

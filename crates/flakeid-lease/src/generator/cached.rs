@@ -1,8 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Error, Generator, Id, RingOptions, RingStats};
+use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions, RingStats};
 
 use super::LeasedGenerator;
 use crate::chain::Chain;
@@ -28,6 +29,7 @@ pub struct LeasedCachedGenerator {
     /// The present tenure's ring. Older ones stay where they are, without their threads, because
     /// other threads may be looking at them; tenures are few.
     rings: Chain<CachedGenerator>,
+    closed: AtomicBool,
 }
 
 impl LeasedCachedGenerator {
@@ -47,7 +49,8 @@ impl LeasedCachedGenerator {
         leased: impl Into<Arc<LeasedGenerator>>,
         options: RingOptions,
     ) -> Result<Self, Error> {
-        let cached = Self { leased: leased.into(), options, rings: Chain::new() };
+        let (rings, closed) = (Chain::new(), AtomicBool::new(false));
+        let cached = Self { leased: leased.into(), options, rings, closed };
         cached.recover(LeasedGenerator::ended(), cached.leased.max_wait(), &mut |_, _| Ok(()))?;
         Ok(cached)
     }
@@ -116,6 +119,15 @@ impl LeasedCachedGenerator {
         sum
     }
 
+    /// Ends the ring, as [`CachedGenerator::close`]; the generator goes on. In a forked child it ends
+    /// the child's ring.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        // Either this thread sees a ring that is begun meanwhile, or its beginner sees the flag.
+        fence(Ordering::SeqCst);
+        self.rings.iter().for_each(CachedGenerator::close);
+    }
+
     /// The generator that makes the IDs. Once it is closed, so is this.
     #[must_use]
     pub const fn generator(&self) -> &Arc<LeasedGenerator> {
@@ -125,8 +137,14 @@ impl LeasedCachedGenerator {
     /// The present ring. It may outlive this one's user, because others share the lease.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
-        let ring = self.rings.newest().filter(|_| !self.leased.is_closed());
+        let is_closed = || self.leased.is_closed() || self.is_closed();
+        let ring = self.rings.newest().filter(|_| !is_closed());
         ring.ok_or_else(LeasedGenerator::ended)
+    }
+
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// What stops a ring for good is the end of its generator, and there may be a newer one.
@@ -138,16 +156,35 @@ impl LeasedCachedGenerator {
         max_wait: Duration,
         retry: &mut dyn FnMut(&CachedGenerator, Duration) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.leased
-            .recover(error, max_wait, &mut |generator, left| retry(self.over(generator)?, left))
+        if self.is_closed() {
+            return Err(Self::closed());
+        }
+        let recovered = self.leased.recover(error, max_wait, &mut |generator, left| {
+            let tried = self.over(generator).and_then(|ring| retry(ring, left));
+            // Of a kind that no other node puts right, so that it is not waited for.
+            let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
+            if self.is_closed() { tried.map_err(ended) } else { tried }
+        });
+        if self.is_closed() { recovered.map_err(|_| Self::closed()) } else { recovered }
+    }
+
+    fn closed() -> Error {
+        Error::new(ErrorKind::Closed, "the ring was closed", None)
     }
 
     /// The ring over the tenure's generator, begun now if there is none yet.
     fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
-        self.rings.newest_or_push(
+        let ring = self.rings.newest_or_push(
             |ring| Arc::ptr_eq(ring.generator(), generator),
             || CachedGenerator::with(Arc::clone(generator), self.options.clone()),
-        )
+        )?;
+        fence(Ordering::SeqCst);
+        if self.is_closed() {
+            // Whoever closed this may have looked before there was this ring.
+            ring.close();
+            return Err(Self::closed());
+        }
+        Ok(ring)
     }
 }
 

@@ -4,6 +4,8 @@
  * It is one long file because it is one list: no function here calls another but the few helpers at the top.
  *
  * Texts come as UTF-8 with a NUL at the end, because JNI's own strings are in another encoding. */
+#include "flakeid_events.h"
+
 #include <flakeid.h>
 #include <jni.h>
 #include <stdlib.h>
@@ -136,7 +138,8 @@ NATIVE(jlong, generatorNew)(ENV, jbyteArray layout, jbyteArray clock_name, jlong
 }
 
 NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jbyteArray layout, jbyteArray namespace_name,
-                             jbyteArray name, jbyteArray clock_name, jint has, jlongArray numbers) {
+                             jbyteArray name, jbyteArray clock_name, jint has, jlongArray numbers,
+                             jlong listener) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *made = NULL;
     jlong n[15];
@@ -169,6 +172,10 @@ NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jbyteArray layout, jbyteArray 
     config.ttl_ms = (uint64_t)n[12];
     config.never_reuse = (int32_t)n[13];
     config.node_count = (uint32_t)n[14];
+    if (listener != 0) {
+        config.on_event = flakeid_jni_event;
+        config.user_data = HANDLE(void, listener);
+    }
     check(env, flakeid_generator_open(texts[0], &config, &made));
     for (index = 0; index < 5; index++) {
         free(texts[index]);
@@ -241,23 +248,35 @@ NATIVE(jint, fill)(ENV, jlong generator, jlongArray ids, jint from, jint to, jbo
     return filled;
 }
 
+NATIVE(jlong, node)(ENV, jlong generator) {
+    uint64_t node = 0;
+    (void)class;
+    check(env, flakeid_generator_node(HANDLE(flakeid_generator, generator), &node));
+    return (jlong)node;
+}
+
 NATIVE(jlongArray, nodes)(ENV, jlong generator) {
-    /* As many as any generator has: more are too many for one call of the library. */
-    const size_t most = 1 << 16;
-    uint64_t *nodes = malloc(most * sizeof *nodes);
-    size_t count = 0;
+    /* Most generators have one node, and nearly all have few. */
+    uint64_t few[64], *nodes = few;
+    size_t room = sizeof few / sizeof *few, count = 0;
     jlongArray made = NULL;
     flakeid_status status;
     (void)class;
-    if (nodes == NULL) {
-        abort();
+    while ((status = flakeid_generator_nodes(HANDLE(flakeid_generator, generator), nodes, room,
+                                             &count)) == FLAKEID_BUFFER_TOO_SMALL) {
+        room *= 4;
+        nodes = realloc(nodes == few ? NULL : nodes, room * sizeof *nodes);
+        if (nodes == NULL) {
+            abort();
+        }
     }
-    status = flakeid_generator_nodes(HANDLE(flakeid_generator, generator), nodes, most, &count);
     check(env, status);
     if (status == FLAKEID_OK && (made = (*env)->NewLongArray(env, (jsize)count)) != NULL) {
         (*env)->SetLongArrayRegion(env, made, 0, (jsize)count, (const jlong *)nodes);
     }
-    free(nodes);
+    if (nodes != few) {
+        free(nodes);
+    }
     return made;
 }
 
@@ -390,6 +409,11 @@ NATIVE(jlongArray, cachedStats)(ENV, jlong cached) {
         return longs(env, values, 7);
     }
     return NULL;
+}
+
+NATIVE(void, cachedClose)(ENV, jlong cached) {
+    (void)class;
+    check(env, flakeid_cached_close(HANDLE(flakeid_cached, cached)));
 }
 
 NATIVE(void, cachedFree)(ENV, jlong cached) {

@@ -8,7 +8,6 @@ public final class CachedGenerator implements AutoCloseable {
     private final long handle;
     /** The ring refers to the generator by itself; this keeps what the generator's owner does from freeing it first. */
     private final Generator generator;
-    private volatile boolean closed;
 
     private CachedGenerator(Generator generator, long handle) {
         this.generator = generator;
@@ -43,17 +42,17 @@ public final class CachedGenerator implements AutoCloseable {
             return this;
         }
 
-        /** Also refill this often; only when too few are left unless set. */
+        /** Also refill this often, at least 1 ms; only when too few are left unless set. */
         public Builder refillInterval(Duration interval) {
             has |= Native.HAS_REFILL_INTERVAL;
-            refillInterval = interval.toMillis();
+            refillInterval = Options.millis("refill_interval", interval);
             return this;
         }
 
         /** How old an ID may be when it is handed out: 1 s unless set, or two ticks. */
         public Builder maxAge(Duration age) {
             has |= Native.HAS_MAX_AGE;
-            maxAge = age.toMillis();
+            maxAge = Options.millis("max_age", age);
             return this;
         }
 
@@ -70,11 +69,12 @@ public final class CachedGenerator implements AutoCloseable {
         }
     }
 
-    /** The next ID, waiting for a refill if the ring is empty. */
+    /**
+     * The next ID, waiting for a refill if the ring is empty.
+     *
+     * @throws FlakeidException {@code FLAKEID_RING_EMPTY}, {@code FLAKEID_CLOSED}, and those of {@link Generator#nextId}
+     */
     public long nextId() {
-        if (closed) {
-            throw new IllegalStateException("this ring was closed");
-        }
         try {
             long id = Foreign.poll(handle);
             return id == Foreign.NONE ? Native.cachedNext(handle) : id;
@@ -118,9 +118,16 @@ public final class CachedGenerator implements AutoCloseable {
         return generator;
     }
 
-    /** Ends it. Its thread ends when nothing refers to it any more. */
+    /**
+     * Ends it and its thread: every later call is {@code FLAKEID_CLOSED}, and what it still held is never issued. The
+     * generator goes on. Memory is freed when nothing refers to it any more.
+     */
     @Override
     public void close() {
-        closed = true;
+        try {
+            Native.cachedClose(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 }

@@ -35,7 +35,10 @@ public final class FlakeidException extends RuntimeException {
 
     /** Of what never reaches the library. */
     static FlakeidException outOfRange(String field, Object value, Object least, Object most) {
-        String message = field + " " + value + " is out of range: must be from " + least + " to " + most;
+        return outOfRange(field, field + " " + value + " is out of range: must be from " + least + " to " + most);
+    }
+
+    static FlakeidException outOfRange(String field, String message) {
         return new FlakeidException(2, message, field, -1, -1, -1);
     }
 

@@ -14,11 +14,21 @@ import java.util.stream.LongStream;
  */
 public final class Generator implements AutoCloseable {
     private final long handle;
+    /** Who is told what happens to the lease, or null. */
+    private final LeaseEvents events;
 
-    Generator(long handle) {
+    Generator(long handle, LeaseEvents events) {
         this.handle = handle;
+        this.events = events;
         // Not by close(), which cannot know which calls of other threads are under way.
-        Native.freed(this, handle, Native::generatorFree);
+        Native.freed(this, handle, unused -> free(unused, events));
+    }
+
+    private static void free(long handle, LeaseEvents events) {
+        Native.generatorFree(handle);
+        if (events != null) {
+            events.free();
+        }
     }
 
     /** Starts a generator on a fixed node. No other process may use the node; with {@link #lease} the store sees to that. */
@@ -132,7 +142,11 @@ public final class Generator implements AutoCloseable {
 
     /** The node in the IDs; the smallest of several. */
     public long node() {
-        return nodes()[0];
+        try {
+            return Native.node(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /** All nodes in the IDs, in rising order. */
@@ -202,6 +216,9 @@ public final class Generator implements AutoCloseable {
             Native.generatorClose(handle);
         } finally {
             Reference.reachabilityFence(this);
+            if (events != null) {
+                events.close();
+            }
         }
     }
 

@@ -2,12 +2,14 @@ package io.github.flakeid;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /** The options of a generator whose node is leased from a store. */
 public final class LeaseBuilder extends Options<LeaseBuilder> {
     private final byte[] url;
     private byte[] namespace;
     private byte[] name;
+    private Consumer<LeaseEvent> observer;
 
     LeaseBuilder(String url) {
         this.url = Native.utf8(url);
@@ -60,6 +62,18 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
+     * A function that gets what happens to the lease, one event at a time, on a thread that is its own: it may take its time
+     * and close the generator. What it throws goes to the handler of uncaught exceptions, and the next event follows. {@link
+     * Generator#close} hands over what has happened until then, waiting for at most 1 s, and no call begins after it. A lease
+     * with a function is not shared with other generators. A generator that the function refers to is not freed until it is
+     * closed.
+     */
+    public LeaseBuilder onEvent(Consumer<LeaseEvent> observer) {
+        this.observer = Objects.requireNonNull(observer, "observer");
+        return this;
+    }
+
+    /**
      * Leases the node. Waits at most {@code maxWait} plus 2 s.
      *
      * @throws FlakeidException {@code FLAKEID_STORE_UNAVAILABLE}, {@code FLAKEID_STORE_REJECTED}, {@code
@@ -67,6 +81,16 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
      *     GeneratorBuilder#build}
      */
     public Generator open() {
-        return new Generator(Native.generatorOpen(url, layout, namespace, name, clockName, has, numbers));
+        LeaseEvents events = observer == null ? null : new LeaseEvents(observer);
+        long listener = events == null ? 0 : events.listener();
+        try {
+            return new Generator(
+                    Native.generatorOpen(url, layout, namespace, name, clockName, has, numbers, listener), events);
+        } catch (Throwable failure) {
+            if (events != null) {
+                events.free();
+            }
+            throw failure;
+        }
     }
 }

@@ -117,7 +117,18 @@ final class Native {
             byte[] layout, byte[] clockName, long clock, int has, long[] numbers, long[] nodes);
 
     static native long generatorOpen(
-            byte[] url, byte[] layout, byte[] namespace, byte[] name, byte[] clockName, int has, long[] numbers);
+            byte[] url,
+            byte[] layout,
+            byte[] namespace,
+            byte[] name,
+            byte[] clockName,
+            int has,
+            long[] numbers,
+            long listener);
+
+    static native long listenerNew(LeaseEvents events);
+
+    static native void listenerFree(long listener);
 
     static native void generatorClose(long generator);
 
@@ -131,6 +142,8 @@ final class Native {
     static native long nextAddress();
 
     static native int fill(long generator, long[] ids, int from, int to, boolean waits);
+
+    static native long node(long generator);
 
     static native long[] nodes(long generator);
 
@@ -159,6 +172,8 @@ final class Native {
     static native long pollAddress();
 
     static native long[] cachedStats(long cached);
+
+    static native void cachedClose(long cached);
 
     static native void cachedFree(long cached);
 

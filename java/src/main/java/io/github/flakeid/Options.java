@@ -6,6 +6,8 @@ import java.util.Objects;
 
 /** What the options of fixed and of leased generators have in common. */
 abstract class Options<B extends Options<B>> {
+    private static final int NANOS_PER_MS = 1_000_000;
+
     final long[] numbers = new long[15];
     int has;
     byte[] layout;
@@ -19,18 +21,21 @@ abstract class Options<B extends Options<B>> {
         return self();
     }
 
-    /** A length of time in whole milliseconds, which may not be negative. */
     B duration(int flag, int place, String name, Duration value) {
-        if (value.isNegative()) {
-            throw FlakeidException.outOfRange(name, value, Duration.ZERO, "2^63 - 1 ms");
+        return number(flag, place, millis(name, value));
+    }
+
+    /** A length of time as the library takes it. What is too long for a number is as good as for ever. */
+    static long millis(String name, Duration value) {
+        if (value.isNegative() || value.getNano() % NANOS_PER_MS != 0) {
+            String range = "must be a whole number of milliseconds from 0 to 2^63 - 1";
+            throw FlakeidException.outOfRange(name, name + " " + value + " is out of range: " + range);
         }
-        long ms;
         try {
-            ms = value.toMillis();
+            return value.toMillis();
         } catch (ArithmeticException tooLong) {
-            ms = Long.MAX_VALUE;
+            return Long.MAX_VALUE;
         }
-        return number(flag, place, ms);
     }
 
     /** The layout: Twitter's unless set. */
