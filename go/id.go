@@ -124,15 +124,18 @@ type Form int
 
 // The text forms. Base32, Base62 and Hex have a fixed length and sort as the IDs do.
 const (
-	Decimal Form = iota // 1 to 20 digits
-	Base32              // Crockford's, 13 digits
-	Base36              // 1 to 13 digits, lower case
-	Base58              // Bitcoin's alphabet, 1 to 11 digits
-	Base62              // 0-9A-Za-z, 11 digits
-	Hex                 // 16 digits, lower case
+	Decimal      Form = iota // 1 to 20 digits
+	Base32                   // Crockford's, 13 digits
+	Base36                   // 1 to 13 digits, lower case
+	Base58                   // Bitcoin's alphabet, 1 to 11 digits
+	Base62                   // 0-9A-Za-z, 11 digits
+	Hex                      // 16 digits, lower case
+	Base58Flickr             // Flickr's alphabet, 1 to 11 digits: what Base58 of bwmarrin/snowflake writes
+	Zbase32                  // z-base-32, 1 to 13 digits: what Base32 of bwmarrin/snowflake writes
 )
 
-var formNames = [...]string{"decimal", "base32", "base36", "base58", "base62", "hex"}
+var formNames = [...]string{"decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr",
+	"zbase32"}
 
 // String is the name of the form.
 func (f Form) String() string {
@@ -144,7 +147,7 @@ func (f Form) String() string {
 
 func (f Form) check() error {
 	if f < 0 || int(f) >= len(formNames) {
-		return refused(ErrInvalidOption, "", "form %d: must be one of flakeid.Decimal to flakeid.Hex", int(f))
+		return refused(ErrInvalidOption, "", "form %d: must be one of flakeid.Decimal to flakeid.Zbase32", int(f))
 	}
 	return nil
 }
@@ -159,7 +162,7 @@ func (f Form) Encode(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// Decode reads an ID. Of Base32, Base36 and Hex it takes either case. It is ErrInvalidID for any text
+// Decode reads an ID. Of Base32, Base36, Hex and Zbase32 it takes either case. It is ErrInvalidID for any text
 // that is not of this form.
 func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {

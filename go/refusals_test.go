@@ -152,7 +152,7 @@ func TestRefusedTexts(t *testing.T) {
 		_, err := flakeid.FromBytes(bytes)
 		code(t, flakeid.ErrInvalidID, err)
 	}
-	for _, form := range []flakeid.Form{-1, 6} {
+	for _, form := range []flakeid.Form{-1, 8} {
 		_, err = form.Encode(1)
 		code(t, flakeid.ErrInvalidOption, err)
 		_, err = form.Decode("1")

@@ -126,9 +126,11 @@ typedef flakeid_status (*decoder)(const char *, uint64_t *);
 
 /* The text forms, in the order of Go's constants. */
 static const encoder encoders[] = {flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
-                                   flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex};
+                                   flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
+                                   flakeid_to_base58_flickr, flakeid_to_zbase32};
 static const decoder decoders[] = {flakeid_from_decimal, flakeid_from_base32, flakeid_from_base36,
-                                   flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex};
+                                   flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex,
+                                   flakeid_from_base58_flickr, flakeid_from_zbase32};
 
 CALL(to_text, encoders[form], (int form, uint64_t id, char *buffer, size_t size), id, buffer, size)
 RESULT(result, from_text, decoders[form], (int form, const char *text), text, &made.value)

@@ -174,6 +174,7 @@ func TestErrors(t *testing.T) {
 
 var forms = []flakeid.Form{
 	flakeid.Decimal, flakeid.Base32, flakeid.Base36, flakeid.Base58, flakeid.Base62, flakeid.Hex,
+	flakeid.Base58Flickr, flakeid.Zbase32,
 }
 
 func TestText(t *testing.T) {

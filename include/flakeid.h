@@ -1506,6 +1506,40 @@ flakeid_status flakeid_to_hex(uint64_t id,
 flakeid_status flakeid_from_hex(const char *text, uint64_t *id);
 
 /**
+ * Writes the ID as 1 to 11 digits of base58 in Flickr's alphabet, as bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are
+ * always enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_base58_flickr(uint64_t id,
+                                        char *buffer,
+                                        size_t size);
+
+/**
+ * Reads base58 in Flickr's alphabet. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_base58_flickr(const char *text, uint64_t *id);
+
+/**
+ * Writes the ID as 1 to 13 digits of z-base-32, as Base32 of bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are always
+ * enough. Any thread.
+ *
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_zbase32(uint64_t id,
+                                  char *buffer,
+                                  size_t size);
+
+/**
+ * Reads z-base-32, either case. Any thread.
+ *
+ * FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_zbase32(const char *text, uint64_t *id);
+
+/**
  * Writes the ID as 8 bytes, the most significant first, so that they sort as the ID does. No NUL
  * follows. Any thread.
  *

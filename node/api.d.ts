@@ -333,6 +333,12 @@ export function toBase62(id: IdInput): string;
 export function fromBase62(text: string): bigint;
 export function toHex(id: IdInput): string;
 export function fromHex(text: string): bigint;
+/** Base58 in Flickr's alphabet, which is what `Base58` of Go's bwmarrin/snowflake writes. */
+export function toBase58Flickr(id: IdInput): string;
+export function fromBase58Flickr(text: string): bigint;
+/** z-base-32 of the number, which is what `Base32` of Go's bwmarrin/snowflake writes. */
+export function toZbase32(id: IdInput): string;
+export function fromZbase32(text: string): bigint;
 /** Eight bytes, the most significant first. */
 export function toBytes(id: IdInput): Uint8Array;
 export function fromBytes(bytes: Uint8Array): bigint;

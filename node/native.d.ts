@@ -219,7 +219,8 @@ export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: big
 
 /**
  * Takes the function that makes errors, and the array of two numbers through which the functions
- * of `bindDispatch` hand IDs over. The array must not be given to anybody else.
+ * of `bindDispatch` hand IDs over. The array must not be given to anybody else. Further calls in one
+ * environment replace the function, and must give the same array.
  */
 export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, mailbox: BigUint64Array): void
 

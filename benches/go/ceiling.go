@@ -60,6 +60,8 @@ func atTheCeiling(second time.Duration) []*ceiling {
 	generate := single(func() uint64 { return uint64(rival.Generate()) })
 	newLong := single(func() uint64 { return uint64(drifting.NewLong()) })
 	nextOfSony := single(func() uint64 { return must(sony.NextID()) })
+	sonyTwo := newSonyflakeTwo(12)
+	nextOfSonyTwo := single(func() uint64 { return uint64(must(sonyTwo.NextID())) })
 	const most = 4096e3
 	all := []*ceiling{
 		{label: "**flakeid** `NextID`", ours: true, goroutines: 1, most: most, fill: next(1)},
@@ -74,6 +76,8 @@ func atTheCeiling(second time.Duration) []*ceiling {
 		{label: "yitter `NewLong` (borrows from later ticks)", goroutines: 8, fill: newLong},
 		{label: "sonyflake 1 `NextID` (25,600 a second)", goroutines: 1, most: 25600, fill: nextOfSony},
 		{label: "sonyflake 1 `NextID` (25,600 a second)", goroutines: 8, most: 25600, fill: nextOfSony},
+		{label: "sonyflake 2 `NextID`", goroutines: 1, most: most, fill: nextOfSonyTwo},
+		{label: "sonyflake 2 `NextID`", goroutines: 8, most: most, fill: nextOfSonyTwo},
 	}
 	for _, row := range all {
 		row.measure(second)

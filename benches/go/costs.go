@@ -28,12 +28,12 @@ type row struct {
 
 // costs are the rows of what one ID costs, where no tick fills up.
 type costs struct {
-	floor, next, gated, buffered, batch, rival *row
-	others                                     []*row
+	floor, bound, next, gated, buffered, batch, rival *row
+	others                                            []*row
 }
 
 func (c *costs) all() []*row {
-	return append([]*row{c.floor, c.next, c.gated, c.buffered, c.batch, c.rival}, c.others...)
+	return append([]*row{c.floor, c.bound, c.next, c.gated, c.buffered, c.batch, c.rival}, c.others...)
 }
 
 var sink uint64
@@ -64,6 +64,7 @@ func newCosts(store string) *costs {
 	gated := wide(2, flakeid.WithClock("gated"))
 	c := &costs{
 		floor:    &row{table: one, label: "F: clock to ms, then one CAS", role: "floor", ids: 1, loop: floor()},
+		bound:    bound(),
 		next:     single("**flakeid** `NextID`", "ours", wide(1)),
 		gated:    single("**flakeid** `NextID`, `WithClock(\"gated\")`", "ours", gated),
 		buffered: buffered(wide(3)),
@@ -106,6 +107,15 @@ func floor() func(int) {
 		}
 		sink += uint64(last.Load())
 	}
+}
+
+func bound() *row {
+	label := "a call through cgo that reads the counter and swaps a word: the bound"
+	return &row{table: one, label: label, ids: 1, loop: func(calls int) {
+		for ; calls > 0; calls-- {
+			sink += counted()
+		}
+	}}
 }
 
 func buffered(generator *flakeid.Generator) *row {
@@ -177,10 +187,7 @@ func sonyflakeInTurn() *row {
 }
 
 func sonyflakeTwo() *row {
-	generator := must(sonyflake2.New(sonyflake2.Settings{
-		BitsSequence: 23, BitsMachineID: 3, TimeUnit: time.Millisecond,
-		MachineID: func() (int, error) { return 1, nil },
-	}))
+	generator := newSonyflakeTwo(23)
 	label := "sonyflake 2 `NextID`"
 	return &row{table: one, label: label, role: "rival", ids: 1, loop: func(calls int) {
 		for ; calls > 0; calls-- {
@@ -191,6 +198,14 @@ func sonyflakeTwo() *row {
 			sink += uint64(id)
 		}
 	}}
+}
+
+// newSonyflakeTwo has that many bits for the sequence, and ticks of a millisecond.
+func newSonyflakeTwo(sequence int) *sonyflake2.Sonyflake {
+	return must(sonyflake2.New(sonyflake2.Settings{
+		BitsSequence: sequence, BitsMachineID: 26 - sequence, TimeUnit: time.Millisecond,
+		MachineID: func() (int, error) { return 1, nil },
+	}))
 }
 
 func yitter() *row {

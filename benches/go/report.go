@@ -141,6 +141,7 @@ func (r report) targets() (targets []target) {
 	of := r.costs
 	atMost("G1", "`NextID` / bwmarrin", 1.3, ratio(of.next, of.rival))
 	atMost("G1", "`NextID` with `WithClock(\"gated\")` / bwmarrin", 1.3, ratio(of.gated, of.rival))
+	atMost("G1", "`NextID` / its bound, a call through cgo that does the least", 1.1, ratio(of.next, of.bound))
 	atMost("G2", "`Buffered` / bwmarrin", 0.3, ratio(of.buffered, of.rival))
 	atMost("G3", "`AppendIDs` of 256, ns an ID", 3, median(of.batch.samples))
 	for _, row := range r.ceilings {

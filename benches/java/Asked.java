@@ -24,6 +24,8 @@ record Asked(String label, boolean ours, int threads, double most, double idsPer
         long[] empty = new long[threads];
         Thread[] workers = new Thread[threads];
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        // From the beginning of a second, because that is the tick of one of the rivals.
+        Thread.sleep(1000 - System.currentTimeMillis() % 1000);
         long cpu = system.getProcessCpuTime();
         long start = System.nanoTime();
         long end = start + (long) (seconds * 1e9);

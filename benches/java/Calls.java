@@ -3,7 +3,7 @@ import com.sun.jna.Native;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
-/** Calls into C that do nothing. */
+/** Calls into C that do nothing, or the least that makes an exact ID. */
 final class Calls {
     private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
 
@@ -14,6 +14,9 @@ final class Calls {
     private Calls() {}
 
     static native long jni(long value);
+
+    /** Reads the processor's counter and swaps a word. */
+    static native long counted(long value);
 
     /** JNA with an interface, as its documentation begins. */
     interface Mapped extends Library {
@@ -35,7 +38,7 @@ final class Calls {
         return Native.load(LIBRARY.toString(), Mapped.class)::nothing;
     }
 
-    /** By the foreign-function interface, where this Java has it: {@code nothing} or {@code critical}. */
+    /** By the foreign-function interface, where this Java has it: {@code nothing}, {@code critical} or {@code counted}. */
     static LongUnaryOperator foreign(String kind) throws ReflectiveOperationException {
         return (LongUnaryOperator) Class.forName("Foreign").getMethod(kind).invoke(null);
     }

@@ -1,6 +1,6 @@
-//! The clocks the harness reads.
+//! The clocks the harness reads, and what else the system knows of processes.
 
-#![allow(unsafe_code)] // `clock_gettime`: std has no CPU clock, no coarse one, no bare milliseconds.
+#![allow(unsafe_code)] // `clock_gettime`: std has no CPU clock, no coarse one, no bare milliseconds; `getrusage`.
 
 use std::time::Duration;
 
@@ -51,6 +51,17 @@ pub(crate) fn process_cpu() -> Duration {
 /// background threads against every row that is measured after they have been started.
 pub(crate) fn thread_cpu() -> Duration {
     duration(read(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+/// The most resident memory that any process had that this one started and waited for.
+pub(crate) fn largest_child_kib() -> f64 {
+    // SAFETY: zeros are a valid `rusage`, which the call writes.
+    let used = unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used);
+        used
+    };
+    used.ru_maxrss as f64
 }
 
 fn duration(time: libc::timespec) -> Duration {

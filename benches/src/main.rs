@@ -18,6 +18,7 @@ mod rivals;
 mod sample;
 mod server;
 mod serving;
+mod statistics;
 mod subject;
 mod threads;
 mod uniqueness;
@@ -64,6 +65,9 @@ enum Part {
     /// Holders in the memory of a broker
     #[command(hide = true)]
     Holders(holders::Options),
+    /// Statistics of many IDs
+    #[command(hide = true)]
+    Statistics(statistics::process::Options),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,12 +98,14 @@ enum Table {
     Connections,
     /// The public form of IDs
     Public,
+    /// What is said of a hundred million IDs
+    Statistics,
 }
 
 /// Memory comes first, that of connections included, because what other tables have given back is used
 /// again. `threads` and `cost` come last, because ferroid's ticker is a background thread that never ends
 /// and would share the processors with whatever is measured after it.
-const ORDER: [Table; 13] = [
+const ORDER: [Table; 14] = [
     Table::Resources,
     Table::Connections,
     Table::Correctness,
@@ -111,6 +117,7 @@ const ORDER: [Table; 13] = [
     Table::Server,
     Table::Broker,
     Table::Holders,
+    Table::Statistics,
     Table::Threads,
     Table::Cost,
 ];
@@ -124,6 +131,7 @@ struct Effort {
     broker: renewals::Effort,
     holders: holders::Effort,
     connections: connections::Effort,
+    statistics: statistics::Effort,
     ids: usize,
     rival_ids: usize,
 }
@@ -161,6 +169,11 @@ impl Effort {
                 let renewing = Duration::from_secs(15);
                 connections::Effort { connections: [1_000, 10_000], renewing }
             },
+            statistics: if quick {
+                statistics::Effort { ids: 5_000_000, rounds: 1 }
+            } else {
+                statistics::Effort { ids: 100_000_000, rounds: 5 }
+            },
             ids: if quick { 500_000 } else { 10_000_000 },
             rival_ids: if quick { 100_000 } else { 2_000_000 },
         }
@@ -181,6 +194,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match &options.part {
         Some(Part::Members(options)) => return member_process::run(options),
         Some(Part::Holders(options)) => return holders::run(options),
+        Some(Part::Statistics(options)) => return statistics::process::run(options),
         None => {}
     }
     let effort = Effort::new(options.quick);
@@ -229,6 +243,7 @@ fn measure(table: Table, effort: &Effort) -> Result<Section, Box<dyn Error>> {
         Table::Broker => renewals::measure(effort.broker),
         Table::Holders => holders::measure(effort.holders),
         Table::Connections => connections::measure(effort.connections),
+        Table::Statistics => statistics::measure(effort.statistics),
         Table::Correctness => uniqueness::measure(effort.ids),
     }
 }

@@ -4,6 +4,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// How much to measure.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
@@ -12,7 +14,7 @@ pub(crate) struct Plan {
 }
 
 /// One figure of one row, once per round.
-#[derive(Clone)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Samples(Vec<f64>);
 
 impl Samples {
@@ -41,6 +43,11 @@ impl Samples {
 
     pub(crate) fn max(&self) -> f64 {
         self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Round by round, `self + other`.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
     }
 
     /// Round by round, `self / other`: noise that lasts longer than a round cancels.

@@ -73,12 +73,13 @@ private:
     std::string descriptor_;
 };
 
-enum class text_form { decimal, base32, base36, base58, base62, hex };
+enum class text_form { decimal, base32, base36, base58, base62, hex, base58_flickr, zbase32 };
 
 inline std::string to_text(text_form form, std::uint64_t id) {
     constexpr decltype(&flakeid_to_decimal) functions[] = {
         flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
         flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
+        flakeid_to_base58_flickr, flakeid_to_zbase32,
     };
     return detail::text<FLAKEID_TEXT_SIZE>(functions[static_cast<std::size_t>(form)], id);
 }
@@ -87,6 +88,7 @@ inline std::uint64_t from_text(text_form form, const std::string &text) {
     constexpr decltype(&flakeid_from_decimal) functions[] = {
         flakeid_from_decimal, flakeid_from_base32, flakeid_from_base36,
         flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex,
+        flakeid_from_base58_flickr, flakeid_from_zbase32,
     };
     const auto function = functions[static_cast<std::size_t>(form)];
     return detail::value<std::uint64_t>(function, detail::whole(text).c_str());

@@ -16,12 +16,13 @@ function flakeIds(generator, models) {
   function withId(model, row) {
     const field = Object.hasOwn(models, model) ? models[model] : undefined;
     if (field === undefined) return row;
-    return { ...row, [field]: BigInt(toColumn(row[field] ?? generator.nextId())) };
+    return { ...row, [field]: BigInt(toColumn(row?.[field] ?? generator.nextId())) };
   }
 
-  const one = async ({ model, args, query }) => query({ ...args, data: withId(model, args.data) });
+  // Where every other field is optional, `create` may be called without `data`.
+  const one = async ({ model, args, query }) => query({ ...args, data: withId(model, args?.data) });
   const many = async ({ model, args, query }) =>
-    query({ ...args, data: [args.data].flat().map((row) => withId(model, row)) });
+    query({ ...args, data: [args?.data ?? []].flat().map((row) => withId(model, row)) });
   // An ID is used up where the row is there already.
   const upsert = async ({ model, args, query }) =>
     query({ ...args, create: withId(model, args.create) });

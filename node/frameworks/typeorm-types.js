@@ -3,14 +3,17 @@
 const { fromColumn, range, toColumn } = require('./shared.js');
 
 // Over the copy of typeorm that the caller has: a program may load it as a CommonJS and as an ES module.
-function defineTypeorm({ And, LessThan, MoreThanOrEqual, Not, IsNull }) {
+function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNull }) {
   const unlessNone = (call) => (value) =>
     value === null || value === undefined ? value : call(value);
+
+  // TypeORM 0.3 asks a transformer for each part of an `And`, too; what is inside of it are bigints.
+  const to = (value) => (value instanceof FindOperator ? value : toColumn(value));
 
   function flakeId() {
     return {
       type: 'bigint',
-      transformer: { to: unlessNone(toColumn), from: unlessNone(fromColumn) },
+      transformer: { to: unlessNone(to), from: unlessNone(fromColumn) },
     };
   }
 

@@ -5,7 +5,9 @@ export type { CreatedBetween } from './bounds.js';
 
 /**
  * The options of a column: `bigint` in the database, and also in the program.
- * `@PrimaryColumn(flakeId()) id = generator.nextId();`
+ * `@PrimaryColumn(flakeId()) id: bigint;`, with a method of the entity that is decorated `@BeforeInsert()` and does
+ * `this.id ??= generator.nextId();`. An initializer of the property would make an ID for each row that is read,
+ * too, because TypeORM constructs entities for these.
  */
 export function flakeId(): { type: 'bigint'; transformer: ValueTransformer };
 

@@ -1,7 +1,17 @@
 'use strict';
 
+// There may be several copies of this class in one process, and the add-on makes the errors of all with the
+// last one. `instanceof` knows them by this mark.
+const BRAND = Symbol.for('flakeid.FlakeIdError');
+
 // Every error of the library but wrong types, which are built-in TypeErrors.
 class FlakeIdError extends Error {
+  static [Symbol.hasInstance](value) {
+    // biome-ignore lint/complexity/noThisInStatic: in a subclass this is the subclass.
+    if (this !== FlakeIdError) return super[Symbol.hasInstance](value);
+    return typeof value === 'object' && value !== null && value[BRAND] === true;
+  }
+
   constructor(code, message, details = {}) {
     super(message);
     this.code = code;
@@ -17,6 +27,8 @@ Object.defineProperty(FlakeIdError.prototype, 'name', {
   configurable: true,
   writable: true,
 });
+
+Object.defineProperty(FlakeIdError.prototype, BRAND, { value: true });
 
 function makeError(code, message, retryAfterMs, byMs, horizon, field) {
   return new FlakeIdError(code, message, { retryAfterMs, byMs, horizon, field });

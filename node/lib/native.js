@@ -47,8 +47,14 @@ function load() {
 const addon = load();
 
 // The add-on writes single IDs into the first number; the second one says which generator is to make
-// them. The array must stay private: a transfer would free its memory, which the add-on writes to.
-const mailbox = new BigUint64Array(new ArrayBuffer(16));
+// them. The array must stay private: a transfer would free its memory, which the add-on writes to. It is
+// kept with the add-on, because other copies of this file may use that too: a test runner evaluates
+// modules anew for each file of tests, and each copy would read IDs from an array of its own.
+const MAILBOX = Symbol.for('flakeid.mailbox');
+if (addon[MAILBOX] === undefined) {
+  Object.defineProperty(addon, MAILBOX, { value: new BigUint64Array(new ArrayBuffer(16)) });
+}
+const mailbox = addon[MAILBOX];
 const slot = new Uint32Array(mailbox.buffer, 8, 1);
 
 let nextId;

@@ -34,6 +34,10 @@ function defineText(backend, checks) {
     fromBase62: from('base62'),
     toHex: to('hex'),
     fromHex: from('hex'),
+    toBase58Flickr: to('base58_flickr'),
+    fromBase58Flickr: from('base58_flickr'),
+    toZbase32: to('zbase32'),
+    fromZbase32: from('zbase32'),
     toBytes,
     fromBytes,
   };

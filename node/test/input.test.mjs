@@ -92,7 +92,16 @@ test('IDs that no 64 bits hold', () => {
 });
 
 test('texts and bytes', () => {
-  for (const form of ['Decimal', 'Base32', 'Base36', 'Base58', 'Base62', 'Hex']) {
+  for (const form of [
+    'Decimal',
+    'Base32',
+    'Base36',
+    'Base58',
+    'Base62',
+    'Hex',
+    'Base58Flickr',
+    'Zbase32',
+  ]) {
     for (const value of NO_STRING) wrongType(() => flakeid[`from${form}`](value), 'text');
     for (const value of ['', '~', '\ud800', 'z'.repeat(100_000)]) {
       assert.throws(() => flakeid[`from${form}`](value), withCode('FLAKEID_INVALID_ID'));

@@ -8,7 +8,7 @@ const file = load('text');
 
 test('every form', () => {
   for (const group of rows(file, 'forms')) {
-    const name = group.form[0].toUpperCase() + group.form.slice(1);
+    const name = group.form.replace(/(?:^|_)[a-z]/g, (start) => start.at(-1).toUpperCase());
     const [to, from] = [flakeid[`to${name}`], flakeid[`from${name}`]];
     for (const row of rows(group, 'valid')) {
       assert.equal(to(number(row, 'id')), row.text);

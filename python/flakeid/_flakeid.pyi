@@ -28,19 +28,23 @@ __all__ = [
     "from_base32",
     "from_base36",
     "from_base58",
+    "from_base58_flickr",
     "from_base62",
     "from_bytes",
     "from_decimal",
     "from_hex",
+    "from_zbase32",
     "lease",
     "lower_bound",
     "to_base32",
     "to_base36",
     "to_base58",
+    "to_base58_flickr",
     "to_base62",
     "to_bytes",
     "to_decimal",
     "to_hex",
+    "to_zbase32",
     "upper_bound",
 ]
 
@@ -347,6 +351,10 @@ def to_base62(id: SupportsIndex) -> str: ...
 def from_base62(text: str) -> int: ...
 def to_hex(id: SupportsIndex) -> str: ...
 def from_hex(text: str) -> int: ...
+def to_base58_flickr(id: SupportsIndex) -> str: ...
+def from_base58_flickr(text: str) -> int: ...
+def to_zbase32(id: SupportsIndex) -> str: ...
+def from_zbase32(text: str) -> int: ...
 def to_bytes(id: SupportsIndex) -> bytes: ...
 def from_bytes(data: Buffer) -> int: ...
 def lease(

@@ -33,7 +33,9 @@ def test_bytes_of_another_length(size):
         flakeid.from_bytes(bytes(size))
 
 
-@pytest.mark.parametrize("form", ["decimal", "base32", "base36", "base58", "base62", "hex"])
+@pytest.mark.parametrize(
+    "form", ["decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr", "zbase32"]
+)
 @pytest.mark.parametrize("text", ["", " 1", "\ud800", "\0", "1" * 1_000_000])
 def test_foreign_text(form, text):
     with pytest.raises(flakeid.InvalidIdError):

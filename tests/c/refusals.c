@@ -79,12 +79,16 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_to_base32(1, NULL, 64));
     EXPECT(null, flakeid_to_base36(1, NULL, 64));
     EXPECT(null, flakeid_to_base58(1, NULL, 64));
+    EXPECT(null, flakeid_to_base58_flickr(1, NULL, 64));
+    EXPECT(null, flakeid_to_zbase32(1, NULL, 64));
     EXPECT(null, flakeid_to_base62(1, NULL, 64));
     EXPECT(null, flakeid_to_hex(1, NULL, 64));
     EXPECT(null, flakeid_from_decimal(NULL, &id));
     EXPECT(null, flakeid_from_base32(NULL, &id));
     EXPECT(null, flakeid_from_base36(NULL, &id));
     EXPECT(null, flakeid_from_base58(NULL, &id));
+    EXPECT(null, flakeid_from_base58_flickr(NULL, &id));
+    EXPECT(null, flakeid_from_zbase32(NULL, &id));
     EXPECT(null, flakeid_from_base62(NULL, &id));
     EXPECT(null, flakeid_from_hex(NULL, &id));
     EXPECT(null, flakeid_from_decimal("1", NULL));

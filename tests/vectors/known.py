@@ -259,6 +259,8 @@ TEXTS = (
     KnownText("base36", "8hgmw4blvlkw", 1116817865006120960, BWMARRIN),
     KnownText("hex", "0000000000003513", 13587, BWMARRIN + " (bytes)"),
     KnownText("hex", "0f7fc0fc2f800000", 1116823421972381696, BWMARRIN + " (bytes)"),
+    KnownText("base58_flickr", "4jgmnx8Js8A", 1428076403798048768, BWMARRIN),
+    KnownText("zbase32", "b8wjm1zroyyyy", 1427970479175499776, BWMARRIN),
     KnownText("decimal", "18446744073709551615", 18446744073709551615, LARGEST),
 )
 
@@ -268,6 +270,7 @@ REJECTED_TEXTS = (
     ("base32", "000000000000u", "u is no Crockford digit"),
     ("base32", "000000000000#", "foreign character #"),
     ("base36", "68h5gmw443blv2lk1w", "too long (" + BWMARRIN + ")"),
+    ("base58_flickr", "0jgmnx8Js8A", "0 is no digit (" + BWMARRIN + ")"),
     ("base62", "LygHa16AHYG", "overflow: one above the largest"),
     ("base62", "LygHa16AHYH", "overflow: two above the largest"),
     ("decimal", "18446744073709551616", "overflow: one above the largest"),

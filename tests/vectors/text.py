@@ -18,6 +18,8 @@ UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER = UPPER.lower()
 CROCKFORD = DIGITS + "ABCDEFGHJKMNPQRSTVWXYZ"
 BITCOIN = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+FLICKR = "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769"
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,15 @@ FORMS = {
             16,
             leading_zeros=True,
             aliases=dict(zip("ABCDEF", "abcdef", strict=True)),
+        ),
+        Form("base58_flickr", FLICKR, 1, 11, leading_zeros=False),
+        Form(
+            "zbase32",
+            ZBASE32,
+            1,
+            13,
+            leading_zeros=False,
+            aliases={letter.upper(): letter for letter in ZBASE32 if letter.isalpha()},
         ),
     )
 }

@@ -54,8 +54,14 @@ ACCEPTED = {
         ("0F7fC0fc2F800000", 1116823421972381696),
         ("FFFFFFFFFFFFFFFF", U64_MAX),
     ),
+    "base58_flickr": (),
+    "zbase32": (
+        ("B8WJM1ZROYYYY", 1427970479175499776),
+        ("b8wJm1zRoYyYy", 1427970479175499776),
+        ("Y", 0),
+    ),
 }
-"""Texts that are not canonical but decode; base58 and base62 have none."""
+"""Texts that are not canonical but decode; neither base58 has any, nor has base62."""
 
 PUNCTUATION = (
     ("+", "plus sign"),
@@ -94,6 +100,8 @@ FOREIGN_IN_FORM = {
     "base58": "0OIl",
     "base62": "",
     "hex": "gGxXoOlI",
+    "base58_flickr": "0OIl",
+    "zbase32": "0lv2LV",
 }
 """Letters and digits that the form leaves out."""
 
@@ -150,6 +158,22 @@ SPECIAL_REJECTED = {
         ("00000000-0000000", "hyphen"),
         ("-000000000000001", "sign"),
         ("+000000000000001", "sign"),
+    ),
+    "base58_flickr": (
+        ("11", "leading 1"),
+        ("12", "leading 1"),
+        ("14jgmnx8Js8A", "leading 1"),
+        ("ZZZZZZZZZZZ", "overflow"),
+        ("-1", "sign"),
+        ("+2", "sign"),
+    ),
+    "zbase32": (
+        ("yy", "leading y"),
+        ("yb", "leading y"),
+        ("yb8wjm1zroyyyy", "leading y"),
+        ("9999999999999", "overflow"),
+        ("-b", "sign"),
+        ("+b", "sign"),
     ),
 }
 

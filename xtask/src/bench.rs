@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use flakeid_steps::{Outcome, Step, files, root};
+use flakeid_steps::{Outcome, Step, files, root, target_folder};
 
 use crate::{c, go, java, node, python, wasm};
 
@@ -60,7 +60,11 @@ pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
             return report(&["compare"]).args(&arguments).run();
         }
         Some(Task::Go { quick }) => return go::bench()?.args(short(*quick)).run(),
-        Some(Task::Java { quick }) => return java::bench()?.args(short(*quick)).run(),
+        Some(Task::Java { quick }) => {
+            return java::bench()?
+                .into_iter()
+                .try_for_each(|(_, step)| step.args(short(*quick)).run());
+        }
         None => {}
     }
     let quick = short(options.quick);
@@ -68,12 +72,16 @@ pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
         return all(quick, options);
     }
     let tables: Vec<&str> = options.only.iter().flat_map(|table| ["--only", table]).collect();
+    if options.only.iter().any(|table| table == "statistics") {
+        build_command()?;
+    }
     rust().args(&tables).args(quick).run()
 }
 
 /// Builds everything, then measures one language after the other.
 fn all(quick: &[&str], options: &Options) -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", MANIFEST]).run()?;
+    build_command()?;
     let mut suites = vec![
         ("rust", rust()),
         ("python", python::bench()?),
@@ -85,7 +93,7 @@ fn all(quick: &[&str], options: &Options) -> Outcome {
         suites.push(("go", go::bench()?));
     }
     if options.java {
-        suites.push(("java", java::bench()?));
+        suites.extend(java::bench()?);
     }
     let names: Vec<&str> = suites.iter().map(|(name, _)| *name).collect();
     files::make_folder(WORK)?;
@@ -106,9 +114,15 @@ fn all(quick: &[&str], options: &Options) -> Outcome {
         .run()
 }
 
+/// The command as it is published, of which a table measures what it does with many IDs.
+fn build_command() -> Outcome {
+    Step::cargo(&["build", "--profile", "dist", "--locked", "-p", "flakeid-cli"]).run()
+}
+
 /// A workspace of its own, because it pulls in every rival.
 fn rust() -> Step {
     Step::cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--"])
+        .env("FLAKEID_COMMAND", target_folder().join("dist/flakeid"))
 }
 
 fn report(arguments: &[&str]) -> Step {

@@ -237,7 +237,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     let include = format!("-I{}", prefix.join("include").display());
     let folders = [format!("-L{}", library.display()), format!("-L{}", rust.display())];
     let at_run_time = format!("-Wl,-rpath,{}:{}", library.display(), rust.display());
-    Step::new("gcc", &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2"])
+    Step::new("gcc", &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O3"])
         .args(&["benches/c/bench.c", "-o", &program, &include, &folders[0], &folders[1]])
         .args(&["-lflakeid", "-lrust_loops", &at_run_time])
         .run()?;

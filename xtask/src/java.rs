@@ -1,5 +1,8 @@
 //! What measures the Java library beside its rivals.
 
+use std::env;
+use std::path::PathBuf;
+
 use flakeid_steps::{Failed, Step, files, packages, root};
 
 use crate::c;
@@ -9,17 +12,16 @@ const NEEDED: [(&str, &str); 3] =
 const SOURCES: &str = "benches/java";
 const WORK: &str = "target/java/bench";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
-/// The first that has the foreign-function interface.
-const FOREIGN: u32 = 22;
+/// The first whose foreign-function interface the library uses.
+const FOREIGN: u32 = 24;
 
-/// The benchmark, compiled. Its rivals come from Maven Central.
-pub(crate) fn bench() -> Result<Step, Failed> {
+/// The benchmark, compiled, with the Java on the `PATH`, and with one that calls by the foreign-function interface if there
+/// is another that does. Its rivals come from Maven Central.
+pub(crate) fn bench() -> Result<Vec<(&'static str, Step)>, Failed> {
     packages::ensure(&NEEDED)?;
     c::jar()?;
     files::empty(WORK)?;
-    let in_work = |name: &str| files::shown(&root().join(WORK).join(name));
-    let (jars, classes, nothing) =
-        (in_work("jars")?, in_work("classes")?, in_work("libnothing.so")?);
+    let (jars, nothing) = (in_work("jars")?, in_work("libnothing.so")?);
     Step::new("mvn", &["-q", "-B", "-f", &format!("{SOURCES}/pom.xml"), FETCH])
         .args(&[&format!("-DoutputDirectory={jars}")])
         .run()?;
@@ -34,21 +36,62 @@ pub(crate) fn bench() -> Result<Step, Failed> {
         .args(&[&format!("-I{home}/include"), &format!("-I{home}/include/linux")])
         .args(&[&format!("{SOURCES}/nothing.c")])
         .run()?;
-    let class_path = format!("{classes}:target/dist/java/flakeid.jar:{jars}/*");
-    let javac = Step::new("javac", &["-d", &classes, "-cp", &class_path]);
-    let mut sources = files::with_extension(SOURCES, "java")?;
-    if property("java.specification.version")?
-        .parse::<u32>()
-        .is_ok_and(|version| version >= FOREIGN)
+    let feature = feature(property("java.specification.version")?);
+    let mut all = vec![("java", compiled("", feature)?)];
+    if feature < Some(FOREIGN)
+        && let Some((bin, feature)) = newer()?
     {
+        all.push(("java-foreign", compiled(&bin, Some(feature))?));
+    }
+    Ok(all)
+}
+
+fn in_work(name: &str) -> Result<String, Failed> {
+    files::shown(&root().join(WORK).join(name))
+}
+
+/// With the Java whose programs are there: an empty text for those on the `PATH`.
+fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
+    let version = feature.unwrap_or_default();
+    let (jars, nothing) = (in_work("jars")?, in_work("libnothing.so")?);
+    let classes = in_work(&format!("classes-{version}"))?;
+    let class_path = format!("{classes}:target/dist/java/flakeid.jar:{jars}/*");
+    let mut sources = files::with_extension(SOURCES, "java")?;
+    if feature >= Some(FOREIGN) {
         sources.extend(files::with_extension(format!("{SOURCES}/foreign"), "java")?);
     }
     let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
-    javac.args(&sources.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
+    Step::new(&format!("{bin}javac"), &["-d", &classes, "-cp", &class_path])
+        .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
+        .run()?;
+    let allowed: &[&str] =
+        if feature >= Some(FOREIGN) { &["--enable-native-access=ALL-UNNAMED"] } else { &[] };
     // Room for the IDs that are kept and sorted.
-    Ok(Step::new(
-        "java",
-        &["-Xms3g", "-Xmx3g", &format!("-Dnothing={nothing}"), "-cp", &class_path],
-    )
-    .args(&["Bench"]))
+    Ok(Step::new(&format!("{bin}java"), &["-Xms3g", "-Xmx3g"]).args(allowed).args(&[
+        &format!("-Dnothing={nothing}"),
+        "-cp",
+        &class_path,
+        "Bench",
+    ]))
+}
+
+/// Where the programs of a Java are that is new enough, and which one it is.
+fn newer() -> Result<Option<(String, u32)>, Failed> {
+    let mut homes = files::entries("/usr/lib/jvm").unwrap_or_default();
+    homes.extend(env::var_os("JAVA_HOME_25_X64").map(PathBuf::from));
+    for home in homes.iter().filter(|home| home.join("release").is_file()) {
+        let release = files::text(home.join("release"))?;
+        let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""));
+        if let Some(feature) = version.and_then(feature).filter(|feature| *feature >= FOREIGN)
+            && home.join("bin/javac").is_file()
+        {
+            return Ok(Some((files::shown(&home.join("bin/"))?, feature)));
+        }
+    }
+    Ok(None)
+}
+
+/// The number before the first dot.
+fn feature(version: &str) -> Option<u32> {
+    version.split(['.', '"']).next()?.parse().ok()
 }

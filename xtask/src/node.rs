@@ -71,6 +71,7 @@ fn test_frameworks(target: &Target, installed: &str) -> Outcome {
     Step::new("node", &["--test", "frameworks.test.mjs", "types.test.mjs"])
         .within(project)
         .env("DATABASE_URL", servers.url("postgresql")?)
+        .env("FLAKEID_ROOT", root())
         .run()
 }
 

@@ -7,8 +7,10 @@ use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, wasm};
 
 /// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 10] = [
+const SERVERS: [(&str, &str); 11] = [
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    // The package has the version of PostgreSQL in its name; this is Debian 12's.
+    ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
     ("mariadbd", "mariadb-server"),
@@ -164,8 +166,8 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
     times.step_without("WebAssembly", &module, wasm::test)?;
     let others = ["bindings/c", "bindings/node", "bindings/python", "bindings/sqlite", "examples"];
-    let command = ["crates/flakeid-cli", "crates/flakeid-lease", "crates/flakeid-server"];
-    let page = [DOCUMENTS, &others, &command, &["go", "include", "java", "node", "python"], &tests];
+    // The command is not among them: it serves the page in one of the tests.
+    let page = [DOCUMENTS, &others, &["go", "include", "java", "node", "python"], &tests];
     // Only the command, and what it guesses with.
     let guesses =
         [DOCUMENTS, LANGUAGES, &["crates/flakeid-lease", "crates/flakeid-server"], &tests];

@@ -7,18 +7,19 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
-/** Calls into C that do nothing, by the foreign-function interface (Java 22 and later). */
+/** Calls into C that do nothing, or the least that makes an exact ID, by the foreign-function interface (Java 22 and later). */
 public final class Foreign {
     private static final FunctionDescriptor TYPE = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
     private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
-    private static final MethodHandle NOTHING = handle();
-    private static final MethodHandle CRITICAL = handle(Linker.Option.critical(false));
+    private static final MethodHandle NOTHING = handle("nothing");
+    private static final MethodHandle CRITICAL = handle("nothing", Linker.Option.critical(false));
+    private static final MethodHandle COUNTED = handle("counted", Linker.Option.critical(false));
 
     private Foreign() {}
 
-    private static MethodHandle handle(Linker.Option... options) {
+    private static MethodHandle handle(String name, Linker.Option... options) {
         SymbolLookup library = SymbolLookup.libraryLookup(LIBRARY, Arena.global());
-        return Linker.nativeLinker().downcallHandle(library.find("nothing").orElseThrow(), TYPE, options);
+        return Linker.nativeLinker().downcallHandle(library.find(name).orElseThrow(), TYPE, options);
     }
 
     /** One that the garbage collector waits for. */
@@ -26,6 +27,17 @@ public final class Foreign {
         return value -> {
             try {
                 return (long) CRITICAL.invokeExact(value);
+            } catch (Throwable why) {
+                throw new IllegalStateException(why);
+            }
+        };
+    }
+
+    /** One that the garbage collector waits for, which reads the processor's counter and swaps a word. */
+    public static LongUnaryOperator counted() {
+        return value -> {
+            try {
+                return (long) COUNTED.invokeExact(value);
             } catch (Throwable why) {
                 throw new IllegalStateException(why);
             }

@@ -160,6 +160,54 @@ pub unsafe extern "C" fn flakeid_from_hex(
     guard(|| unsafe { decode(TextForm::Hex, text, id) })
 }
 
+/// Writes the ID as 1 to 11 digits of base58 in Flickr's alphabet, as bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are
+/// always enough. Any thread.
+///
+/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_to_base58_flickr(
+    id: u64,
+    buffer: *mut c_char,
+    size: usize,
+) -> Status {
+    // SAFETY: C promises that `buffer` has `size` bytes.
+    guard(|| unsafe { encode(TextForm::Base58Flickr, id, buffer, size) })
+}
+
+/// Reads base58 in Flickr's alphabet. Any thread.
+///
+/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_from_base58_flickr(
+    text: *const c_char,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    // SAFETY: C promises a string.
+    guard(|| unsafe { decode(TextForm::Base58Flickr, text, id) })
+}
+
+/// Writes the ID as 1 to 13 digits of z-base-32, as Base32 of bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are always
+/// enough. Any thread.
+///
+/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_to_zbase32(id: u64, buffer: *mut c_char, size: usize) -> Status {
+    // SAFETY: C promises that `buffer` has `size` bytes.
+    guard(|| unsafe { encode(TextForm::Zbase32, id, buffer, size) })
+}
+
+/// Reads z-base-32, either case. Any thread.
+///
+/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_from_zbase32(
+    text: *const c_char,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    // SAFETY: C promises a string.
+    guard(|| unsafe { decode(TextForm::Zbase32, text, id) })
+}
+
 /// Writes the ID as 8 bytes, the most significant first, so that they sort as the ID does. No NUL
 /// follows. Any thread.
 ///

@@ -1,5 +1,6 @@
 //! What belongs to one JavaScript environment: the main thread's and each worker's.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,23 +17,36 @@ pub(crate) type FailureArguments =
     FnArgs<(String, String, Option<f64>, Option<f64>, Option<BigInt>, Option<String>)>;
 
 pub(crate) struct Environment {
-    make_error: FunctionRef<FailureArguments, Unknown<'static>>,
+    make_error: RefCell<FunctionRef<FailureArguments, Unknown<'static>>>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) leases: Rc<Leases>,
 }
 
 impl Environment {
+    /// Several copies of the package's JavaScript may use this add-on in one environment: a test runner
+    /// evaluates it anew for each file, a package manager may install it twice. They must share the
+    /// array, because there is one list of generators, and one place where an ID is handed over.
+    /// Errors are made by the copy that came last.
     pub(crate) fn set_up(
         env: &Env,
         make_error: &Function<FailureArguments, Unknown<'static>>,
         mailbox: BigUint64Array,
     ) -> napi::Result<()> {
+        if let Some(there) = env.get_instance_data::<Self>()? {
+            if !there.dispatcher.has(mailbox) {
+                let reason = "the array must be the one of the first call in this environment";
+                return Err(napi::Error::new(Status::InvalidArg, reason));
+            }
+            there.make_error.replace(make_error.create_ref()?);
+            return Ok(());
+        }
         let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
         let dispatcher = Dispatcher::new(mailbox).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
         // Before finalizers drop the generators one after the other.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
-        let made = Self { make_error: make_error.create_ref()?, dispatcher, leases };
+        let make_error = RefCell::new(make_error.create_ref()?);
+        let made = Self { make_error, dispatcher, leases };
         env.set_instance_data(made, (), |_| {})
     }
 
@@ -44,7 +58,7 @@ impl Environment {
     /// The JavaScript object for an error of the core.
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
-        let make_error = &Self::from_env(env)?.make_error;
+        let make_error = Self::from_env(env)?.make_error.borrow().borrow_back(env)?;
         // The reference belongs to this environment, which outlives the call.
         let arguments = (
             error.code().to_owned(),
@@ -54,12 +68,13 @@ impl Environment {
             error.horizon().map(BigInt::from),
             error.field().map(str::to_owned),
         );
-        make_error.borrow_back(env)?.call(arguments.into())
+        make_error.call(arguments.into())
     }
 }
 
 /// Takes the function that makes errors, and the array of two numbers through which the functions
-/// of `bindDispatch` hand IDs over. The array must not be given to anybody else.
+/// of `bindDispatch` hand IDs over. The array must not be given to anybody else. Further calls in one
+/// environment replace the function, and must give the same array.
 #[napi(catch_unwind)]
 pub(crate) fn setup(
     env: Env,

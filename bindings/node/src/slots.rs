@@ -72,6 +72,12 @@ impl Dispatcher {
         }))
     }
 
+    /// Whether this is the array that the dispatcher was made with.
+    pub(crate) fn has(&self, mut array: BigUint64Array) -> bool {
+        // SAFETY: as in `new`.
+        unsafe { array.as_mut() }.as_mut_ptr() == self.mailbox
+    }
+
     pub(crate) fn register(self: &Arc<Self>, generator: Arc<dyn NextId>) -> SlotHandle {
         let number = self.generators.borrow_mut().slots.insert(generator) as u32;
         External::new(Slot { dispatcher: Arc::clone(self), number })

@@ -1,7 +1,7 @@
 //! One ID, one layout, one range of time.
 
 use flakeid_core::{Error, Layout, TextForm};
-use flakeid_json::{BoundsJson, GuessJson, IdJson, LayoutJson, layout_name, parse_instant};
+use flakeid_json::{BoundsJson, EndNames, GuessJson, IdJson, LayoutJson, TimeRange, layout_name};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -82,23 +82,34 @@ pub fn forms() -> String {
     TextForm::ALL.map(TextForm::name).join(" ")
 }
 
-/// The smallest and the largest ID of a range; either end may be empty.
-///
-/// # Errors
-/// `FLAKEID_INVALID_OPTION` for what is no time; `FLAKEID_INVALID_LAYOUT`.
-#[wasm_bindgen]
-pub fn bounds(layout: &str, from: &str, to: &str) -> Result<String, JsValue> {
-    let layout: Layout = layout.parse().map_err(thrown)?;
-    let instant = |option, text: &str| match text.trim() {
-        "" => Ok(None),
-        text => parse_instant(option, text).map(Some),
-    };
-    let (from, to) = (instant("from", from).map_err(thrown)?, instant("to", to).map_err(thrown)?);
-    let name = layout_name(&layout);
-    json(&BoundsJson::new(&layout, &name, from, to).map_err(thrown)?)
+/// The smallest and the largest ID of a range, what to paste into a query, and what is surprising.
+#[derive(Serialize)]
+struct DescribedRange<'a> {
+    #[serde(flatten)]
+    bounds: BoundsJson<'a>,
+    condition: String,
+    warnings: Vec<String>,
 }
 
-/// Which presets can have made IDs, the likeliest first: one in each line.
+/// The IDs of a range; either end may be empty, but not both.
+///
+/// # Errors
+/// `FLAKEID_INVALID_OPTION` for what is no time or no column, and for ends in the wrong order;
+/// `FLAKEID_INVALID_LAYOUT`.
+#[wasm_bindgen]
+pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String, JsValue> {
+    let layout: Layout = layout.parse().map_err(thrown)?;
+    let [from, to] = [from, to].map(|text| Some(text.trim()).filter(|text| !text.is_empty()));
+    let range = TimeRange::parse(&layout, &EndNames::FIELDS, from, to).map_err(thrown)?;
+    let name = layout_name(&layout);
+    json(&DescribedRange {
+        bounds: BoundsJson::new(&range, &name),
+        condition: range.condition(column.trim()).map_err(thrown)?,
+        warnings: range.warnings(),
+    })
+}
+
+/// Which presets can have made the IDs, the likeliest first; none if there are no IDs.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`.
@@ -106,6 +117,9 @@ pub fn bounds(layout: &str, from: &str, to: &str) -> Result<String, JsValue> {
 pub fn guess(texts: &str, form: &str, now: f64) -> Result<String, JsValue> {
     let lines = texts.split_whitespace().map(|text| id(text, form));
     let ids = lines.collect::<Result<Vec<_>, _>>().map_err(thrown)?;
+    if ids.is_empty() {
+        return Ok("[]".to_owned());
+    }
     let guesses = flakeid_core::guess(&ids, unix_ms(now));
     let all = guesses.iter().map(|guess| GuessJson::new(guess, &guesses, &ids));
     json(&all.collect::<Vec<_>>())

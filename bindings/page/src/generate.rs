@@ -1,6 +1,6 @@
 //! IDs made in the page.
 
-use flakeid_core::{Id, Layout};
+use flakeid_core::{Error, Id, Layout};
 use wasm_bindgen::prelude::*;
 
 use crate::{thrown, unix_ms};
@@ -12,11 +12,12 @@ pub struct Generator(flakeid_core::Generator);
 #[wasm_bindgen]
 impl Generator {
     /// # Errors
-    /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node.
+    /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node, which is a text of digits.
     #[wasm_bindgen(constructor)]
-    pub fn new(layout: &str, node: u64, now: f64) -> Result<Self, JsValue> {
+    pub fn new(layout: &str, node: &str, now: f64) -> Result<Self, JsValue> {
         set_time(now);
         let layout: Layout = layout.parse().map_err(thrown)?;
+        let node = number("node", node, 0, layout.max_node()).map_err(thrown)?;
         flakeid_core::Generator::builder(layout).node(node).build().map(Self).map_err(thrown)
     }
 
@@ -31,6 +32,28 @@ impl Generator {
         let texts: Vec<String> = ids.iter().take(made).map(ToString::to_string).collect();
         Ok(texts.join("\n"))
     }
+}
+
+/// How many IDs are asked for: a text of digits, from 1 to `most`.
+///
+/// # Errors
+/// `FLAKEID_FIELD_OUT_OF_RANGE`.
+#[wasm_bindgen]
+pub fn count(text: &str, most: u32) -> Result<u32, JsValue> {
+    let count = number("count", text, 1, most.into()).map_err(thrown)?;
+    Ok(u32::try_from(count).unwrap_or(most))
+}
+
+/// Nothing but digits: JavaScript also reads `1e3`, `0x10` and nothing at all as numbers.
+fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
+    let text = text.trim();
+    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number.filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+        let plain = digits.is_some() && !text.is_empty();
+        let value = if plain { text.to_owned() } else { format!("{text:?}") };
+        Error::field_out_of_range(field, &value, min, max)
+    })
 }
 
 /// The core's time, which is JavaScript's here.

@@ -27,15 +27,17 @@ fn unix_ms(now: f64) -> i64 {
     now as i64
 }
 
-/// An ID as people paste it: digits, `0x` and hexadecimal digits, or the form that `form` names.
+/// An ID as people paste it: the form that `form` names, and for decimal digits also `0x` and hexadecimal digits, or
+/// the negative numbers of signed columns.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
-    if let Some(digits) = text.strip_prefix("0x") {
-        return TextForm::Hex.decode(&format!("{digits:0>16}"));
-    }
-    if let Ok(signed @ ..0) = text.parse::<i64>() {
+    let named = TextForm::ALL.into_iter().find(|known| known.name() == form);
+    let form = named.unwrap_or(TextForm::Decimal);
+    if form == TextForm::Decimal
+        && let Ok(signed @ ..0) = text.parse::<i64>()
+    {
         return Ok(Id::from_i64(signed));
     }
-    let named = TextForm::ALL.into_iter().find(|known| known.name() == form);
-    named.unwrap_or(TextForm::Decimal).decode(text)
+    let (digits, form) = flakeid_json::without_prefix(text, form);
+    form.decode(&digits)
 }

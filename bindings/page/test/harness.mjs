@@ -42,32 +42,37 @@ async function serve(t) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-export async function openBrowser(t) {
+export async function openBrowser(t, flags = []) {
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
     headless: true,
-    args: FLAGS,
+    args: [...FLAGS, ...flags],
   });
   t.after(() => browser.close());
   return { browser, address: await serve(t) };
 }
 
-// A tab at `hash`. Whatever is asked for but the page, and whatever the console says, fails the test at its end.
+// A tab at `hash`. Whatever is asked for but the page, and whatever the console says that is not `expected`, fails the
+// test at its end.
 export async function openPage(
   t,
   { browser, address },
-  { hash = '', scheme = 'light', size = WIDE, path = '/' } = {},
+  { hash = '', scheme = 'light', size = WIDE, path = '/', expected } = {},
 ) {
   const context = await browser.newContext({
     colorScheme: scheme,
     viewport: size,
     hasTouch: size === PHONE,
   });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+  // Other addresses are not secure, and have no clipboard to read.
+  if (address.startsWith('http://127.'))
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const faults = [];
-  page.on('console', (said) => faults.push(`console: ${said.text()}`));
+  page.on('console', (said) => {
+    if (!expected?.test(said.text())) faults.push(`console: ${said.text()}`);
+  });
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('request', (request) => {
     const url = request.url();
@@ -75,7 +80,7 @@ export async function openPage(
       faults.push(`request: ${url}`);
   });
   await page.goto(`${address}${path}${hash}`);
-  if (path === '/') await page.getByRole('tab').first().waitFor();
+  if (path !== '/empty') await page.getByRole('tab').first().waitFor();
   t.after(async () => {
     await context.close();
     assert.deepEqual(faults, []);

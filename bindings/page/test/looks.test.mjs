@@ -77,6 +77,108 @@ test('with the keyboard alone', async (t) => {
   await page.keyboard.press('Home');
 });
 
+// Presses Tab until the control of that name has the focus.
+async function tabTo(page, wanted) {
+  const focused = () =>
+    page.evaluate(() => {
+      const { id, labels, textContent } = document.activeElement;
+      return labels?.[0]?.textContent ?? (textContent || id);
+    });
+  for (let stop = 0; stop < 60; stop += 1) {
+    if ((await focused()) === wanted) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`the Tab key does not come to ${wanted}`);
+}
+
+// A panel; what is typed into which control, or the key that is pressed on it; what there is then.
+const BY_KEYBOARD = [
+  ['One ID', [['ID', '910499571847892992']], /2017-09-20T13:43:08.849Z/],
+  ['Which system?', [['IDs', '1050118621198921728']], /^twitter$/],
+  [
+    'Many IDs',
+    [
+      ['IDs', '910499571847892992'],
+      ['Read these', 'Enter'],
+    ],
+    /^1 ID read\.$/,
+  ],
+  [
+    'Layout',
+    [
+      ['Sequence bits', '11'],
+      ['Use these bits', 'Enter'],
+    ],
+    /^t41\.d5\.w5\.s11@1288834974657\/1ms$/,
+  ],
+  ['Time range', [['From', '2026-01-01']], /^WHERE id >= \d+$/],
+  [
+    'Public IDs',
+    [
+      ['New key', 'Enter'],
+      ['ID', '910499571847892992'],
+      ['Make it public', 'Enter'],
+    ],
+    /^a[1-9A-HJ-NP-Za-km-z]{11}$/,
+  ],
+  ['Make IDs', [['Make IDs', 'Enter']], /^1 ID made\.$/, '#count=1'],
+];
+
+test('from load to result with the keyboard alone, in every panel', async (t) => {
+  const started = await openBrowser(t);
+  for (const [name, steps, result, hash] of BY_KEYBOARD) {
+    const page = await openPage(t, started, { hash });
+    await page.keyboard.press('Tab');
+    for (let stop = 0; stop < BY_KEYBOARD.findIndex(([other]) => other === name); stop += 1)
+      await page.keyboard.press('ArrowRight');
+    await page.getByRole('heading', { level: 2, name }).waitFor();
+    await page.keyboard.press('Tab');
+    for (const [control, typed] of steps) {
+      await tabTo(page, control);
+      if (typed === 'Enter') await page.keyboard.press('Enter');
+      else {
+        await page.keyboard.press('Control+A');
+        await page.keyboard.type(typed);
+      }
+    }
+    await page.getByText(result).filter({ visible: true }).first().waitFor();
+  }
+});
+
+test('tables are a stop of the Tab key only where they scroll, and plots have one', async (t) => {
+  const started = await openBrowser(t);
+  const stops = (page) => page.locator('.scroll[tabindex="0"]').count();
+  for (const [size, scrolls] of [
+    [WIDE, false],
+    [{ width: 200, height: 700 }, true],
+  ]) {
+    const page = await openPage(t, started, { hash: FILLED.id, size });
+    await page.getByRole('table', { name: 'Text forms' }).waitFor();
+    await page.waitForTimeout(200);
+    assert.equal((await stops(page)) > 0, scrolls, `of a page ${size.width} wide`);
+  }
+  const page = await openPage(t, started, { hash: FILLED.many });
+  await page.getByRole('textbox', { name: 'IDs' }).fill(MANY);
+  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByText('900 IDs read').waitFor();
+  await page.getByText('As a table').first().click();
+  const periods = page.getByRole('table', { name: /^IDs in each/ });
+  const rows = await periods.getByRole('cell').allInnerTexts();
+  const sum = rows.reduce((all, count) => all + Number(count.replace(',', '')), 0);
+  assert.equal(sum, 900);
+  assert.deepEqual(await violations(page), []);
+});
+
+// Whole tables would be read aloud at every key.
+test('only the headlines of results are live', async (t) => {
+  const started = await openBrowser(t);
+  for (const hash of Object.values(FILLED)) {
+    const page = await openPage(t, started, { hash });
+    const tables = page.locator('[aria-live] table, [role=status] table, [role=alert] table');
+    assert.equal(await tables.count(), 0);
+  }
+});
+
 test('back and forward', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#id=7' });

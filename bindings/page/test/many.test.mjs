@@ -8,34 +8,69 @@ import { openBrowser, openPage } from './harness.mjs';
 const COUNT = 1_000_000;
 const FIRST_FIGURES_MS = 2000;
 const BLOCKED_MS = 100;
+const ATTEMPTS = 3;
+// Of what the worker says at a time: a page that is told of every node has to read and sort them again and again.
+const MOST_CHARACTERS = 20_000;
+// Browsers report a long task some time after its end.
+const REPORTED_MS = 500;
 
-// Puts a million IDs of five nodes into the clipboard: 512 in each millisecond, one of them twice, and one step back.
-const fillClipboard = (page) =>
-  page.evaluate((count) => {
-    const lines = [];
-    let id = 0n;
-    for (let at = 0; at < count; at += 1) {
-      const tick = 836_069_000_000n + BigInt(at >> 9);
-      id = (tick << 22n) | (BigInt(at % 5) << 12n) | BigInt(at & 511);
-      lines.push(id.toString());
-    }
-    lines[500_000] = lines[10];
-    return navigator.clipboard.writeText(lines.join('\n'));
-  }, COUNT);
+// A million IDs of five nodes: 512 in each millisecond, one of them twice, and some steps back.
+const OF_FIVE_NODES = `(() => {
+  const lines = [];
+  for (let at = 0; at < ${COUNT}; at += 1) {
+    const tick = 836_069_000_000n + BigInt(at >> 9);
+    lines.push(((tick << 22n) | (BigInt(at % 5) << 12n) | BigInt(at & 511)).toString());
+  }
+  lines[500_000] = lines[10];
+  return lines.join('\\n');
+})()`;
 
-// Notes every task of more than 50 ms from now on.
+// A million of sonyflake, of all its 65,536 nodes.
+const OF_ALL_NODES = `(() => {
+  const lines = [];
+  for (let at = 0; at < ${COUNT}; at += 1) {
+    const tick = 37_000_000_000n + BigInt(at >> 16);
+    lines.push(((tick << 24n) | BigInt((at * 40_503) & 65_535)).toString());
+  }
+  return lines.join('\\n');
+})()`;
+
+const copyThem = (page, ids) => page.evaluate(`navigator.clipboard.writeText(${ids})`);
+
+// Notes every task of more than 50 ms from now on, and when something is pasted.
 const watch = (page) =>
   page.evaluate(() => {
-    window.longest = 0;
+    window.tasks = [];
     new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries())
-        window.longest = Math.max(window.longest, duration);
+      for (const { startTime, duration } of list.getEntries())
+        window.tasks.push([startTime, duration]);
     }).observe({ type: 'longtask' });
+    addEventListener(
+      'paste',
+      () => {
+        window.pasted = performance.now();
+      },
+      { capture: true },
+    );
     window.begun = performance.now();
   });
 
+// The longest task, with the paste in it and without.
+async function blocked(page) {
+  await page.waitForTimeout(REPORTED_MS);
+  return page.evaluate(() => {
+    const isPaste = ([start, duration]) =>
+      start <= window.pasted && window.pasted <= start + duration;
+    const longest = (tasks) => Math.max(0, ...tasks.map(([, duration]) => duration));
+    return {
+      paste: longest(window.tasks.filter(isPaste)),
+      other: longest(window.tasks.filter((task) => !isPaste(task))),
+    };
+  });
+}
+
 // What a page takes that only takes the text.
-async function ofEmptyPage(t, started) {
+async function ofEmptyPage(t, started, ids) {
   const page = await openPage(t, started, { path: '/empty' });
   await page.evaluate(() => {
     document.querySelector('textarea').addEventListener('paste', (event) => {
@@ -43,62 +78,199 @@ async function ofEmptyPage(t, started) {
       window.blob = new Blob([event.clipboardData.getData('text/plain')]);
     });
   });
-  await fillClipboard(page);
+  await copyThem(page, ids);
   await page.locator('textarea').focus();
   await watch(page);
   await page.keyboard.press('Control+V');
   await page.waitForFunction('window.blob !== undefined');
-  await page.waitForTimeout(300);
-  return page.evaluate('window.longest');
+  return (await blocked(page)).paste;
 }
 
-test('a million pasted IDs', async (t) => {
-  const started = await openBrowser(t);
-  const empty = await ofEmptyPage(t, started);
-  const page = await openPage(t, started, { hash: '#panel=many' });
-  await fillClipboard(page);
+// Pastes the IDs into a page with `hash`. Returns its statistics as text, and what took too long.
+async function pasteOnce(t, started, hash, ids) {
+  // What the browser takes for the clipboard differs from time to time.
+  const empty = Math.max(await ofEmptyPage(t, started, ids), await ofEmptyPage(t, started, ids));
+  const page = await openPage(t, started, { hash });
+  await page.evaluate(() => {
+    window.lengths = [];
+    const listen = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (type, listener) {
+      listen.call(this, type, (event) => {
+        window.lengths.push(event.data.figures.length);
+        listener(event);
+      });
+    };
+  });
+  await copyThem(page, ids);
   await page.getByRole('textbox', { name: 'IDs' }).focus();
   await watch(page);
   await page.keyboard.press('Control+V');
   await page.getByRole('table', { name: 'Statistics' }).waitFor();
   const first = await page.evaluate('performance.now() - window.begun');
   await page.getByText('1,000,000 IDs read').waitFor();
-  const { all, longest } = await page.evaluate(
-    '({ all: performance.now() - window.begun, longest: window.longest })',
+  const all = await page.evaluate('performance.now() - window.begun');
+  const { paste, other } = await blocked(page);
+  const most = await page.evaluate('Math.max(...window.lengths)');
+  assert.ok(most > 0 && most <= MOST_CHARACTERS, `the worker said ${most} characters at a time`);
+  const ms = (value) => `${Math.round(value)} ms`;
+  console.log(
+    `a million pasted IDs: first figures after ${ms(first)}, all after ${ms(all)}; the paste took ${ms(paste)}, and `
+      + `${ms(empty)} on a page that only takes the text; the longest other task was ${ms(other)}`,
   );
+  // On a slow machine the browser alone takes longer than that for the clipboard.
+  const allowed = Math.max(BLOCKED_MS, 2 * empty);
+  const late = [
+    first > FIRST_FIGURES_MS && `first figures after ${ms(first)}`,
+    other > BLOCKED_MS && `blocked for ${ms(other)}`,
+    paste > allowed && `blocked for ${ms(paste)} by the paste, ${ms(allowed)} allowed`,
+  ].filter(Boolean);
   const text = await page.getByRole('table', { name: 'Statistics' }).innerText();
+  await page.context().close();
+  return { text, late };
+}
+
+// A machine with other work to do stops the page, too; a page that blocks does so every time.
+async function pasted(t, started, hash, ids) {
+  const all = [];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const { text, late } = await pasteOnce(t, started, hash, ids);
+    if (late.length === 0) return text;
+    all.push(...late);
+  }
+  return assert.fail(all.join('; '));
+}
+
+test('a million pasted IDs', async (t) => {
+  const started = await openBrowser(t);
+  const text = await pasted(t, started, '#panel=many', OF_FIVE_NODES);
   assert.match(text, /IDs\s+1,000,000/);
   assert.match(text, /Repeats\s+1\b/);
   assert.match(text, /Nodes\s+5\b/);
   assert.match(text, /Steps back\s+[1-9]/);
-  const ms = (value) => `${Math.round(value)} ms`;
-  console.log(
-    `a million pasted IDs: first figures after ${ms(first)}, all after ${ms(all)}; the longest task was `
-      + `${ms(longest)}, and ${ms(empty)} on a page that only takes the text`,
-  );
-  assert.ok(first <= FIRST_FIGURES_MS, `first figures after ${first} ms`);
-  // On a slow machine the browser alone takes longer than that for the clipboard.
-  const most = Math.max(BLOCKED_MS, 2 * empty);
-  assert.ok(longest <= most, `blocked for ${longest} ms, ${most} allowed`);
 });
 
-test('reading can be cancelled, and what is no ID is said', async (t) => {
+test('a million pasted IDs of 65,536 nodes', async (t) => {
+  const started = await openBrowser(t);
+  const text = await pasted(t, started, '#panel=many&layout=sonyflake', OF_ALL_NODES);
+  assert.match(text, /Nodes\s+65,536/);
+  assert.match(text, /Repeats\s+0\b/);
+});
+
+test('a million dropped IDs', async (t) => {
+  const started = await openBrowser(t);
+  const page = await openPage(t, started, { hash: '#panel=many' });
+  const drop = (selector, content) =>
+    page.evaluate(`(() => {
+      const transfer = new DataTransfer();
+      ${content}
+      const events = ['dragover', 'drop'].map(
+        (type) => new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }),
+      );
+      for (const event of events) document.querySelector('${selector}').dispatchEvent(event);
+      return events.map((event) => event.defaultPrevented);
+    })()`);
+  const file = `transfer.items.add(new File([${OF_FIVE_NODES}], 'ids.txt'));`;
+  // Beside the box it is not read, and the browser does not leave the page for it.
+  assert.deepEqual(await drop('h1', "transfer.items.add(new File(['1'], 'ids.txt'));"), [
+    true,
+    true,
+  ]);
+  assert.equal(await page.getByRole('table', { name: 'Statistics' }).count(), 0);
+  assert.deepEqual(await drop('.drop', file), [true, true]);
+  await page.getByText('1,000,000 IDs read').waitFor();
+  const statistics = page.getByRole('table', { name: 'Statistics' });
+  assert.match(await statistics.innerText(), /Nodes\s+5\b/);
+  // Text is read, too, and stands in the field.
+  await drop('.drop', "transfer.setData('text/plain', '2124904305097330688');");
+  await page.getByText('1 ID read').waitFor();
+  const field = page.getByRole('textbox', { name: 'IDs' });
+  assert.equal(await field.inputValue(), '2124904305097330688');
+  // Into other fields it goes as everywhere.
+  assert.deepEqual(await drop('#layout', "transfer.setData('text/plain', 'discord');"), [
+    false,
+    false,
+  ]);
+});
+
+const ofFile = (page, content) =>
+  page.locator('input[type=file]').setInputFiles({
+    name: 'ids.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from(content),
+  });
+
+test('what is no ID is said', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many' });
   const field = page.getByRole('textbox', { name: 'IDs' });
   await field.fill('["2124904305097330688","x",2124904305097330689]');
   await page.getByRole('button', { name: 'Read these' }).click();
   await page.getByText('2 IDs read').waitFor();
-  const text = await page.getByRole('table', { name: 'Statistics' }).innerText();
-  assert.match(text, /Not IDs of the layout\s+1; first number 2/);
-  // From a file, which is large enough to be cancelled.
-  const line = '2124904305097330688\n';
-  await page.locator('input[type=file]').setInputFiles({
-    name: 'ids.txt',
-    mimeType: 'text/plain',
-    buffer: Buffer.from(line.repeat(2_000_000)),
+  const statistics = page.getByRole('table', { name: 'Statistics' });
+  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; first number 2/);
+  // A byte order mark is no part of an ID.
+  await ofFile(page, '\ufeff2124904305097330688\r\n2124904305097330689\r\n2124904305097330690');
+  await page.getByText('3 IDs read').waitFor();
+  assert.doesNotMatch(await statistics.innerText(), /Not IDs/);
+  // Of a line that is too long, the end is no ID, wherever the browser cuts the file.
+  const long = `${'x'.repeat(3_000_000)}2124904305097330688`;
+  await ofFile(page, `2124904305097330688\n${long}\n2124904305097330689\n`);
+  await page.getByText('2 IDs read').waitFor();
+  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; first number 2/);
+  // The same file can be chosen again.
+  const chooser = page.waitForEvent('filechooser');
+  await page.locator('input[type=file]').click();
+  await chooser;
+  assert.equal(await page.locator('input[type=file]').inputValue(), '');
+});
+
+test('nodes and times beyond what can be shown', async (t) => {
+  const started = await openBrowser(t);
+  const page = await openPage(t, started, { hash: '#panel=many&layout=baidu' });
+  const ids = Array.from({ length: 70_000 }, (_, node) => 2n ** 35n + (BigInt(node) << 13n));
+  await ofFile(page, ids.join('\n'));
+  await page.getByText('70,000 IDs read').waitFor();
+  const statistics = page.getByRole('table', { name: 'Statistics' });
+  assert.match(await statistics.innerText(), /Nodes\s+at least 65,536; 4,464 IDs are of others/);
+  await page.getByRole('heading', { name: 'The 24 nodes with most IDs' }).waitFor();
+  // The dates of JavaScript end in the year 275,760.
+  await page.getByRole('combobox', { name: 'Layout' }).fill('t53.n10@0/1s');
+  const id = (8_700_000_000_000n << 10n).toString();
+  await page.getByRole('textbox', { name: 'IDs' }).fill(id);
+  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByText('1 ID read').waitFor();
+  assert.match(await statistics.innerText(), /From\s+\+?27\d{4}-/);
+  const hint = await page.locator('#layout-hint').innerText();
+  assert.match(hint, /until \+?\d{5,}-\d\d-\d\d$/);
+});
+
+test('reading can be cancelled', async (t) => {
+  const started = await openBrowser(t);
+  const page = await openPage(t, started, { hash: '#panel=many' });
+  // The end of the reading is not told, so that it cannot come before the click.
+  await page.evaluate(() => {
+    const listen = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (type, listener) {
+      listen.call(this, type, (event) => {
+        if (event.data?.ended !== true) listener(event);
+      });
+    };
+    const terminate = Worker.prototype.terminate;
+    window.terminated = 0;
+    Worker.prototype.terminate = function () {
+      window.terminated += 1;
+      terminate.call(this);
+    };
   });
+  await ofFile(page, '2124904305097330688\n'.repeat(2_000_000));
+  const progress = page.getByRole('progressbar', { name: 'How much is read' });
+  await page.getByRole('table', { name: 'Statistics' }).waitFor();
+  await progress.waitFor();
+  const value = await progress.evaluate((element) => element.value);
+  assert.ok(value > 0 && value <= 1, `${value}`);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('Cancelled.').waitFor();
+  assert.equal(await page.evaluate('window.terminated'), 1);
   assert.equal(await page.getByRole('button', { name: 'Cancel' }).isDisabled(), true);
+  assert.equal(await progress.isVisible(), false);
 });

@@ -27,6 +27,17 @@ test('the panels', async (t) => {
     const field = page.getByRole('textbox', { name: 'ID', exact: true });
     await field.fill('0x0e92c5527c95b000');
     await page.getByText('1050118621198921728').first().waitFor();
+    // In base62 an ID may begin with these two; of decimal digits there must be more.
+    await page.getByLabel('Written as').selectOption('base62');
+    await field.fill('0xAAAAAAAAA');
+    await page.getByRole('button', { name: 'Copy base62' }).waitFor();
+    assert.match(
+      await page.getByRole('table', { name: 'Text forms' }).innerText(),
+      /base62\s+0xAAAAAAAAA/,
+    );
+    await page.getByLabel('Written as').selectOption('decimal');
+    await field.fill('0x');
+    await page.getByRole('alert').filter({ hasText: 'it is empty' }).waitFor();
     await field.fill('what');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
@@ -34,11 +45,57 @@ test('the panels', async (t) => {
     await field.fill('175928847299117063');
     await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
-    assert.match(page.url(), /#.*id=175928847299117063/);
+    await page.waitForURL(/#.*id=175928847299117063.*layout=discord/);
     await page.reload();
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
     await page.getByRole('combobox', { name: 'Layout' }).fill('t41.n10@0/1ms.');
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
+  });
+
+  await t.test('the address is changed after the last key', async (t) => {
+    const page = await openPage(t, started);
+    await page.evaluate(() => {
+      const replace = History.prototype.replaceState;
+      window.replaced = 0;
+      History.prototype.replaceState = function (...given) {
+        window.replaced += 1;
+        // Safari refuses more than 100 in 30 s.
+        if (window.replaced > 1) throw new DOMException('too many', 'SecurityError');
+        replace.apply(this, given);
+      };
+    });
+    const field = page.getByRole('textbox', { name: 'ID', exact: true });
+    await field.pressSequentially('910499571847892992', { delay: 10 });
+    // What it says does not wait for the address.
+    await page.getByText('2017-09-20T13:43:08.849Z').waitFor();
+    await page.waitForURL(/id=910499571847892992/);
+    assert.equal(await page.evaluate('window.replaced'), 1);
+    await field.fill('910499571847892993');
+    await page.waitForFunction(() => window.replaced === 2);
+    await page.getByText('910499571847892993').first().waitFor();
+  });
+
+  await t.test('copying without the clipboard of secure pages', async (t) => {
+    const page = await openPage(t, started, { hash: '#id=910499571847892992' });
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('button', { name: 'Copy base62' }).click();
+    const status = (text) => page.getByRole('status').filter({ hasText: text }).waitFor();
+    await status('Copied base62.');
+    // What was focused is so again.
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Copied base62');
+    const [, text] = /base62\s+(\w+)/.exec(
+      await page.getByRole('table', { name: 'Text forms' }).innerText(),
+    );
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('');
+    await page.getByRole('textbox', { name: 'ID', exact: true }).press('Control+V');
+    assert.equal(await page.getByRole('textbox', { name: 'ID', exact: true }).inputValue(), text);
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('1');
+    await page.evaluate(() => {
+      document.execCommand = () => false;
+    });
+    await page.getByRole('button', { name: 'Copy base58' }).click();
+    await status('The browser did not copy base58');
+    await page.getByRole('button', { name: 'Not copied base58' }).waitFor();
   });
 
   await t.test('which system', async (t) => {
@@ -53,6 +110,34 @@ test('the panels', async (t) => {
     assert.equal(await page.getByRole('combobox', { name: 'Layout' }).inputValue(), 'discord');
     await field.fill('no');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
+    assert.equal(await fits.count(), 0);
+    await field.fill(' ');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'FLAKEID_INVALID_ID' })
+      .waitFor({ state: 'hidden' });
+    // Of very many, the first ones are looked at, and fewer are in the address.
+    const ids = Array.from(
+      { length: 200_000 },
+      (_, at) => 175928847299117063n + (BigInt(at) << 22n),
+    );
+    await page.evaluate((text) => navigator.clipboard.writeText(text), ids.join('\n'));
+    await field.press('Control+V');
+    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await fits.getByRole('row', { name: /discord/ }).waitFor();
+    assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
+    await page.waitForURL(({ hash }) => {
+      const inAddress = new URLSearchParams(hash.slice(1)).get('ids') ?? '';
+      return inAddress.split('\n').length === 100;
+    });
+    // Another panel and back: all are still there.
+    await panel(page, 'Layout');
+    await panel(page, 'Which system?');
+    assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
+    await field.fill(ids.slice(0, 1001).join('\n'));
+    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await field.fill('175928847299117063');
+    await page.getByText('Only the first 1,000 IDs').waitFor({ state: 'hidden' });
   });
 
   await t.test('layouts', async (t) => {
@@ -61,7 +146,7 @@ test('the panels', async (t) => {
     assert.match(await facts.innerText(), /65,536.*\n.*chance of 1 in 1,000 from 12 processes/s);
     assert.match(await facts.innerText(), /25,600 IDs a second/);
     await page.getByLabel('Node bits').fill('8');
-    await page.getByLabel('Sequence bits').fill('14');
+    await page.getByLabel('Sequence bits', { exact: true }).fill('14');
     await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
     await page.getByLabel('Tick, in ms or s').fill('1ms');
     await page.getByLabel('Time bits').fill('41');
@@ -73,19 +158,84 @@ test('the panels', async (t) => {
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
   });
 
+  await t.test('the builder gives every layout again', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=layout' });
+    const choice = page.getByRole('combobox', { name: 'Layout' });
+    const descriptor = page.locator('code');
+    const presets = await page
+      .locator('#presets option')
+      .evaluateAll((options) => options.map((option) => [option.value, option.textContent]));
+    assert.equal(presets.length, 13);
+    const own = 't33.c2.n10.s10.r8@1577836800000/10ms';
+    for (const [name, wanted] of [...presets, [own, own]]) {
+      await choice.fill(name);
+      await descriptor.getByText(wanted, { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Use these bits' }).click();
+      assert.equal(await descriptor.innerText(), wanted, name);
+    }
+    // Another epoch changes nothing else, and a new field comes where it usually is.
+    await choice.fill('sonyflake');
+    await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    assert.equal(await descriptor.innerText(), 't39.s8.n16@1767225600000/10ms');
+    await choice.fill('twitter');
+    for (const [label, bits] of [
+      ['Datacenter bits', '0'],
+      ['Worker bits', '0'],
+      ['Node bits', '10'],
+    ])
+      await page.getByLabel(label).fill(bits);
+    await page.getByRole('button', { name: 'Use these bits' }).click();
+    assert.equal(await descriptor.innerText(), 't41.n10.s12@1288834974657/1ms');
+  });
+
   await t.test('time ranges', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=range' });
     await page.getByLabel('From').fill('2026-01-01');
     await page.getByLabel('To', { exact: true }).fill('2026-01-31T23:59:59.999Z');
-    const sql = page.locator('pre', { hasText: 'BETWEEN' });
+    const sql = page.locator('pre', { hasText: 'WHERE' });
     const [lower, upper] = (await sql.innerText()).match(/\d{10,}/g).map(BigInt);
     assert.equal(lower >> 22n, 1_767_225_600_000n - 1_288_834_974_657n);
     assert.equal(upper >> 22n, 1_769_903_999_999n - 1_288_834_974_657n);
     await page.getByLabel('To', { exact: true }).fill('');
     await page.getByLabel('Column').fill('order_id');
     await page.getByText(`WHERE order_id >= ${lower}`).waitFor();
+    const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
     await page.getByLabel('From').fill('yesterday');
-    await page.getByRole('alert').filter({ hasText: 'is not a time' }).waitFor();
+    await refusal('is not a time');
+    // What the command refuses and warns of, the page does, too.
+    await page.getByLabel('From').fill('2026-02-01');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31');
+    await refusal('is after to 2026-01-31');
+    assert.equal(await sql.count(), 0);
+    await page.getByLabel('To', { exact: true }).fill('2100-01-01');
+    await page
+      .getByText(/^Warning: to 2100-01-01T00:00:00Z is not before the layout's end/)
+      .waitFor();
+    await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
+    await page.getByLabel('To', { exact: true }).fill('2090-01-01');
+    await page.getByText(/^Warning: \d+ is above 2\^63/).waitFor();
+    await page.getByLabel('To', { exact: true }).fill('');
+    await page.getByLabel('From').fill('2026');
+    await page.getByText(/^Warning: from 2026 was read as Unix milliseconds/).waitFor();
+    await page
+      .getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/)
+      .waitFor();
+    // Nothing but the name of a column comes into the SQL, also from a link.
+    for (const [column, isName] of [
+      ['orders."order id"', true],
+      ['id = id OR id', false],
+      ['id;', false],
+    ]) {
+      const from = `#panel=range&from=2026-01-01&column=${encodeURIComponent(column)}`;
+      const linked = await openPage(t, started, { hash: from });
+      if (isName) await linked.getByText(`WHERE ${column} >= `).waitFor();
+      else {
+        const said = linked.getByRole('alert').filter({ hasText: 'is not the name of a column' });
+        await said.waitFor();
+        assert.equal(await linked.locator('pre', { hasText: 'WHERE' }).count(), 0);
+      }
+    }
   });
 
   await t.test('public IDs', async (t) => {
@@ -109,7 +259,22 @@ test('the panels', async (t) => {
     await page.getByLabel('Key').fill('a ffeeddccbbaa99887766554433221100');
     await page.getByRole('button', { name: 'Open it' }).click();
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
-    assert.ok(!page.url().includes(key.slice(2)), 'the key is in the address');
+    // A keyring after a rotation: the last key seals, and what the first one sealed still opens.
+    const [first, second] = [
+      '000102030405060708090a0b0c0d0e0f',
+      '00112233445566778899aabbccddeeff',
+    ];
+    await page.getByLabel('Key').fill(`a ${first}\nb ${second}\n`);
+    await page.getByLabel('Public ID', { exact: true }).fill('usr_aX57mtt4yXEM');
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.locator('output', { hasText: '1050118621198921728' }).waitFor();
+    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.locator('output', { hasText: /^usr_b/ }).waitFor();
+    assert.equal(await page.getByLabel('Key').getAttribute('autocomplete'), 'off');
+    // Longer than the pause after which the address is changed.
+    await page.waitForTimeout(500);
+    for (const text of [key.slice(2), first, second])
+      assert.ok(!page.url().includes(text), 'the key is in the address');
   });
 
   await t.test('IDs made here', async (t) => {
@@ -125,6 +290,46 @@ test('the panels', async (t) => {
     );
     await page.getByLabel('Node', { exact: true }).fill('1024');
     await page.getByRole('button', { name: 'Make IDs' }).last().click();
-    await page.getByRole('alert').filter({ hasText: 'must be from 0 to 1023' }).waitFor();
+    const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+    await refusal('must be from 0 to 1023');
+    for (const [label, value, said] of [
+      [/^Node$/, '1.5', /node.*1\.5/],
+      [/^Node$/, '1e3', /from 0 to 1023/],
+      [/^Node$/, '', /from 0 to 1023/],
+      [/^How many/, '2.5', /from 1 to 1000/],
+      [/^How many/, '1001', /from 1 to 1000/],
+      [/^How many/, '0', /from 1 to 1000/],
+    ]) {
+      await page.getByLabel('Node', { exact: true }).fill('7');
+      await page.getByLabel(/^How many/).fill('3');
+      await page.getByLabel(label).fill(value);
+      await page.getByRole('button', { name: 'Make IDs' }).last().click();
+      await refusal(said);
+      assert.equal(await shown.isVisible(), false);
+    }
+  });
+
+  await t.test('a slow layout shows how far it is, and can be cancelled', async (t) => {
+    const layout = 't41.n10.s1@2020-01-01T00:00:00Z/1s';
+    const page = await openPage(t, started, { hash: `#panel=make&layout=${layout}&count=1000` });
+    const make = page.getByRole('button', { name: 'Make IDs' }).last();
+    const progress = page.getByRole('progressbar');
+    await make.click();
+    await page.getByText(/^[24] of 1000 IDs$/).waitFor();
+    assert.equal(await progress.isVisible(), true);
+    // A second loop would make as many again.
+    await make.click({ force: true });
+    await page.getByText(/^6 of 1000 IDs$/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).last().click();
+    await page.getByText(/^Cancelled; \d+ IDs made\.$/).waitFor();
+    assert.equal(await progress.isVisible(), false);
+    const ids = (await page.getByLabel('The IDs', { exact: true }).innerText()).split('\n');
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(ids.length >= 6 && ids.length <= 10, `${ids.length} IDs`);
+    // Another run is possible, and goes on.
+    await page.getByLabel(/^How many/).fill('1');
+    await make.click();
+    await page.getByText('1 ID made.', { exact: true }).waitFor();
+    assert.ok(!ids.includes(await page.getByLabel('The IDs', { exact: true }).innerText()));
   });
 });

@@ -1,6 +1,6 @@
-// Bars, as an image with a title for each bar.
+// Bars, as an image with a title for each bar, and as a table for those who cannot see or point at it.
 
-import { grouped, svg } from './dom.js';
+import { grouped, h, svg, table } from './dom.js';
 
 const HEIGHT = 100;
 
@@ -24,4 +24,21 @@ export function bars(values, classes, label) {
     },
     ...rects,
   );
+}
+
+// The table is made when it is opened for the first time: while IDs are read, there is a new one several times a second.
+export function values(caption, rows) {
+  const details = h('details', {}, h('summary', {}, 'As a table'));
+  details.addEventListener(
+    'toggle',
+    () =>
+      details.append(
+        table(
+          caption,
+          rows.map(([name, count]) => [name, grouped(count)]),
+        ),
+      ),
+    { once: true },
+  );
+  return details;
 }

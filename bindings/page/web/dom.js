@@ -41,6 +41,20 @@ export function input(attributes) {
   });
 }
 
+// Says something to those who use a screen reader.
+export function announce(text) {
+  document.getElementById('said').textContent = text;
+}
+
+// What scrolls is a stop of the Tab key, so that the arrows can scroll it; what does not scroll is none.
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const place = target.closest('.scroll') ?? target;
+    if (place.scrollWidth > place.clientWidth) place.tabIndex = 0;
+    else place.removeAttribute('tabindex');
+  }
+});
+
 // A table of rows `[heading, value …]`; a value is text or an element.
 export function table(caption, rows, headings) {
   const over = (text) => (text === '' ? h('td', {}) : h('th', { scope: 'col' }, text));
@@ -48,11 +62,11 @@ export function table(caption, rows, headings) {
   const body = rows.map(([heading, ...cells]) =>
     h('tr', {}, h('th', { scope: 'row' }, heading), ...cells.map(cell)),
   );
-  return h(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': caption },
-    h('table', { 'aria-label': caption }, head, h('tbody', {}, ...body)),
-  );
+  const inside = h('table', { 'aria-label': caption }, head, h('tbody', {}, ...body));
+  const place = h('div', { class: 'scroll', role: 'group', 'aria-label': caption }, inside);
+  sizes.observe(place);
+  sizes.observe(inside);
+  return place;
 }
 
 function cell(value) {
@@ -61,18 +75,51 @@ function cell(value) {
 
 export const mono = (text) => h('td', { class: 'mono' }, text);
 
+// Whether it came into the clipboard. Over plain HTTP, browsers have only the old way.
+async function toClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelected(text);
+  }
+}
+
+function copySelected(text) {
+  const before = document.activeElement;
+  const field = h('textarea', { class: 'unseen', readonly: true });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  try {
+    return document.execCommand('copy');
+  } catch {
+    return false;
+  } finally {
+    field.remove();
+    before?.focus();
+  }
+}
+
 // A button that copies `text` and says so.
 export function copy(text, what) {
+  const label = h('span', {}, 'Copy');
   const button = h(
     'button',
-    { type: 'button', class: 'copy', 'aria-label': `Copy ${what}` },
-    'Copy',
+    { type: 'button', class: 'copy' },
+    label,
+    h('span', { class: 'unseen' }, ` ${what}`),
   );
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
+    const isCopied = await toClipboard(text);
+    label.textContent = isCopied ? 'Copied' : 'Not copied';
+    announce(
+      isCopied
+        ? `Copied ${what}.`
+        : `The browser did not copy ${what}; select the text and copy it with the keyboard.`,
+    );
     setTimeout(() => {
-      button.textContent = 'Copy';
+      label.textContent = 'Copy';
     }, 1500);
   });
   return button;

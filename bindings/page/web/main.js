@@ -60,7 +60,7 @@ function makePage(module) {
     described = attempt(hint, () => JSON.parse(core.layout(page.layout(), Date.now())));
     choice.toggleAttribute('aria-invalid', false);
     if (described === undefined) choice.setAttribute('aria-invalid', 'true');
-    else hint.textContent = `${described.descriptor}, until ${described.horizon.slice(0, 10)}`;
+    else hint.textContent = `${described.descriptor}, until ${described.horizon.split('T')[0]}`;
     for (const panel of panels) panel.layoutChanged?.();
   });
   loadLayout();

@@ -68,6 +68,21 @@ form!(
     "The ID of 16 hexadecimal digits; upper case is allowed, 0x is not."
 );
 
+form!(
+    Base58Flickr,
+    to_base58_flickr,
+    from_base58_flickr,
+    "The ID as 1 to 11 digits of base58 in Flickr's alphabet, as `Base58` of Go's bwmarrin/snowflake.",
+    "The ID of 1 to 11 digits of base58 in Flickr's alphabet, without leading ones (its zero)."
+);
+form!(
+    Zbase32,
+    to_zbase32,
+    from_zbase32,
+    "The ID as 1 to 13 digits of z-base-32, as `Base32` of Go's bwmarrin/snowflake.",
+    "The ID of 1 to 13 digits of z-base-32 without leading y (its zero); upper case is allowed."
+);
+
 /// The ID as 8 bytes, the most significant first, which sort as the ID does.
 #[pyfunction]
 pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {

@@ -62,8 +62,15 @@ impl Outcome {
 }
 
 /// Memory for a run of IDs, from which JavaScript copies them.
+///
+/// It begins on a cache line: some processors copy from a place that is 8 bytes away from one of 16 ten times more
+/// slowly.
 #[wasm_bindgen]
-pub struct Buffer(Box<[u64]>);
+pub struct Buffer {
+    memory: Box<[u64]>,
+    skip: usize,
+    length: usize,
+}
 
 #[wasm_bindgen]
 impl Buffer {
@@ -71,18 +78,21 @@ impl Buffer {
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(length: usize) -> Self {
-        Self(vec![0; length].into_boxed_slice())
+        const LINE: usize = 64;
+        let memory = vec![0_u64; length + LINE / size_of::<u64>()].into_boxed_slice();
+        let past = memory.as_ptr().addr() % LINE;
+        Self { memory, skip: (LINE - past) % LINE / size_of::<u64>(), length }
     }
 
     /// Where the buffer begins in the module's memory, in bytes.
     #[must_use]
     pub fn address(&self) -> usize {
-        self.0.as_ptr().addr()
+        self.memory[self.skip..].as_ptr().addr()
     }
 
     pub(crate) fn beginning(&mut self, count: usize) -> &mut [Id] {
-        let end = count.min(self.0.len());
-        Id::from_u64_slice_mut(&mut self.0[..end])
+        let end = self.skip + count.min(self.length);
+        Id::from_u64_slice_mut(&mut self.memory[self.skip..end])
     }
 }
 

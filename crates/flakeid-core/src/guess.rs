@@ -26,9 +26,22 @@ pub struct Guess {
     /// How many sixteenths of a bit it takes to describe the IDs as this preset's: the fewer, the likelier. Or why they
     /// cannot be its.
     pub verdict: Result<u64, Mismatch>,
+    costs: Costs,
 }
 
 impl Guess {
+    /// What speaks most against this preset, compared with the `best`: the part that costs most more than its. `None`
+    /// if no part does, or if the IDs cannot be this preset's.
+    #[must_use]
+    pub fn weakness(&self, best: &Self) -> Option<Aspect> {
+        if self.verdict.is_err() {
+            return None;
+        }
+        let more = |(of_this, of_best): (u64, u64)| of_this.saturating_sub(of_best);
+        let all = Aspect::ALL.into_iter().zip(self.costs.0.into_iter().zip(best.costs.0).map(more));
+        all.filter(|(_, more)| *more > 0).max_by_key(|(_, more)| *more).map(|(aspect, _)| aspect)
+    }
+
     /// Whether this one is so close to the `best` that the IDs do not decide between the two: less than 5 bits, so
     /// that it is at least a thirty-second as likely.
     #[must_use]
@@ -37,6 +50,49 @@ impl Guess {
             (Ok(this), Ok(best)) => *this < best + 5 * BIT,
             _ => false,
         }
+    }
+}
+
+/// A part of what it takes to describe IDs as a preset's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Aspect {
+    /// The system is rarely met.
+    Rarity,
+    /// When the IDs were made.
+    Time,
+    /// The node numbers.
+    Node,
+    /// The sequence numbers.
+    Sequence,
+}
+
+impl Aspect {
+    const ALL: [Self; 4] = [Self::Rarity, Self::Time, Self::Node, Self::Sequence];
+
+    /// `rarity`, `time`, `node` or `sequence`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rarity => "rarity",
+            Self::Time => "time",
+            Self::Node => "node",
+            Self::Sequence => "sequence",
+        }
+    }
+}
+
+/// In sixteenths of a bit, in the order of [`Aspect::ALL`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Costs([u64; 4]);
+
+impl Costs {
+    const fn add(&mut self, aspect: Aspect, cost: u64) {
+        self.0[aspect as usize] += cost;
+    }
+
+    fn sum(self) -> u64 {
+        self.0.into_iter().sum()
     }
 }
 
@@ -79,8 +135,9 @@ pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     let mut guesses: Vec<Guess> = Layout::presets()
         .iter()
         .map(|&(name, layout)| {
-            let verdict = Habits::of(name, &layout).describe(ids, &layout, now);
-            Guess { name, layout, verdict }
+            let described = Habits::of(name, &layout).describe(ids, &layout, now);
+            let verdict = described.map(Costs::sum);
+            Guess { name, layout, verdict, costs: described.unwrap_or_default() }
         })
         .collect();
     guesses.sort_by_key(|guess| guess.verdict.unwrap_or(u64::MAX));
@@ -126,15 +183,15 @@ impl Habits {
         let epoch = layout.epoch();
         let (born, rare, node, sequence) = match preset {
             "twitter" => (epoch, 0, [Known(OF_TWITTER), Random], Small),
-            "discord" => (epoch, 2, [Small, Small], Either),
+            "discord" => (epoch, 1, [Small, Small], Either),
             "flakeid" => (YEAR_2013, 2, [Either, Either], Small),
             "plain" => (YEAR_2013, 2, [Either, Small], Small),
             "sonyflake" => (epoch, 1, [Random, Small], Small),
             "mastodon" => (MASTODON_2, 1, [Small, Small], Random),
             "instagram" => (epoch, 3, [Either, Small], Random),
-            "tsid" => (epoch, 3, [Random, Small], Random),
-            "pgedge" => (epoch, 6, [Small, Small], Small),
-            "cosid" => (epoch, 4, [Either, Small], Small),
+            "tsid" => (epoch, 4, [Random, Small], Random),
+            "pgedge" => (epoch, 8, [Small, Small], Small),
+            "cosid" => (epoch, 6, [Either, Small], Small),
             "js-safe" => (epoch, 0, [Small, Small], Either),
             _ => (epoch, 5, [Either, Small], Either),
         };
@@ -142,10 +199,12 @@ impl Habits {
     }
 
     /// How much it takes to write the IDs down, one after the other.
-    fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<u64, Mismatch> {
-        let mut cost = self.rare * BIT;
+    fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<Costs, Mismatch> {
+        let mut costs = Costs::default();
+        costs.add(Aspect::Rarity, self.rare * BIT);
         let mut nodes: Vec<u64> = Vec::new();
         let mut last: Option<Parts> = None;
+        let mut oldest: Option<u64> = None;
         for &id in ids {
             let parts = layout.unpack(id).map_err(|_| Mismatch::Bits(id))?;
             if parts.unix_ms < self.born {
@@ -154,21 +213,20 @@ impl Habits {
             if parts.unix_ms > now.saturating_add(DAY) {
                 return Err(Mismatch::Future(id, parts.unix_ms));
             }
-            let age = now.saturating_sub(parts.unix_ms).max(0).cast_unsigned();
-            let mut time = log2((age + HOUR) / layout.unit_ms());
             let mut sequence = cost_of(self.sequence, parts.sequence, width(layout.max_sequence()));
+            let age = now.saturating_sub(parts.unix_ms).max(0).cast_unsigned();
+            oldest = Some(oldest.unwrap_or(0).max(age));
             if let Some(last) = &last {
-                let ticks = parts.tick.abs_diff(last.tick);
-                time = time.min(5 * BIT + log2(ticks + 1));
+                costs.add(Aspect::Time, 5 * BIT + log2(parts.tick.abs_diff(last.tick) + 1));
                 if parts.sequence == last.sequence + 1 {
                     sequence = sequence.min(BIT);
                 }
             }
-            cost += time + sequence + BIT;
+            costs.add(Aspect::Sequence, sequence + BIT);
             if nodes.contains(&parts.node) {
-                cost += log2(nodes.len() as u64);
+                costs.add(Aspect::Node, log2(nodes.len() as u64));
             } else {
-                cost += self.cost_of_node(&parts, layout);
+                costs.add(Aspect::Node, self.cost_of_node(&parts, layout));
                 // So many are enough to know that there is no pattern.
                 if nodes.len() < 64 {
                     nodes.push(parts.node);
@@ -176,7 +234,12 @@ impl Habits {
             }
             last = Some(parts);
         }
-        Ok(cost)
+        // Age counts once, and beyond that only how far each ID is from the one before. If each paid for its own age,
+        // the preset with the latest epoch would win where IDs are of several years.
+        if let Some(age) = oldest {
+            costs.add(Aspect::Time, log2((age + HOUR) / layout.unit_ms()));
+        }
+        Ok(costs)
     }
 
     fn cost_of_node(&self, parts: &Parts, layout: &Layout) -> u64 {

@@ -68,7 +68,7 @@ pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };
-pub use guess::{Guess, Mismatch, guess};
+pub use guess::{Aspect, Guess, Mismatch, guess};
 pub use id::{GivenParts, Id, Parts};
 pub use keyed::{Key, Keyring, PublicIds};
 pub use layout::{Layout, LayoutBuilder};

@@ -24,6 +24,13 @@ pub enum TextForm {
     Base62,
     /// 16 digits, lower case: sorts. Decoding takes upper case; no `0x`.
     Hex,
+    /// Flickr's alphabet, which has lower case first, 1 to 11 digits without leading ones (its zero).
+    /// What `Base58` of bwmarrin/snowflake writes.
+    Base58Flickr,
+    /// The alphabet of z-base-32, 1 to 13 digits without leading `y`s (its zero). Decoding takes upper
+    /// case. What `Base32` of bwmarrin/snowflake writes: digits of the number, not of its bits from the
+    /// left as in <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
+    Zbase32,
 }
 
 /// The most digits any form needs: those of 2^64 − 1 in decimal.
@@ -33,13 +40,24 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const LOWER: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BITCOIN: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const FLICKR: &[u8; 58] = b"123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ";
+const ZBASE32: &[u8; 32] = b"ybndrfg8ejkmcpqxot1uwisza345h769";
 
 impl TextForm {
     /// Every form.
-    pub const ALL: [Self; 6] =
-        [Self::Decimal, Self::Base32, Self::Base36, Self::Base58, Self::Base62, Self::Hex];
+    pub const ALL: [Self; 8] = [
+        Self::Decimal,
+        Self::Base32,
+        Self::Base36,
+        Self::Base58,
+        Self::Base62,
+        Self::Hex,
+        Self::Base58Flickr,
+        Self::Zbase32,
+    ];
 
-    /// The form's name: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`.
+    /// The form's name: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`, `base58_flickr`,
+    /// `zbase32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,6 +67,8 @@ impl TextForm {
             Self::Base58 => "base58",
             Self::Base62 => "base62",
             Self::Hex => "hex",
+            Self::Base58Flickr => "base58_flickr",
+            Self::Zbase32 => "zbase32",
         }
     }
 
@@ -60,6 +80,8 @@ impl TextForm {
             Self::Base58 => BITCOIN,
             Self::Base62 => DIGITS,
             Self::Hex => LOWER.split_at(16).0,
+            Self::Base58Flickr => FLICKR,
+            Self::Zbase32 => ZBASE32,
         }
     }
 
@@ -67,8 +89,8 @@ impl TextForm {
     const fn most_digits(self) -> usize {
         match self {
             Self::Decimal => 20,
-            Self::Base32 | Self::Base36 => 13,
-            Self::Base58 | Self::Base62 => 11,
+            Self::Base32 | Self::Base36 | Self::Zbase32 => 13,
+            Self::Base58 | Self::Base58Flickr | Self::Base62 => 11,
             Self::Hex => 16,
         }
     }
@@ -134,8 +156,8 @@ impl TextForm {
     fn digit(self, digit: char) -> Option<u64> {
         let byte = u8::try_from(digit).ok().filter(u8::is_ascii)?;
         let byte = match self {
-            Self::Decimal | Self::Base58 | Self::Base62 => byte,
-            Self::Base36 | Self::Hex => byte.to_ascii_lowercase(),
+            Self::Decimal | Self::Base58 | Self::Base58Flickr | Self::Base62 => byte,
+            Self::Base36 | Self::Hex | Self::Zbase32 => byte.to_ascii_lowercase(),
             Self::Base32 => match byte.to_ascii_uppercase() {
                 b'I' | b'L' => b'1',
                 b'O' => b'0',
@@ -182,6 +204,18 @@ impl Id {
     pub fn to_hex(self) -> Text {
         TextForm::Hex.encode(self)
     }
+
+    /// 1 to 11 digits of base58 in Flickr's alphabet, as bwmarrin/snowflake writes them.
+    #[must_use]
+    pub fn to_base58_flickr(self) -> Text {
+        TextForm::Base58Flickr.encode(self)
+    }
+
+    /// 1 to 13 digits of z-base-32, as bwmarrin/snowflake writes them.
+    #[must_use]
+    pub fn to_zbase32(self) -> Text {
+        TextForm::Zbase32.encode(self)
+    }
 }
 
 /// 1 to 20 decimal digits, leading zeros allowed, no sign.
@@ -207,7 +241,7 @@ impl FromStr for TextForm {
         Self::ALL.into_iter().find(|form| form.name() == text).ok_or_else(|| {
             Error::invalid_option(
                 "text form",
-                "must be decimal, base32, base36, base58, base62 or hex",
+                "must be decimal, base32, base36, base58, base62, hex, base58_flickr or zbase32",
             )
         })
     }

@@ -1,7 +1,8 @@
 //! The IDs of a time range as JSON.
 
-use flakeid_core::{Error, Id, Layout};
 use serde::Serialize;
+
+use crate::time_range::{Bound, TimeRange};
 
 /// The smallest and the largest ID of a range, both inclusive. The keys stand in this order.
 #[derive(Serialize)]
@@ -14,27 +15,18 @@ pub struct BoundsJson<'a> {
 }
 
 impl<'a> BoundsJson<'a> {
-    /// From and to an instant in Unix milliseconds. Shown are the ticks that contain them. `name` is
-    /// the [`layout_name`](crate::layout_name).
-    ///
-    /// # Errors
-    /// None for the bounds of a layout; they are its own IDs.
-    pub fn new(
-        layout: &Layout,
-        name: &'a str,
-        from: Option<i64>,
-        to: Option<i64>,
-    ) -> Result<Self, Error> {
-        let lower = from.map(|from| layout.lower_bound(from));
-        let upper = to.map(|to| layout.upper_bound(to));
-        let tick = |id: Id| Ok(layout.timestamp(layout.unpack(id)?.unix_ms).to_string());
-        let text = |id: Id| id.to_string();
-        Ok(Self {
+    /// `from` and `to` are the ticks that contain the ends of the range. `name` is the
+    /// [`layout_name`](crate::layout_name).
+    #[must_use]
+    pub fn new(range: &TimeRange, name: &'a str) -> Self {
+        let tick = |bound: &Bound| bound.tick.clone();
+        let text = |bound: &Bound| bound.id.to_string();
+        Self {
             layout: name,
-            from: lower.map(tick).transpose()?,
-            to: upper.map(tick).transpose()?,
-            lower: lower.map(text),
-            upper: upper.map(text),
-        })
+            from: range.lower().map(tick),
+            to: range.upper().map(tick),
+            lower: range.lower().map(text),
+            upper: range.upper().map(text),
+        }
     }
 }

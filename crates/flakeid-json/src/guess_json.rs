@@ -1,6 +1,6 @@
 //! Which preset made some IDs, as JSON.
 
-use flakeid_core::{Guess, Id, Rfc3339};
+use flakeid_core::{Aspect, Guess, Id, Rfc3339};
 use serde::Serialize;
 
 /// What is to be said of one preset. The keys stand in this order.
@@ -12,6 +12,9 @@ pub struct GuessJson<'a> {
     /// How many bits it takes to describe the IDs as this preset's. The fewer, the likelier.
     #[serde(skip_serializing_if = "Option::is_none")]
     bits: Option<f64>,
+    /// What speaks most against it, if it is not the likeliest: `rarity`, `time`, `node` or `sequence`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weakness: Option<&'static str>,
     /// The times of the first and the last ID given.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<String>,
@@ -31,6 +34,7 @@ impl<'a> GuessJson<'a> {
             layout: guess.name,
             likely: Self::is_likely(guess, guesses),
             bits: guess.verdict.ok().map(Self::bits),
+            weakness: Self::weakness(guess, guesses),
             first: times.as_ref().map(|(first, _)| first.to_string()),
             last: times.as_ref().map(|(_, last)| last.to_string()),
             reason: guess.verdict.err().map(|mismatch| mismatch.to_string()),
@@ -41,6 +45,12 @@ impl<'a> GuessJson<'a> {
     #[must_use]
     pub fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
         guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
+    }
+
+    /// What speaks most against a guess, if it is not the best.
+    #[must_use]
+    pub fn weakness(guess: &Guess, guesses: &[Guess]) -> Option<&'static str> {
+        guesses.first().and_then(|best| guess.weakness(best)).map(Aspect::name)
     }
 
     /// What a verdict says, in bits.

@@ -24,6 +24,8 @@ pub struct IdJson<'a> {
     base36: AsString<flakeid_core::Text>,
     base58: AsString<flakeid_core::Text>,
     base62: AsString<flakeid_core::Text>,
+    base58_flickr: AsString<flakeid_core::Text>,
+    zbase32: AsString<flakeid_core::Text>,
 }
 
 /// A string in JSON, without a copy of it.
@@ -59,6 +61,8 @@ impl<'a> IdJson<'a> {
             base36: text(TextForm::Base36),
             base58: text(TextForm::Base58),
             base62: text(TextForm::Base62),
+            base58_flickr: text(TextForm::Base58Flickr),
+            zbase32: text(TextForm::Zbase32),
         })
     }
 }

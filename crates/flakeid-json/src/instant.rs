@@ -19,6 +19,12 @@ pub fn parse_instant(option: &'static str, text: &str) -> Result<i64, Error> {
     })
 }
 
+/// Whether a number that was read as Unix milliseconds may have been meant as a year.
+pub(crate) fn looks_like_a_year(text: &str) -> bool {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.len() == 4 && is_number && ("1970"..="2199").contains(&text)
+}
+
 fn unix_ms(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

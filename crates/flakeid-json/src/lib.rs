@@ -6,13 +6,19 @@
 mod bounds_json;
 mod guess_json;
 mod id_json;
+mod id_text;
 mod instant;
 mod layout_json;
+mod overview;
 mod stats_json;
+mod time_range;
 
 pub use bounds_json::BoundsJson;
 pub use guess_json::GuessJson;
 pub use id_json::{IdJson, layout_name};
+pub use id_text::without_prefix;
 pub use instant::parse_instant;
 pub use layout_json::{LayoutJson, layout_obstacle};
-pub use stats_json::StatsJson;
+pub use overview::{Bars, TopNodes};
+pub use stats_json::{FiguresJson, StatsJson};
+pub use time_range::{Bound, EndNames, TimeRange};

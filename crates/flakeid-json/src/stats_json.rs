@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::layout_name;
 
-/// The statistics of many IDs. The keys stand in this order.
+/// What is said of all IDs in one number each. The keys stand in this order.
 #[derive(Serialize)]
-pub struct StatsJson {
+pub struct FiguresJson {
     count: u64,
     layout: String,
     first: Option<String>,
@@ -21,23 +21,12 @@ pub struct StatsJson {
     longest_gap_ms: u64,
     largest_sequence: u64,
     full_ticks: u64,
-    nodes: Vec<(u64, u64)>,
-    other_nodes: u64,
-    period_ms: i64,
-    periods: Vec<(i64, u64)>,
 }
 
-impl StatsJson {
-    /// Of all IDs so far. Counting the repeats sorts the IDs.
+impl FiguresJson {
+    /// Of all IDs so far. `repeats` are [`Statistics::repeats`], which sorts the IDs, or `None` for a quick look.
     #[must_use]
-    pub fn new(statistics: &mut Statistics, layout: &Layout) -> Self {
-        let repeats = statistics.repeats();
-        Self { repeats, ..Self::without_repeats(statistics, layout) }
-    }
-
-    /// The same, quickly, and without the repeats: for a look before all IDs are read.
-    #[must_use]
-    pub fn without_repeats(statistics: &Statistics, layout: &Layout) -> Self {
+    pub fn new(statistics: &Statistics, layout: &Layout, repeats: Option<u64>) -> Self {
         let time = |id: Option<Id>| {
             let parts = id.and_then(|id| layout.unpack(id).ok());
             parts.map(|parts| layout.timestamp(parts.unix_ms).to_string())
@@ -50,12 +39,34 @@ impl StatsJson {
             last: last.map(|id| id.to_string()),
             from: time(first),
             to: time(last),
-            repeats: None,
+            repeats,
             steps_back: statistics.steps_back(),
             longest_step_back_ms: statistics.longest_step_back_ms(),
             longest_gap_ms: statistics.longest_gap().map_or(0, |gap| gap.ms),
             largest_sequence: statistics.largest_sequence(),
             full_ticks: statistics.full_ticks(),
+        }
+    }
+}
+
+/// The statistics of many IDs, with every node and period. The keys stand in this order.
+#[derive(Serialize)]
+pub struct StatsJson {
+    #[serde(flatten)]
+    figures: FiguresJson,
+    nodes: Vec<(u64, u64)>,
+    other_nodes: u64,
+    period_ms: i64,
+    periods: Vec<(i64, u64)>,
+}
+
+impl StatsJson {
+    /// Of all IDs so far. Counting the repeats sorts the IDs.
+    #[must_use]
+    pub fn new(statistics: &mut Statistics, layout: &Layout) -> Self {
+        let repeats = statistics.repeats();
+        Self {
+            figures: FiguresJson::new(statistics, layout, repeats),
             nodes: statistics.nodes().collect(),
             other_nodes: statistics.other_nodes(),
             period_ms: statistics.period_ms(),

@@ -8,8 +8,7 @@ use flakeid_lease::broker::Broker;
 use serde::Serialize;
 
 use crate::query::parameters;
-use flakeid_json::BoundsJson;
-use flakeid_json::parse_instant;
+use flakeid_json::{BoundsJson, EndNames, TimeRange};
 
 /// The smallest and the largest ID of a range, both inclusive.
 pub(crate) fn bounds<'a>(
@@ -18,23 +17,8 @@ pub(crate) fn bounds<'a>(
     query: Option<&str>,
 ) -> Result<BoundsJson<'a>, Error> {
     let [from, to] = parameters(query, ["from", "to"])?;
-    let instant = |name, text: Option<_>| {
-        text.map(|text: std::borrow::Cow<'_, str>| parse_instant(name, &text)).transpose()
-    };
-    let (from, to) = (instant("from", from)?, instant("to", to)?);
-    match (from, to) {
-        (None, None) => {
-            return Err(Error::invalid_option(
-                "from, to",
-                "give at least one of them: a date, RFC 3339 or Unix milliseconds",
-            ));
-        }
-        (Some(from), Some(to)) if from > to => {
-            return Err(Error::invalid_option("from", "must not be after `to`"));
-        }
-        _ => {}
-    }
-    BoundsJson::new(layout, name, from, to)
+    let range = TimeRange::parse(layout, &EndNames::FIELDS, from.as_deref(), to.as_deref())?;
+    Ok(BoundsJson::new(&range, name))
 }
 
 /// Whether a generator can issue now, and for how much longer if nothing is renewed.

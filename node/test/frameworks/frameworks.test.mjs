@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { PgDialect, pgTable, text } from 'drizzle-orm/pg-core';
 import { FlakeIdError, Generator, PublicIds, decode, jsonReviver } from 'flakeid-core';
@@ -19,6 +20,8 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
+import * as typeorm1 from 'typeorm';
+import * as typeorm03 from 'typeorm-0.3';
 import { z } from 'zod';
 
 const ID = 910499571847892992n;
@@ -203,6 +206,10 @@ test('an extension for Prisma', async () => {
   for (const model of ['Item', 'constructor']) {
     assert.deepEqual(await call('create', model, { data: {} }), { data: {} });
   }
+  for (const args of [undefined, {}]) {
+    assert.equal(typeof (await call('create', 'Order', args)).data.id, 'bigint');
+    assert.deepEqual((await call('createMany', 'Order', args)).data, []);
+  }
   for (const operation of ['createMany', 'createManyAndReturn']) {
     const rows = [{ item: 'tea' }, { id: ID, item: 'coffee' }, { item: 'milk' }];
     const { data, skipDuplicates } = await call(operation, 'Order', {
@@ -237,6 +244,71 @@ test('an extension for Prisma', async () => {
   assert.deepEqual(prisma.createdBetween(DAY), { gte: BigInt(BOUNDS[0]), lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween({ before: DAY.before }), { lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween(), {});
+});
+
+// The vectors are where the checkout is; this file is copied elsewhere.
+const vectors = (name) =>
+  JSON.parse(readFileSync(`${process.env.FLAKEID_ROOT}/tests/vectors/${name}.json`, 'utf8'));
+
+test('every type agrees with the vectors', () => {
+  const { ids, rejected_ids } = vectors('layouts');
+  assert.equal(ids.length > 300 && rejected_ids.length > 50, true);
+  const { transformer } = typeorm.flakeId();
+  const column = pgTable('orders', { id: drizzle.flakeId() }).id;
+  for (const { layout, id: digits } of ids) {
+    const id = BigInt(digits);
+    const form = new IdText({ layout });
+    assert.equal(form.write(id), digits);
+    assert.equal(form.read(digits), id);
+    assert.equal(flakeId({ layout }).parse(digits), id);
+    assert.equal(z.encode(flakeId({ layout }), id), digits);
+    if (id < 2n ** 63n) {
+      assert.equal(transformer.from(transformer.to(id)), id);
+      assert.equal(column.mapFromDriverValue(column.mapToDriverValue(id)), id);
+    } else {
+      assert.throws(() => transformer.to(id), /does not fit a signed column/);
+      assert.throws(() => column.mapToDriverValue(id), /does not fit a signed column/);
+    }
+  }
+  for (const { layout, id } of rejected_ids) {
+    assert.throws(() => new IdText({ layout }).read(id), invalid, `${layout} ${id}`);
+    assert.equal(flakeId({ layout }).safeParse(id).success, false);
+  }
+});
+
+test('rows of a time, by both versions of TypeORM', async () => {
+  const { resolve } = createRequire(import.meta.url);
+  const types = join(dirname(resolve('flakeid-core')), 'frameworks/typeorm-types.js');
+  const { default: shared } = await import(types);
+  for (const library of [typeorm1, typeorm03]) {
+    const { createdBetween, flakeId } = shared.defineTypeorm(library);
+    const Order = new library.EntitySchema({
+      name: 'typeorm_times',
+      columns: { id: { ...flakeId(), primary: true }, again: { ...flakeId(), nullable: true } },
+    });
+    const url = process.env.DATABASE_URL;
+    const source = new library.DataSource({
+      type: 'postgres',
+      url,
+      entities: [Order],
+      synchronize: true,
+      dropSchema: false,
+    });
+    await source.initialize();
+    const orders = source.getRepository(Order);
+    const [earlier, later] = [BigInt(BOUNDS[0]) - 1n, BigInt(BOUNDS[1])];
+    for (const id of [earlier, ID, later]) await orders.save({ id, again: id });
+    const found = async (where) =>
+      (await orders.find({ where, order: { id: 'ASC' } })).map((row) => row.id);
+    assert.deepEqual(await found({ id: createdBetween(DAY) }), [ID]);
+    assert.deepEqual(await found({ id: createdBetween({ from: DAY.from }) }), [ID, later]);
+    assert.deepEqual(await found({ again: createdBetween({ before: DAY.before }) }), [earlier, ID]);
+    assert.deepEqual(await found({ id: createdBetween() }), [earlier, ID, later]);
+    assert.deepEqual(await found({ id: ID }), [ID]);
+    assert.deepEqual(await found({ id: library.In([ID, later]) }), [ID, later]);
+    await source.query('DROP TABLE typeorm_times');
+    await source.destroy();
+  }
 });
 
 test("the guide's programs", () => {

@@ -15,6 +15,8 @@ static const struct {
     {"base58", flakeid_to_base58, flakeid_from_base58},
     {"base62", flakeid_to_base62, flakeid_from_base62},
     {"hex", flakeid_to_hex, flakeid_from_hex},
+    {"base58_flickr", flakeid_to_base58_flickr, flakeid_from_base58_flickr},
+    {"zbase32", flakeid_to_zbase32, flakeid_from_zbase32},
 };
 
 /* Whether the text reaches a function that reads to the first NUL as it is. */

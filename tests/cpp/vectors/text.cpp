@@ -8,6 +8,7 @@ void test_text(const value &file) {
         {"decimal", text_form::decimal}, {"base32", text_form::base32},
         {"base36", text_form::base36},   {"base58", text_form::base58},
         {"base62", text_form::base62},   {"hex", text_form::hex},
+        {"base58_flickr", text_form::base58_flickr}, {"zbase32", text_form::zbase32},
     };
     const std::vector<value> groups = file["forms"].rows();
     check(groups.size() == forms.size(), file["forms"]);

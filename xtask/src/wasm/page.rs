@@ -37,6 +37,8 @@ pub(crate) fn build() -> Outcome {
 pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
+    // It serves the page in one of the tests.
+    Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
     files::copy_files("bindings/page/test", &format!("{WORK}/test"))?;
     if keeps {
         files::empty(SCREENSHOTS)?;
@@ -46,7 +48,8 @@ pub(crate) fn test(keeps: bool) -> Outcome {
     let run = Step::new("node", &["--test", "--test-concurrency=1"])
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .within(WORK)
-        .env("FLAKEID_PAGE", root().join(PAGE_FILE));
+        .env("FLAKEID_PAGE", root().join(PAGE_FILE))
+        .env("FLAKEID_COMMAND", root().join("target/release/flakeid"));
     let run = if keeps { run.env("FLAKEID_SCREENSHOTS", root().join(SCREENSHOTS)) } else { run };
     run.run()?;
     if keeps {

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod flakeid_floor {
     use std::hint::black_box;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use pyo3::buffer::PyUntypedBuffer;
     use pyo3::prelude::*;
@@ -12,18 +13,32 @@ mod flakeid_floor {
 
     /// Returns integers as large as IDs, and does nothing else.
     #[pyclass(frozen)]
-    struct Floor(u64);
+    struct Floor(u64, AtomicU64);
 
     #[pymethods]
     impl Floor {
         #[new]
         fn new() -> Self {
-            Self(1 << 62)
+            Self(1 << 62, AtomicU64::new(1 << 62))
         }
 
         /// One int above 2^62.
         fn one(&self) -> u64 {
             black_box(self.0)
+        }
+
+        /// One int above 2^62 for which the processor's counter was read and a word swapped, as for an ID that is
+        /// exact.
+        fn counted(&self) -> u64 {
+            black_box(counter());
+            let mut before = self.1.load(Ordering::Relaxed);
+            loop {
+                let (after, order) = (before + 1, Ordering::Relaxed);
+                match self.1.compare_exchange_weak(before, after, order, order) {
+                    Ok(_) => return after,
+                    Err(actual) => before = actual,
+                }
+            }
         }
 
         /// A list of n such ints.
@@ -46,5 +61,18 @@ mod flakeid_floor {
             }
             Ok(count)
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn counter() -> u64 {
+        // SAFETY: every processor of this architecture has it.
+        unsafe { std::arch::x86_64::_rdtsc() }
+    }
+
+    /// Where flakeid reads no counter: its default is the system's clock there.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn counter() -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_millis() as u64)
     }
 }

@@ -11,14 +11,21 @@ export function make(page) {
   const to = input({ placeholder: '2026-01-31T23:59:59.999Z' });
   const column = input({});
   const error = h('p', { class: 'error', role: 'alert' });
-  const result = h('div', { 'aria-live': 'polite' });
+  const warnings = h('div', { class: 'warnings', 'aria-live': 'polite' });
+  const said = h('p', { class: 'hint', role: 'status' });
+  const result = h('div', {});
   const show = () => {
-    result.replaceChildren();
-    if (page.described() === undefined) return;
+    for (const place of [warnings, said, result]) place.replaceChildren();
+    error.textContent = '';
+    const isEmpty = from.value.trim() === '' && to.value.trim() === '';
+    if (isEmpty || page.described() === undefined) return;
     const range = attempt(error, () =>
-      JSON.parse(page.core.bounds(page.layout(), from.value, to.value)),
+      JSON.parse(page.core.bounds(page.layout(), from.value, to.value, column.value || 'id')),
     );
-    if (range !== undefined) result.append(...shown(range, column.value.trim() || 'id'));
+    if (range === undefined) return;
+    warnings.append(...range.warnings.map((text) => h('p', {}, `Warning: ${text}.`)));
+    said.textContent = headline(range);
+    result.append(...shown(range));
   };
   const loads = [
     bind(from, 'from', '', show),
@@ -35,27 +42,29 @@ export function make(page) {
     ),
     h('div', { class: 'row' }, field('From', from), field('To', to), field('Column', column)),
     error,
+    warnings,
+    said,
     result,
   );
   return { element, show: () => loadAll(loads), layoutChanged: show };
 }
 
-function shown(range, column) {
+function headline({ lower, upper }) {
+  if (upper === null) return `IDs from ${lower} on`;
+  if (lower === null) return `IDs up to ${upper}`;
+  return `IDs from ${lower} to ${upper}, both included`;
+}
+
+function shown(range) {
   const ends = [
     ['lower', range.lower, range.from],
     ['upper', range.upper, range.to],
   ].filter(([, id]) => id !== null);
-  if (ends.length === 0) return [];
   const rows = ends.map(([end, id, tick]) => [end, mono(id), tick, copy(id, `the ${end} bound`)]);
-  const { lower, upper } = range;
-  let condition = `${column} BETWEEN ${lower} AND ${upper}`;
-  if (upper === null) condition = `${column} >= ${lower}`;
-  if (lower === null) condition = `${column} <= ${upper}`;
-  const sql = `WHERE ${condition}`;
   return [
     table('Bounds', rows, ['End', 'ID', 'Its tick', '']),
     h('h3', {}, 'In SQL'),
-    h('pre', { tabindex: '0' }, sql),
-    copy(sql, 'the SQL'),
+    h('pre', { tabindex: '0', 'aria-label': 'In SQL' }, range.condition),
+    copy(range.condition, 'the SQL'),
   ];
 }

@@ -13,9 +13,11 @@ export function make(page) {
   const id = input({ class: 'large', inputmode: 'text', placeholder: EXAMPLE });
   const form = h('select', {}, ...page.forms.map((text) => h('option', { value: text }, text)));
   const error = h('p', { class: 'error', role: 'alert' });
-  const result = h('div', { 'aria-live': 'polite' });
+  const time = h('p', { class: 'big', 'aria-live': 'polite' });
+  const result = h('div', {});
 
   const show = () => {
+    time.textContent = '';
     result.replaceChildren();
     id.removeAttribute('aria-invalid');
     const text = id.value.trim();
@@ -35,7 +37,10 @@ export function make(page) {
       JSON.parse(page.core.inspect(text, form.value, page.layout())),
     );
     if (found === undefined) id.setAttribute('aria-invalid', 'true');
-    else result.append(...shown(found, layout));
+    else {
+      time.textContent = found.timestamp;
+      result.append(...shown(found, layout));
+    }
   };
   const fill = (text) => {
     id.value = text;
@@ -53,13 +58,13 @@ export function make(page) {
       'Hexadecimal with 0x, and negative numbers of signed columns, are read as they are.',
     ),
     error,
+    time,
     result,
   );
   return { element, show: () => loadAll(loads), layoutChanged: show };
 }
 
 function shown(id, layout) {
-  const time = h('p', { class: 'big' }, id.timestamp);
   const values = { time: id.tick, ...id };
   const rows = layout.fields.map((part) => {
     const label = h('span', {}, swatch(part), part.name.replace('_', ' '));
@@ -69,13 +74,10 @@ function shown(id, layout) {
       `${part.bits} bits, at most ${grouped(part.max)}`,
     ];
   });
-  const forms = ['hex', 'base32', 'base36', 'base58', 'base62'].map((name) => [
-    name,
-    mono(id[name]),
-    copy(id[name], name),
-  ]);
+  const forms = ['hex', 'base32', 'base36', 'base58', 'base62', 'base58_flickr', 'zbase32'].map(
+    (name) => [name, mono(id[name]), copy(id[name], name)],
+  );
   return [
-    time,
     h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms after 1970; ${ago(id.unix_ms)}`),
     draw(layout, digits(id.id)),
     table('Fields', rows, ['Field', 'Value', 'Size']),

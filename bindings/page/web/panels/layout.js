@@ -1,34 +1,16 @@
 // A layout: its bits, what it holds, and how long it lasts; and a builder of descriptors.
 
 import { draw, swatch } from '../bits.js';
-import { field, grouped, h, input, table } from '../dom.js';
+import { make as makeBuilder } from '../builder.js';
+import { grouped, h, table } from '../dom.js';
 
 export const name = 'layout';
 export const title = 'Layout';
 
-const WIDTHS = [
-  ['t', 'Time bits', 41],
-  ['d', 'Datacenter bits', 0],
-  ['w', 'Worker bits', 0],
-  ['n', 'Node bits', 10],
-  ['s', 'Sequence bits', 12],
-];
-
 export function make(page) {
-  const result = h('div', { 'aria-live': 'polite' });
-  const widths = WIDTHS.map(([letter, label, bits]) => {
-    const control = input({ type: 'number', min: '0', max: '64', value: String(bits) });
-    return { letter, control, element: field(label, control) };
-  });
-  const epoch = input({ value: '2020-01-01T00:00:00Z' });
-  const unit = input({ value: '1ms' });
-  const use = h('button', { type: 'button', class: 'main' }, 'Use these bits');
-  use.addEventListener('click', () => {
-    const fields = widths
-      .filter(({ control }) => Number(control.value) !== 0)
-      .map(({ letter, control }) => `${letter}${control.value}`);
-    page.setLayout(`${fields.join('.')}@${epoch.value.trim()}/${unit.value.trim()}`);
-  });
+  // The field of the layout says when it has changed.
+  const result = h('div', {});
+  const builder = makeBuilder((descriptor) => page.setLayout(descriptor));
 
   const show = () => {
     const layout = page.described();
@@ -37,29 +19,10 @@ export function make(page) {
   // The builder begins with the layout that is shown.
   const load = () => {
     const layout = page.described();
-    if (layout !== undefined) {
-      for (const { letter, control } of widths) {
-        control.value = String(layout.fields.find((part) => part.letter === letter)?.bits ?? 0);
-      }
-      epoch.value = layout.epoch;
-      unit.value = `${layout.unit_ms}ms`;
-    }
+    if (layout !== undefined) builder.load(layout);
     show();
   };
-  const element = h(
-    'div',
-    {},
-    result,
-    h('h3', {}, 'Build another'),
-    h(
-      'p',
-      { class: 'hint' },
-      'From the most significant bit. A node is either one number, or datacenter and worker.',
-    ),
-    h('div', { class: 'row' }, ...widths.map((width) => width.element)),
-    h('div', { class: 'row' }, field('Epoch', epoch), field('Tick, in ms or s', unit)),
-    h('div', { class: 'actions' }, use),
-  );
+  const element = h('div', {}, result, h('h3', {}, 'Build another'), builder.element);
   return { element, show: load, layoutChanged: load };
 }
 

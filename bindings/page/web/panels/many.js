@@ -1,6 +1,6 @@
 // Many IDs: a file, or what is pasted. A worker reads them, so that the page goes on.
 
-import { bars } from '../chart.js';
+import { bars, values } from '../chart.js';
 import { field, grouped, h, table } from '../dom.js';
 
 export const name = 'many';
@@ -41,6 +41,7 @@ export function make(page) {
     stop('');
     error.textContent = '';
     result.replaceChildren();
+    status.textContent = 'Reading …';
     cancel.disabled = false;
     progress.hidden = false;
     progress.value = 0;
@@ -58,10 +59,17 @@ export function make(page) {
       progress.value = blob.size === 0 ? 1 : data.read / blob.size;
       const figures = JSON.parse(data.figures);
       result.replaceChildren(...shown(figures, data));
-      if (data.ended) stop(`${grouped(figures.count)} IDs read.`);
-      else status.textContent = `${grouped(figures.count)} IDs so far`;
+      const ids = figures.count === 1 ? '1 ID' : `${grouped(figures.count)} IDs`;
+      if (data.ended) stop(`${ids} read.`);
     });
     worker.postMessage({ module: page.module, layout: page.layout(), blob });
+  };
+
+  // What was dropped as text stands in the field, unless it is too long for it.
+  const take = (dropped) => {
+    if (dropped === '') return;
+    text.value = dropped.length > MOST_IN_FIELD ? '' : dropped;
+    start(new Blob([dropped]));
   };
 
   text.addEventListener('paste', (event) => {
@@ -72,6 +80,10 @@ export function make(page) {
   });
   read.addEventListener('click', () => start(new Blob([text.value])));
   cancel.addEventListener('click', () => stop('Cancelled.'));
+  // So that the same file, chosen again, is a change.
+  file.addEventListener('click', () => {
+    file.value = '';
+  });
   file.addEventListener('change', () => {
     if (file.files.length > 0) start(file.files[0]);
   });
@@ -84,8 +96,15 @@ export function make(page) {
     event.preventDefault();
     drop.classList.remove('over');
     const [dropped] = event.dataTransfer.files;
-    if (dropped !== undefined) start(dropped);
+    if (dropped === undefined) take(event.dataTransfer.getData('text/plain'));
+    else start(dropped);
   });
+  // Beside the box a file is not taken; the browser would show it in place of this page.
+  for (const type of ['dragover', 'drop']) {
+    document.addEventListener(type, (event) => {
+      if (event.dataTransfer.types.includes('Files')) event.preventDefault();
+    });
+  }
   const element = h(
     'div',
     {},
@@ -104,11 +123,12 @@ export function make(page) {
   return { element };
 }
 
-const MOST_NODES = 24;
-const MOST_PERIODS = 120;
+// The nodes in words; the others are in the plot.
+const MOST_IN_TABLE = 8;
 
 function shown(figures, { ended, refused, firstRefused }) {
   const repeats = figures.repeats === null ? 'too many IDs to tell' : grouped(figures.repeats);
+  const { nodes } = figures;
   const rows = [
     ['IDs', grouped(figures.count)],
     ['From', figures.from ?? ''],
@@ -125,56 +145,42 @@ function shown(figures, { ended, refused, firstRefused }) {
       'Largest sequence',
       `${grouped(figures.largest_sequence)}; ${grouped(figures.full_ticks)} ticks of a node were full`,
     ],
-    ['Nodes', grouped(figures.nodes.length + (figures.other_nodes > 0 ? 1 : 0))],
+    [
+      'Nodes',
+      nodes.other_ids === 0
+        ? grouped(nodes.count)
+        : `at least ${grouped(nodes.count)}; ${grouped(nodes.other_ids)} IDs are of others`,
+    ],
   ];
   if (refused > 0)
     rows.push(['Not IDs of the layout', `${grouped(refused)}; first ${firstRefused}`]);
   return [table('Statistics', rows), ...plots(figures)];
 }
 
-const largest = (bars) => Math.max(...bars.map(([, count]) => count));
-
-function plots(figures) {
-  if (figures.count === 0) return [];
-  const nodes = [...figures.nodes].sort((one, other) => other[1] - one[1]).slice(0, MOST_NODES);
-  // Several periods in a bar, so that all have room.
-  const each = Math.max(1, Math.ceil(figures.periods.length / MOST_PERIODS));
-  const periods = [];
-  for (let at = 0; at < figures.periods.length; at += each) {
-    const together = figures.periods.slice(at, at + each);
-    const begin = new Date(together[0][0]).toISOString();
-    periods.push([begin, together.reduce((sum, [, count]) => sum + count, 0)]);
-  }
-  const seconds = (figures.period_ms * each) / 1000;
+function plots({ count: all, nodes, seconds, bars: periods }) {
+  if (all === 0) return [];
+  const [first] = periods[0];
+  const [last] = periods.at(-1);
+  const most = Math.max(...periods.map(([, count]) => count));
+  const each = `IDs in each ${grouped(seconds)} s`;
+  const named = nodes.top.map(([node, count]) => [`node ${node}`, count]);
   return [
-    h('h3', {}, `IDs in each ${grouped(seconds)} s`),
-    bars(periods, 'plot', `IDs in each ${grouped(seconds)} s, from ${periods[0][0]}`),
-    h(
-      'p',
-      { class: 'hint' },
-      `From ${periods[0][0]} to ${periods.at(-1)[0]}; at most ${grouped(largest(periods))}.`,
-    ),
+    h('h3', {}, each),
+    bars(periods, 'plot', `${each}, from ${first}`),
+    h('p', { class: 'hint' }, `From ${first} to ${last}; at most ${grouped(most)}.`),
+    values(each, periods),
     h(
       'h3',
       {},
-      figures.nodes.length > MOST_NODES
-        ? `The ${MOST_NODES} nodes with most IDs`
-        : 'IDs of each node',
+      nodes.count > named.length ? `The ${named.length} nodes with most IDs` : 'IDs of each node',
     ),
-    bars(
-      nodes.map(([node, count]) => [`node ${node}`, count]),
-      'plot nodes',
-      'IDs of each node',
-    ),
+    bars(named, 'plot nodes', 'IDs of each node'),
     table(
       'The nodes with most IDs',
-      nodes
-        .slice(0, 8)
-        .map(([node, count]) => [
-          `node ${node}`,
-          grouped(count),
-          `${grouped((count * 100) / figures.count)} %`,
-        ]),
+      named
+        .slice(0, MOST_IN_TABLE)
+        .map(([node, count]) => [node, grouped(count), `${grouped((count * 100) / all)} %`]),
     ),
+    ...(named.length > MOST_IN_TABLE ? [values('IDs of each of these nodes', named)] : []),
   ];
 }

@@ -8,7 +8,13 @@ export const title = 'Public IDs';
 const KEY_BYTES = 16;
 
 export function make(page) {
-  const key = input({ placeholder: 'a 00112233445566778899aabbccddeeff' });
+  const key = h('textarea', {
+    rows: '3',
+    autocomplete: 'off',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    placeholder: 'a 00112233445566778899aabbccddeeff',
+  });
   const domain = input({ value: 'user' });
   const prefix = input({ placeholder: 'usr' });
   const id = input({});
@@ -47,7 +53,7 @@ export function make(page) {
       { class: 'hint' },
       'An ID tells its time and its node. Encrypted with a key it tells nothing, and who has the key gets it back. It hides; it does not authorise.',
     ),
-    field('Key: a letter and 32 hexadecimal digits', key),
+    field('Keys: a letter and 32 hexadecimal digits in each line', key),
     h('div', { class: 'actions' }, renew),
     h(
       'div',

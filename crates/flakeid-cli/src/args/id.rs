@@ -1,9 +1,8 @@
 //! IDs as they are typed, and the form in which they are written.
 
-use std::borrow::Cow;
-
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout, TextForm};
+use flakeid_json::without_prefix;
 
 use crate::failure::Failure;
 
@@ -17,6 +16,9 @@ pub(crate) enum InputForm {
     Base36,
     Base58,
     Base62,
+    #[value(name = "base58_flickr")]
+    Base58Flickr,
+    Zbase32,
 }
 
 impl InputForm {
@@ -28,6 +30,8 @@ impl InputForm {
             Self::Base36 => TextForm::Base36,
             Self::Base58 => TextForm::Base58,
             Self::Base62 => TextForm::Base62,
+            Self::Base58Flickr => TextForm::Base58Flickr,
+            Self::Zbase32 => TextForm::Zbase32,
         }
     }
 }
@@ -48,19 +52,6 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
         let hint = hint(&error, text, form);
         Failure::Refused { error, hint }
     })
-}
-
-/// `0x` makes it a hexadecimal number, whose leading zeros may be missing. Only of decimal and
-/// hexadecimal digits: in base32 and base62 an ID may begin with these two.
-fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    match (digits, form) {
-        (Some(digits), TextForm::Decimal | TextForm::Hex) => {
-            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            (if is_number { format!("{digits:0>16}").into() } else { digits.into() }, TextForm::Hex)
-        }
-        _ => (text.into(), form),
-    }
 }
 
 /// The allowed range, unless the error has named it, and what else the text may be.

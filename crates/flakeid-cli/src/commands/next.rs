@@ -49,6 +49,11 @@ enum OutputForm {
     Base58,
     /// Up to 13 digits 0-9a-z
     Base36,
+    /// Up to 11 digits of Flickr's alphabet, as `Base58` of Go's bwmarrin/snowflake
+    #[value(name = "base58_flickr")]
+    Base58Flickr,
+    /// Up to 13 digits of z-base-32, as `Base32` of Go's bwmarrin/snowflake
+    Zbase32,
     /// 8 raw bytes per ID, most significant first, without separators
     Bytes,
     /// One JSON object per line, as `inspect --json` writes it
@@ -129,6 +134,8 @@ impl Writer {
             OutputForm::Base36 => TextForm::Base36,
             OutputForm::Base58 => TextForm::Base58,
             OutputForm::Base62 => TextForm::Base62,
+            OutputForm::Base58Flickr => TextForm::Base58Flickr,
+            OutputForm::Zbase32 => TextForm::Zbase32,
         };
         Ok(line(out, form.encode(id).as_str())?)
     }

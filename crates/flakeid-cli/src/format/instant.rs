@@ -49,11 +49,6 @@ fn end_of_day(date: &str) -> Option<i64> {
     Rfc3339::parse(&format!("{date}T23:59:59.999Z")).map(|last| last + 1)
 }
 
-/// Whether a number that was read as Unix milliseconds may have been meant as a year.
-pub(crate) fn looks_like_a_year(text: &str) -> bool {
-    text.len() == 4 && is_digits(text) && ("1970"..="2199").contains(&text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@ use std::process::Stdio;
 
 use crate::run::{flakeid, run, run_on, run_with};
 
-const TWITTER: &str = r#"{"id":"910499571847892992","layout":"twitter","timestamp":"2017-09-20T13:43:08.849Z","unix_ms":1505914988849,"tick":217080014192,"node":569,"datacenter":17,"worker":25,"clock_sequence":null,"sequence":0,"hex":"0ca2be895c239000","base32":"0S8NYH5E27400","base36":"6x155swzxs74","base58":"37amtpPtjf5","base62":"15G63YLn9Ae"}
+const TWITTER: &str = r#"{"id":"910499571847892992","layout":"twitter","timestamp":"2017-09-20T13:43:08.849Z","unix_ms":1505914988849,"tick":217080014192,"node":569,"datacenter":17,"worker":25,"clock_sequence":null,"sequence":0,"hex":"0ca2be895c239000","base32":"0S8NYH5E27400","base36":"6x155swzxs74","base58":"37amtpPtjf5","base62":"15G63YLn9Ae","base58_flickr":"37zLTPoTJE5","zbase32":"3ei6tfqn8ryy"}
 "#;
 
 const DRAWING: &str = "\
@@ -18,14 +18,16 @@ const DRAWING: &str = "\
   w  worker           5 bits            25  0 to 31
   s  sequence        12 bits             0  0 to 4,095
 
-  node       569
-  unix ms    1505914988849
-  decimal    910499571847892992
-  base32     0S8NYH5E27400
-  base36     6x155swzxs74
-  base58     37amtpPtjf5
-  base62     15G63YLn9Ae
-  hex        0ca2be895c239000
+  node           569
+  unix ms        1505914988849
+  decimal        910499571847892992
+  base32         0S8NYH5E27400
+  base36         6x155swzxs74
+  base58         37amtpPtjf5
+  base62         15G63YLn9Ae
+  hex            0ca2be895c239000
+  base58_flickr  37zLTPoTJE5
+  zbase32        3ei6tfqn8ryy
 ";
 
 #[test]
@@ -49,6 +51,8 @@ fn every_form_is_read() {
         ("base36", "6x155swzxs74"),
         ("base58", "37amtpPtjf5"),
         ("base62", "15G63YLn9Ae"),
+        ("base58_flickr", "37zLTPoTJE5"),
+        ("zbase32", "3ei6tfqn8ryy"),
     ] {
         assert_eq!(run(&["inspect", "--format", form, id]).quiet().text(), TWITTER, "{form} {id}");
     }

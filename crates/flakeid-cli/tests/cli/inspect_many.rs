@@ -21,12 +21,18 @@ fn a_guess_says_which_preset_and_why_not_others() {
     assert_eq!(presets.len(), 13, "one line for every preset");
     assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
     assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
+    // What is possible but unlikely says which part speaks most against it.
+    let weakness =
+        |name| presets.iter().find(|it| it["layout"] == name).unwrap()["weakness"].clone();
+    assert_eq!(weakness("discord"), "node");
+    assert_eq!((weakness("twitter"), weakness("sonyflake")), (().into(), ().into()));
     let sonyflake = presets.iter().find(|preset| preset["layout"] == "sonyflake").unwrap();
     let reason = sonyflake["reason"].as_str().unwrap();
     assert!(reason.ends_with("in the future"), "{reason}");
     let drawn = run_of(&["--pretty"]);
     assert!(drawn.text().starts_with("This ID can be of twitter.\n"), "{}", drawn.text());
     assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be of 2034-"));
+    assert!(drawn.text().contains(" bits, most for the node\n"), "{}", drawn.text());
 }
 
 #[test]
@@ -39,6 +45,12 @@ fn several_ids_decide_and_few_may_not() {
     let presets = with(&["inspect", "--guess"], ids.text()).quiet().json();
     assert_eq!(presets[0]["layout"], "sonyflake");
     assert!(presets[1..].iter().all(|preset| preset["likely"] == false), "{presets:?}");
+}
+
+#[test]
+fn of_no_ids_nothing_is_guessed() {
+    assert_eq!(with(&["inspect", "--guess", "--pretty"], "").quiet().text(), "No IDs.\n");
+    assert_eq!(with(&["inspect", "--guess"], "").quiet().text(), "");
 }
 
 #[test]
@@ -75,6 +87,21 @@ fn statistics_of_what_is_not() {
         assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
     }
     assert_eq!(with(&["inspect", "--stats", "--pretty"], "").quiet().text(), "No IDs.\n");
+}
+
+/// Of layouts with more nodes than are told apart.
+#[test]
+fn nodes_beyond_the_limit_are_said() {
+    let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
+    let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
+    let drawn = with(&given, &ids.join("\n")).quiet();
+    for part in [
+        "\nat least 65,536 nodes\n",
+        "  and 65,526 more\n",
+        "  4,464 IDs are of other nodes, which are not told apart\n",
+    ] {
+        assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
+    }
 }
 
 #[test]

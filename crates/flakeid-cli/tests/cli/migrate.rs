@@ -132,6 +132,18 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
             &["the layout js-safe has no IDs that are larger than 647469744588332839"],
         ),
         (
+            vec![
+                "--from",
+                "flake-idgen",
+                "--last-id",
+                "7530669871642877953",
+                "--layout",
+                "twitter",
+            ],
+            "FLAKEID_INVALID_OPTION",
+            &["only from 2067-09-26", "choose one whose epoch is earlier"],
+        ),
+        (
             [sonyflake, &["647469744588332839", "--layout", "twitter", "--in-use", "3"]].concat(),
             "FLAKEID_INVALID_OPTION",
             &["can be the same as ours; stop it first"],

@@ -68,6 +68,8 @@ fn every_form_holds_what_it_says() {
         ("base36", TextForm::Base36),
         ("base58", TextForm::Base58),
         ("base62", TextForm::Base62),
+        ("base58_flickr", TextForm::Base58Flickr),
+        ("zbase32", TextForm::Zbase32),
     ] {
         let run = run(&["next", "-n", "9000", "--node", "3", "--format", name]).quiet();
         let ids: Vec<Id> = run.lines().iter().map(|line| form.decode(line).unwrap()).collect();

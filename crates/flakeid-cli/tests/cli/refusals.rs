@@ -189,7 +189,11 @@ fn ids() {
         "is not an ID of the layout t41.d5.w5.s12@1288834974657/1ms: it has bits set outside";
     refused(&run(&["inspect", most]), code, &[stray, "--layout"]);
     refused(&run(&["inspect", "--format", "base62", "15G63YLn9A"]), code, &["exactly 11 digits"]);
-    refused(&run(&["inspect", "abc"]), code, &["it is a valid ID in base36 or base58"]);
+    refused(
+        &run(&["inspect", "abc"]),
+        code,
+        &["it is a valid ID in base36, base58, base58_flickr or zbase32"],
+    );
     refused(
         &run(&["inspect", "0ca2be895c239000"]),
         code,
@@ -198,7 +202,7 @@ fn ids() {
     refused(
         &run(&["inspect", "37amtpPtjf5"]),
         code,
-        &["it is a valid ID in base36, base58 or base62: choose the form"],
+        &["it is a valid ID in base36, base58, base62, base58_flickr or zbase32: choose the form"],
     );
 }
 

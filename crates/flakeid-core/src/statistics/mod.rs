@@ -1,6 +1,7 @@
 //! Many IDs at once: whose they are, when they were made, and whether anything is wrong with them.
 
 mod history;
+mod kept;
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -8,11 +9,13 @@ use alloc::vec::Vec;
 
 use crate::{Error, Id, Layout};
 use history::History;
+use kept::Kept;
 
 /// What is known of many IDs after one look at each.
 ///
 /// The memory that it takes does not grow with their number, except for the IDs themselves: to find those that come
-/// again, up to [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each.
+/// again, up to [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more, none are kept. Where the
+/// allocator cannot enlarge memory in place, it takes half as much again for a moment.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout, Statistics};
@@ -33,7 +36,7 @@ pub struct Statistics {
     count: u64,
     nodes: Nodes,
     history: History,
-    kept: Vec<u64>,
+    kept: Kept,
     ascending: bool,
     last: Option<Id>,
     /// The smallest and the largest ID so far.
@@ -104,7 +107,7 @@ impl Statistics {
             count: 0,
             nodes: Nodes::of(&layout),
             history: History::new(),
-            kept: Vec::new(),
+            kept: Kept::new(Self::MOST_KEPT),
             ascending: true,
             last: None,
             ends: None,
@@ -145,10 +148,7 @@ impl Statistics {
             Some((least, most)) => Some((least.min(id), most)),
         };
         self.last = Some(id);
-        // One more than are counted shows that there were too many.
-        if self.kept.len() <= Self::MOST_KEPT {
-            self.kept.push(id.to_u64());
-        }
+        self.kept.add(id.to_u64());
         Ok(())
     }
 
@@ -251,12 +251,7 @@ impl Statistics {
         if self.ascending {
             return Some(0);
         }
-        if self.kept.len() > Self::MOST_KEPT {
-            return None;
-        }
-        // In this order nothing can be found out about IDs that are added now; they are sorted anew.
-        self.kept.sort_unstable();
-        Some(self.kept.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
+        self.kept.repeats()
     }
 }
 
@@ -327,6 +322,34 @@ mod tests {
             statistics.nodes().map(|(_, count)| count).sum::<u64>() + statistics.other_nodes(),
             70_003
         );
+    }
+
+    #[test]
+    fn beyond_the_limit_repeats_are_not_counted_and_nothing_is_kept() {
+        const MOST: usize = 3_000;
+        let add = |statistics: &mut Statistics, count: u64| {
+            for sequence in 0..count {
+                let (ms, sequence) = (sequence / 4_096, sequence % 4_096);
+                let id = id(&Layout::PLAIN, 1_700_000_000_000 + ms as i64, 1, sequence);
+                statistics.add(id).unwrap();
+            }
+        };
+        let new = || Statistics { kept: Kept::new(MOST), ..Statistics::new(Layout::PLAIN) };
+        let mut statistics = new();
+        add(&mut statistics, 1_000);
+        add(&mut statistics, 2_000);
+        assert_eq!(statistics.repeats(), Some(1_000));
+        assert_eq!(statistics.kept.capacity(), MOST, "no more room than for the limit");
+        add(&mut statistics, 1);
+        assert_eq!(statistics.repeats(), None);
+        assert_eq!(statistics.kept.capacity(), 0, "freed");
+        add(&mut statistics, 5_000);
+        assert_eq!((statistics.repeats(), statistics.count()), (None, 8_001));
+        assert_eq!(statistics.kept.capacity(), 0);
+        // In order, no repeats are possible, however many there are.
+        let mut statistics = new();
+        add(&mut statistics, 10_000);
+        assert_eq!(statistics.repeats(), Some(0));
     }
 
     #[test]

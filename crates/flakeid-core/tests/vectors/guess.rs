@@ -1,6 +1,6 @@
 //! Other systems' IDs, published or made by their packages: `guess` finds out whose they are.
 
-use flakeid_core::{Guess, Id, Layout, Mismatch, guess};
+use flakeid_core::{Aspect, Guess, Id, Layout, Mismatch, guess};
 use serde_json::Value;
 
 use crate::{load, number, rows, text};
@@ -17,53 +17,119 @@ fn ids(group: &Value) -> Vec<Id> {
     ids.map(|id| Id::from_u64(id.as_str().unwrap().parse().unwrap())).collect()
 }
 
-#[test]
-fn single_ids_are_recognised() {
-    let file = load("guess");
-    let now: i64 = number(&file, "now");
-    let (mut all, mut right, mut among) = (0, 0, 0);
-    let mut wrong = Vec::new();
-    for group in rows(&file, "groups") {
-        let (system, wanted) = (text(group, "system"), text(group, "layout"));
-        for id in ids(group) {
-            let guesses = guess(&[id], now);
-            let likely = guesses.iter().filter(|it| it.is_as_likely_as(&guesses[0]));
-            all += 1;
-            among += usize::from(likely.clone().any(|it| is_right(it, wanted, id)));
-            if is_right(&guesses[0], wanted, id) {
-                right += 1;
-            } else {
-                let likely: Vec<_> = likely.map(|it| it.name).collect();
-                wrong.push(format!("{system}: {id} is said to be of {likely:?}"));
-            }
-        }
-    }
-    let wrong = wrong.join("\n");
-    println!("{right} of {all} first, {among} among the likely ones\n{wrong}");
-    assert!(right * 100 >= all * 95, "{right} of {all}\n{wrong}");
-    assert!(among * 100 >= all * 97, "{among} of {all}\n{wrong}");
+/// How many of something there were, and how many of them were guessed.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    ids: usize,
+    first: usize,
+    among: usize,
+    groups: usize,
+    groups_first: usize,
 }
 
+impl Counts {
+    fn of(group: &Value, now: i64) -> Self {
+        let wanted = text(group, "layout");
+        let ids = ids(group);
+        let mut counts = Self { ids: ids.len(), ..Self::default() };
+        for id in &ids {
+            let guesses = guess(&[*id], now);
+            let mut likely = guesses.iter().filter(|it| it.is_as_likely_as(&guesses[0]));
+            counts.among += usize::from(likely.any(|it| is_right(it, wanted, *id)));
+            counts.first += usize::from(is_right(&guesses[0], wanted, *id));
+        }
+        for ten in ids.chunks_exact(10) {
+            counts.groups += 1;
+            counts.groups_first += usize::from(is_right(&guess(ten, now)[0], wanted, ten[0]));
+        }
+        counts
+    }
+
+    fn add(&mut self, more: Self) {
+        self.ids += more.ids;
+        self.first += more.first;
+        self.among += more.among;
+        self.groups += more.groups;
+        self.groups_first += more.groups_first;
+    }
+
+    /// As it stands in the table of the guide.
+    fn row(&self, name: &str, layout: &str) -> String {
+        let Self { ids, first, among, groups, groups_first } = self;
+        let (groups, groups_first) = match groups {
+            0 => (String::new(), String::new()),
+            _ => (groups.to_string(), groups_first.to_string()),
+        };
+        format!("| {name} | {layout} | {ids} | {first} | {among} | {groups} | {groups_first} |")
+    }
+}
+
+/// The guide says of which systems and packages IDs were tried, and how many of them were guessed.
 #[test]
-fn groups_of_ten_are_recognised() {
+fn as_many_are_recognised_as_the_guide_says() {
     let file = load("guess");
     let now: i64 = number(&file, "now");
-    let (mut all, mut right, mut wrong) = (0, 0, Vec::new());
+    let (mut published, mut made) = (Counts::default(), Counts::default());
+    let mut lines = Vec::new();
     for group in rows(&file, "groups") {
-        let (system, wanted) = (text(group, "system"), text(group, "layout"));
-        for ten in ids(group).chunks_exact(10) {
-            let guesses = guess(ten, now);
-            all += 1;
-            if is_right(&guesses[0], wanted, ten[0]) {
-                right += 1;
-            } else {
-                let first: Vec<_> = guesses[..3].iter().map(|it| (it.name, &it.verdict)).collect();
-                wrong.push(format!("{system}: {first:?}"));
-            }
-        }
+        let counts = Counts::of(group, now);
+        let is_made = text(group, "origin").starts_with("made on ");
+        if is_made { &mut made } else { &mut published }.add(counts);
+        lines.push(counts.row(text(group, "system"), &format!("`{}`", text(group, "layout"))));
     }
-    println!("{right} of {all} groups first\n{}", wrong.join("\n"));
-    assert!(right * 100 >= all * 95, "{right} of {all}: {wrong:?}");
+    let mut all = published;
+    all.add(made);
+    lines.push(published.row("all that were published", ""));
+    lines.push(made.row("all that packages made", ""));
+    lines.push(all.row("all", ""));
+    println!("{}", lines.join("\n"));
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/inspect.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    for row in lines {
+        assert!(guide.lines().any(|line| line == row), "docs/src/inspect.md has not: {row}");
+    }
+    assert!(all.first * 100 >= all.ids * 95, "{} of {}", all.first, all.ids);
+    assert!(all.among * 100 >= all.ids * 97, "{} of {}", all.among, all.ids);
+    assert!(all.groups_first * 100 >= all.groups * 95, "{} groups", all.groups_first);
+}
+
+/// IDs of several years: an age that counted for each of them would speak for the latest epoch.
+#[test]
+fn ids_far_apart_are_recognised() {
+    let file = load("guess");
+    let now: i64 = number(&file, "now");
+    let bots =
+        rows(&file, "groups").iter().find(|group| text(group, "system") == "Discord bots").unwrap();
+    let bots = ids(bots);
+    let (mut all, mut first) = (0, 0);
+    for group in (2..=bots.len()).flat_map(|length| bots.windows(length)) {
+        let guesses = guess(group, now);
+        let discord = guesses.iter().find(|it| it.name == "discord").unwrap();
+        assert!(discord.is_as_likely_as(&guesses[0]), "{group:?}");
+        all += 1;
+        first += usize::from(guesses[0].name == "discord");
+    }
+    println!("{first} of {all} groups of Discord bots first");
+    assert_eq!(guess(&bots[..3], now)[0].name, "discord");
+    assert!(first * 100 >= all * 90, "{first} of {all}");
+}
+
+/// Of what is possible but unlikely, the part that costs most more.
+#[test]
+fn what_is_unlikely_says_why() {
+    let now = 1_795_451_400_000;
+    let guesses = guess(&[Id::from_u64(1_050_118_621_198_921_728)], now);
+    let weakness = |preset: &str| {
+        let of_preset = guesses.iter().find(|it| it.name == preset).unwrap();
+        of_preset.weakness(&guesses[0])
+    };
+    assert_eq!(guesses[0].name, "twitter");
+    assert_eq!(weakness("twitter"), None);
+    assert_eq!(weakness("sonyflake"), None, "it is impossible");
+    for guess in guesses.iter().filter(|guess| guess.verdict.is_ok()) {
+        println!("{} {:?} {:?}", guess.name, guess.verdict, weakness(guess.name));
+    }
+    assert_eq!(weakness("discord"), Some(Aspect::Node));
 }
 
 #[test]

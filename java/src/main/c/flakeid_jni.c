@@ -388,7 +388,7 @@ NATIVE(jlong, cachedNext)(ENV, jlong cached) {
     return (jlong)id;
 }
 
-/* As next_or_none. To take may begin a new ring, which waits. */
+/* As next_or_none. Taking may begin a new ring of a lease, which waits, so this polls. */
 static int64_t poll_or_none(int64_t cached) {
     uint64_t id = 0;
     flakeid_status status = flakeid_cached_poll(HANDLE(flakeid_cached, cached), &id);
@@ -596,10 +596,12 @@ NATIVE(jlong, bound)(ENV, jbyteArray layout, jlong unix_ms, jboolean upper) {
 
 static flakeid_status (*const encoders[])(uint64_t, char *, size_t) = {
     flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
-    flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex};
+    flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
+    flakeid_to_base58_flickr, flakeid_to_zbase32};
 static flakeid_status (*const decoders[])(const char *, uint64_t *) = {
     flakeid_from_decimal, flakeid_from_base32, flakeid_from_base36,
-    flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex};
+    flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex,
+    flakeid_from_base58_flickr, flakeid_from_zbase32};
 
 NATIVE(jstring, encode)(ENV, jint form, jlong id) {
     char text[FLAKEID_TEXT_SIZE];

@@ -55,7 +55,7 @@ function checkLayouts(file) {
 
 function checkText(file) {
   for (const group of rows(file, 'forms')) {
-    const name = group.form[0].toUpperCase() + group.form.slice(1);
+    const name = group.form.replace(/(?:^|_)[a-z]/g, (start) => start.at(-1).toUpperCase());
     for (const row of rows(group, 'valid')) {
       equal(flakeid[`to${name}`](row.id), row.text, row.id);
       equal(`${flakeid[`from${name}`](row.text)}`, row.id, row.text);

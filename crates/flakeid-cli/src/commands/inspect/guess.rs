@@ -12,6 +12,10 @@ use crate::format::{BOLD, DIM};
 use crate::terminal;
 
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
+    if ids.is_empty() {
+        // Every preset can have made none: not worth a line of each.
+        return if draws { Ok(terminal::show("No IDs.\n")?) } else { Ok(()) };
+    }
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());
     if draws {
         return Ok(terminal::show(&draw(ids, &guesses))?);
@@ -55,7 +59,11 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         let remark = match behind {
             0.0 => "likeliest".to_owned(),
             _ if likely => format!("{behind:.1} bits less likely"),
-            _ => format!("unlikely: {behind:.0} bits"),
+            _ => {
+                let most = GuessJson::weakness(guess, guesses)
+                    .map_or_else(String::new, |aspect| format!(", most for the {aspect}"));
+                format!("unlikely: {behind:.0} bits{most}")
+            }
         };
         let mut cells = vec![guess.name.to_owned()];
         let (first, last) = GuessJson::times(guess, ids);

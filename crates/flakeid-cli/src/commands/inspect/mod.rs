@@ -171,7 +171,7 @@ impl View {
         }
         text += "\n";
         let mut pair = |name: &str, value: &str| {
-            let _ = writeln!(text, "  {DIM}{name:<9}{DIM:#}  {value}");
+            let _ = writeln!(text, "  {DIM}{name:<13}{DIM:#}  {value}");
         };
         if layout.is_split() {
             pair("node", &parts.node.to_string());

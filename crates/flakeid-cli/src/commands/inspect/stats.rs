@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flakeid_core::{Id, Layout, Statistics, TextForm};
-use flakeid_json::{StatsJson, layout_name};
+use flakeid_json::{Bars, StatsJson, TopNodes, layout_name};
 
 use super::lines;
 use crate::failure::Outcome;
@@ -85,17 +85,21 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
 
 /// Those that made most.
 fn nodes(statistics: &Statistics) -> String {
-    let mut nodes: Vec<_> = statistics.nodes().collect();
-    let all = nodes.len();
-    nodes.sort_by_key(|(node, count)| (std::cmp::Reverse(*count), *node));
-    let mut text = format!("\n{BOLD}{}{BOLD:#} nodes\n\n", grouped(all as u64));
-    for (node, count) in nodes.iter().take(MOST_NODES) {
+    let nodes = TopNodes::new(statistics, MOST_NODES);
+    let at_least = if nodes.other_ids > 0 { "at least " } else { "" };
+    let mut text = format!("\n{at_least}{BOLD}{}{BOLD:#} nodes\n\n", grouped(nodes.count));
+    for (node, count) in &nodes.top {
         let share = *count as f64 * 100.0 / statistics.count() as f64;
         let _ = writeln!(text, "  {node:>9}  {:>15}  {DIM}{share:.1} %{DIM:#}", grouped(*count));
     }
-    let others = all.saturating_sub(MOST_NODES);
+    let others = nodes.count - nodes.top.len() as u64;
     if others > 0 {
-        let _ = writeln!(text, "  {DIM}and {} more{DIM:#}", grouped(others as u64));
+        let _ = writeln!(text, "  {DIM}and {} more{DIM:#}", grouped(others));
+    }
+    if nodes.other_ids > 0 {
+        let ids = grouped(nodes.other_ids);
+        let _ =
+            writeln!(text, "  {DIM}{ids} IDs are of other nodes, which are not told apart{DIM:#}");
     }
     text
 }
@@ -103,21 +107,13 @@ fn nodes(statistics: &Statistics) -> String {
 /// IDs by time.
 fn bars(statistics: &Statistics, layout: &Layout) -> String {
     const WIDTH: usize = 40;
-    let periods: Vec<_> = statistics.periods().collect();
-    // Several periods in a bar, so that all have room.
-    let each = periods.len().div_ceil(MOST_BARS).max(1);
-    let bars: Vec<(i64, u64)> = periods
-        .chunks(each)
-        .map(|chunk| (chunk[0].0, chunk.iter().map(|(_, count)| count).sum()))
-        .collect();
+    let Bars { seconds, bars } = Bars::new(statistics, layout, MOST_BARS);
     let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-    let seconds = statistics.period_ms() as u64 * each as u64 / 1000;
     let mut text = format!("\nIDs in {BOLD}{} s{BOLD:#} each\n\n", grouped(seconds));
     for (begin, count) in bars {
         // Something for every bar that is not empty.
         let length = (u128::from(count) * WIDTH as u128).div_ceil(u128::from(most)) as usize;
         let bar = "█".repeat(length);
-        let begin = layout.timestamp(begin);
         let _ = writeln!(text, "  {DIM}{begin}{DIM:#}  {:>15}  {bar}", grouped(count));
     }
     text

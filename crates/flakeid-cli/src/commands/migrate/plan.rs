@@ -60,6 +60,7 @@ impl Plan {
             );
             return Err(Error::invalid_option("--layout", &reason).into());
         }
+        check_floor(&layout, floor, now)?;
         Ok(Self { last, layout, floor })
     }
 
@@ -78,6 +79,23 @@ fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
         );
         Error::invalid_option("--layout", &reason).into()
     })
+}
+
+/// In another layout an ID of today may be one of a time far ahead, before which nothing would be granted; and a floor
+/// never falls.
+fn check_floor(layout: &Layout, floor: u64, now: i64) -> Result<(), Failure> {
+    let start = layout.unix_ms_at(floor);
+    if start.saturating_sub(now) <= FARTHEST_AHEAD_MS {
+        return Ok(());
+    }
+    let reason = format!(
+        "IDs of the layout {} are larger than the last one only from {} on, {}; choose one whose epoch \
+         is earlier",
+        layout_name(layout),
+        layout.timestamp(start),
+        duration::relative(start, now)
+    );
+    Err(Error::invalid_option("--layout", &reason).into())
 }
 
 fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {

@@ -204,7 +204,23 @@ impl SqlArgs {
         let mut connection = self.store.connect()?;
         let layout = connection.list()?.namespace.layout;
         self.check_layout(&layout)?;
-        let store = format!("store={}", connection.location.as_url());
+        let location = &connection.location;
+        if let Some(file) = location.file()
+            && !location.as_url().starts_with("sqlite:///")
+        {
+            let reason = format!(
+                "{location} is relative to the folder of the process, and processes of other folders would lease the \
+                 same nodes from stores of their own; write sqlite://{}",
+                file.display()
+            );
+            return Err(Error::invalid_option("--store", &reason).into());
+        }
+        if location.file().is_none() && location.to_string() != location.as_url() {
+            terminal::warning(
+                "the script contains the URL of the store as it was given, with its user and password",
+            );
+        }
+        let store = format!("store={}", location.as_url());
         Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
     }
 

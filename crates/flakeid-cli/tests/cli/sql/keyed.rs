@@ -44,6 +44,56 @@ fn public_ids_agree_with_the_vectors() {
 }
 
 #[test]
+fn what_the_vectors_open_and_refuse() {
+    let server = PostgresServer::new();
+    let vectors = vectors("keyed.json");
+    let domain = &vectors["one_domain"];
+    let (name, keyring) = (literal(text(&domain["domain"])), text(&domain["keyring"]));
+    let prefix = literal(text(&domain["prefix"]));
+    let install = script(text(&domain["layout"]), &["--decode-only", "--keyed"]);
+    psql(&server, &format!("{OUTCOME}{install}")).unwrap();
+    let outcome =
+        |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
+    // In psql a line of a text may end in CR LF only where it is written as an escape.
+    let escaped = keyring.replace('\r', "\\r").replace('\n', "\\n");
+    let opened = |case: &serde_json::Value| {
+        let since = case["since_ms"].as_str().map_or(String::new(), |ms| {
+            format!(", since => timestamptz 'epoch' + {ms} * interval '1 ms'")
+        });
+        let add = format!("SELECT flakeid_add_domain({name}, E'{escaped}', {prefix}{since})");
+        assert_eq!(outcome(&add), "");
+        let (public, now) = (literal(text(&case["text"])), text(&case["now_ms"]));
+        outcome(&format!("SELECT flakeid_open_at({public}, {name}, {now})"))
+    };
+    for case in array(&vectors["opened"]) {
+        assert_eq!(opened(case), text(&case["id"]), "{case}");
+    }
+    let mut refused = 0;
+    for case in array(&vectors["rejected"]) {
+        // A text of PostgreSQL has no NUL.
+        if text(&case["text"]).contains('\0') {
+            continue;
+        }
+        let refusal = opened(case);
+        assert!(refusal.starts_with("IDINV FLAKEID_INVALID_ID: "), "{case}: {refusal}");
+        assert!(refusal.ends_with("is not a public ID of this domain"), "{case}: {refusal}");
+        refused += 1;
+    }
+    assert!(refused >= 20, "{refused}");
+}
+
+/// Speck64/128 of <https://eprint.iacr.org/2013/404>, appendix C.
+#[test]
+fn the_cipher_is_the_published_one() {
+    let server = PostgresServer::new();
+    psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
+    // The words of the key from the last one to the first, as bigints without a sign.
+    let sql = "SELECT to_hex(flakeid_encrypt(x'3b7265747475432d'::bigint, flakeid_round_keys(ARRAY[
+        x'03020100'::bigint, x'0b0a0908'::bigint, x'13121110'::bigint, x'1b1a1918'::bigint])));";
+    assert_eq!(psql(&server, sql).unwrap(), "8c6fa548454e028b");
+}
+
+#[test]
 fn what_is_not_a_public_id_is_refused_without_a_reason() {
     let server = PostgresServer::new();
     let install = script("twitter", &["--node", "7", "--keyed"]);

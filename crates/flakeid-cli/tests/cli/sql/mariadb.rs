@@ -157,7 +157,8 @@ fn a_pipe_into_the_client_makes_a_generator() {
 }
 
 fn a_copy_generates_nothing(server: &MariadbServer) {
-    server.sql("CREATE DATABASE copy").unwrap();
+    // Its name differs in the case only.
+    server.sql("CREATE DATABASE Ids").unwrap();
     let dump = Command::new("mariadb-dump")
         .args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "--routines", "--triggers"])
         .arg(format!("-P{}", server.port()))
@@ -167,20 +168,20 @@ fn a_copy_generates_nothing(server: &MariadbServer) {
         .unwrap();
     assert!(dump.status.success(), "{}", String::from_utf8_lossy(&dump.stderr));
     let dump = String::from_utf8(dump.stdout).unwrap();
-    query(server, &format!("USE copy;\n{dump}")).unwrap();
-    let call = "INSERT INTO copy.t (x) VALUES (1);";
+    query(server, &format!("USE Ids;\n{dump}")).unwrap();
+    let call = "INSERT INTO Ids.t (x) VALUES (1);";
     let refusal = query(server, call).unwrap_err();
     assert!(refusal.contains("(IDFRK)"), "{refusal}");
     assert!(refusal.contains("FLAKEID_FORKED: node 7 belongs to the database ids"), "{refusal}");
     // Running the script is not consent; dropping the function is.
-    let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "copy"]);
+    let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "Ids"]);
     for node in ["7", "9"] {
         let refusal = query(server, &own(node)).unwrap_err();
         assert!(refusal.contains("DROP FUNCTION flakeid_own_node"), "{refusal}");
     }
-    query(server, &format!("DROP FUNCTION copy.flakeid_own_node;\n{}", own("9"))).unwrap();
+    query(server, &format!("DROP FUNCTION Ids.flakeid_own_node;\n{}", own("9"))).unwrap();
     query(server, call).unwrap();
-    let node = query(server, "SELECT flakeid_node(MAX(id)) FROM copy.t;").unwrap();
+    let node = query(server, "SELECT flakeid_node(MAX(id)) FROM Ids.t;").unwrap();
     assert_eq!(node, "9");
 }
 

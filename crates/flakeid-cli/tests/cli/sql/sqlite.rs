@@ -1,7 +1,9 @@
 //! What the script for `SQLite` says. The tests of the extension run such statements.
 
+use flakeid_test_servers::{PostgresServer, Server};
+
 use crate::refusals::refused;
-use crate::run::{Run, run, scratch};
+use crate::run::{Run, finish, flakeid, run, scratch};
 
 fn sql(args: &[&str]) -> Run {
     run(&[&["sql", "--dialect", "sqlite"], args].concat())
@@ -42,6 +44,23 @@ fn leases_are_those_of_the_namespace() {
     for option in [["--node", "7"].as_slice(), &["--decode-only"]] {
         refused(&sql(&[&here[..], option].concat()), "FLAKEID_INVALID_OPTION", &["--store"]);
     }
+}
+
+#[test]
+fn a_store_must_be_the_same_for_every_process() {
+    let (folder, _) = scratch("sql-sqlite-relative");
+    let relative =
+        |args: &[&str]| finish(flakeid().args(args).current_dir(&folder).output().unwrap());
+    relative(&["leases", "init", "--store", "sqlite://leases.db"]).quiet();
+    let refusal = relative(&["sql", "--dialect", "sqlite", "--store", "sqlite://leases.db"]);
+    let absolute = format!("write sqlite://{}/leases.db", folder.display());
+    refused(&refusal, "FLAKEID_INVALID_OPTION", &["--store", "other folders", &absolute]);
+
+    let server = PostgresServer::new();
+    let here = ["--store", &server.url(), "--namespace", "orders"];
+    run(&[&["leases", "init", "--fresh"], &here[..]].concat()).quiet();
+    let warned = sql(&here);
+    assert!(warned.stderr.contains("with its user and password"), "{}", warned.stderr);
 }
 
 #[test]

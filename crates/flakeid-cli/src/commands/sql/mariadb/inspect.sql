@@ -17,4 +17,6 @@ RETURN IF(id IS NULL, NULL, JSON_OBJECT(
   'base32', flakeid_text(id, 'base32'),
   'base36', flakeid_text(id, 'base36'),
   'base58', flakeid_text(id, 'base58'),
-  'base62', flakeid_text(id, 'base62'))) $$
+  'base62', flakeid_text(id, 'base62'),
+  'base58_flickr', flakeid_text(id, 'base58_flickr'),
+  'zbase32', flakeid_text(id, 'zbase32'))) $$

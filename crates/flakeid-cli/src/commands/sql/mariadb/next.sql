@@ -33,7 +33,8 @@ BEGIN
   DECLARE ms, tick, place, wait_ms BIGINT;
   DECLARE waited_ms BIGINT DEFAULT 0;
   DECLARE fault TEXT;
-  IF DATABASE() <> '{{database_name}}' THEN
+  -- Byte by byte: Shop, restored from a dump of shop, is another database on Linux.
+  IF BINARY DATABASE() <> BINARY '{{database_name}}' THEN
     SET fault = CONCAT('FLAKEID_FORKED: node {{node}} belongs to the database {{database_name}}, of which ', DATABASE(),
       ' is a copy; DROP FUNCTION flakeid_own_node and run the script for a node of its own');
     SIGNAL SQLSTATE 'IDFRK' SET MESSAGE_TEXT = fault;

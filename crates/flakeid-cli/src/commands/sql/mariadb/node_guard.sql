@@ -1,7 +1,7 @@
   SELECT MAX(ROUTINE_COMMENT) INTO installed FROM information_schema.ROUTINES
     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'flakeid_own_node';
   SET @flakeid_is_new = installed IS NULL;
-  IF installed <> CONCAT('node {{node}} of database ', DATABASE()) THEN
+  IF BINARY installed <> BINARY CONCAT('node {{node}} of database ', DATABASE()) THEN
     SET fault = CONCAT('FLAKEID_INVALID_OPTION: node: this is database ', DATABASE(),
       ' and node {{node}}; installed is ', installed,
       '; if that is no more in use, DROP FUNCTION flakeid_own_node and run this again');

@@ -23,5 +23,7 @@ BEGIN
     'base32', {{schema}}.flakeid_text(id, 'base32'),
     'base36', {{schema}}.flakeid_text(id, 'base36'),
     'base58', {{schema}}.flakeid_text(id, 'base58'),
-    'base62', {{schema}}.flakeid_text(id, 'base62'));
+    'base62', {{schema}}.flakeid_text(id, 'base62'),
+    'base58_flickr', {{schema}}.flakeid_text(id, 'base58_flickr'),
+    'zbase32', {{schema}}.flakeid_text(id, 'zbase32'));
 END $body$;

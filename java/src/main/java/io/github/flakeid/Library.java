@@ -33,7 +33,7 @@ final class Library {
                         "this jar has no library for " + platform() + " (" + resource
                                 + "): build libflakeid_jni for this system and name it with -Dflakeid.library=FILE");
             }
-            // Of those that class loaders share; so one after the other.
+            // All class loaders share this object, so they unpack one after the other.
             synchronized (Runtime.getRuntime()) {
                 unpack(library.readAllBytes(), name);
             }

@@ -1,6 +1,6 @@
 package io.github.flakeid;
 
-/** The ways to write an ID as text. All but decimal and base58 have a fixed length and sort as the IDs do. */
+/** The ways to write an ID as text. Base32, base62 and hex have a fixed length and sort as the IDs do. */
 public enum TextForm {
     /** Up to 20 digits. */
     DECIMAL,
@@ -13,7 +13,11 @@ public enum TextForm {
     /** 11 of {@code 0-9A-Za-z}. */
     BASE62,
     /** 16 hexadecimal digits. */
-    HEX;
+    HEX,
+    /** Flickr's alphabet, without leading zeros: what {@code Base58} of Go's bwmarrin/snowflake writes. */
+    BASE58_FLICKR,
+    /** z-base-32, without leading zeros: what {@code Base32} of Go's bwmarrin/snowflake writes. */
+    ZBASE32;
 
     /** The ID as text. */
     public String encode(long id) {

@@ -1,0 +1,92 @@
+//! The IDs of which statistics are made: in three orders, from IDs as generators would give them out.
+
+use clap::ValueEnum;
+use flakeid_core::{Error, Id, Layout, Parts};
+
+/// Where the clock stood at the first one: both layouts have such times.
+const START: i64 = 1_700_000_000_000;
+
+/// How many nodes take turns.
+const NODES: u64 = 16;
+
+/// Which IDs, and in which order.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Source {
+    /// One node of the layout `twitter`, every tick full
+    Ascending,
+    /// Sixteen nodes of that layout in turn, and one ID that comes again
+    Interleaved,
+    /// The same in the layout `baidu`
+    Baidu,
+}
+
+impl Source {
+    pub(crate) const ALL: [Self; 3] = [Self::Ascending, Self::Interleaved, Self::Baidu];
+
+    /// As an argument.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ascending => "ascending",
+            Self::Interleaved => "interleaved",
+            Self::Baidu => "baidu",
+        }
+    }
+
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Ascending => "one generator, ascending",
+            Self::Interleaved => "16 nodes in turn, one repeat",
+            Self::Baidu => "layout `baidu`, 16 nodes in turn, one repeat",
+        }
+    }
+
+    pub(crate) const fn layout(self) -> Layout {
+        match self {
+            Self::Ascending | Self::Interleaved => Layout::TWITTER,
+            Self::Baidu => Layout::BAIDU,
+        }
+    }
+
+    pub(crate) const fn layout_name(self) -> &'static str {
+        match self {
+            Self::Ascending | Self::Interleaved => "twitter",
+            Self::Baidu => "baidu",
+        }
+    }
+
+    /// How many came before.
+    pub(crate) const fn repeats(self) -> u64 {
+        match self {
+            Self::Ascending => 0,
+            Self::Interleaved | Self::Baidu => 1,
+        }
+    }
+
+    /// Writes the first IDs: in each tick, the nodes take turns until all their sequences are at their ends. With several
+    /// nodes, the last one is the first again.
+    pub(crate) fn ids(self, count: usize, mut write: impl FnMut(Id)) -> Result<(), Error> {
+        let layout = self.layout();
+        let nodes = match self {
+            Self::Ascending => 1,
+            Self::Interleaved | Self::Baidu => NODES,
+        };
+        let first = layout.parts_at(START)?;
+        let tick_length = layout.unit_ms().cast_signed();
+        let in_a_tick = nodes * (layout.max_sequence() + 1);
+        let unique = count as u64 - self.repeats().min(count as u64);
+        let id = |number: u64| {
+            let (node, sequence) = (number % nodes, number / nodes % (layout.max_sequence() + 1));
+            let ticks = number / in_a_tick;
+            let unix_ms = first.unix_ms + ticks.cast_signed() * tick_length;
+            let (tick, datacenter, worker) = (first.tick + ticks, None, None);
+            layout.pack(&Parts { tick, unix_ms, node, datacenter, worker, sequence, ..first })
+        };
+        for number in 0..unique {
+            write(id(number)?);
+        }
+        for number in 0..count as u64 - unique {
+            write(id(number)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! IDs as they are typed.
+
+use std::borrow::Cow;
+
+use flakeid_core::TextForm;
+
+/// `0x` makes a text a hexadecimal number, whose leading zeros may be missing. Only of decimal and hexadecimal digits:
+/// in base32 and base62 an ID may begin with these two. Returns the digits and their form.
+#[must_use]
+pub fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match (digits, form) {
+        (Some(digits), TextForm::Decimal | TextForm::Hex) => {
+            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            (if is_number { format!("{digits:0>16}").into() } else { digits.into() }, TextForm::Hex)
+        }
+        _ => (text.into(), form),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_belongs_to_numbers_only() {
+        for form in [TextForm::Decimal, TextForm::Hex] {
+            for text in ["0xca2", "0Xca2"] {
+                assert_eq!(
+                    without_prefix(text, form),
+                    ("0000000000000ca2".into(), TextForm::Hex),
+                    "{text}"
+                );
+            }
+            // Of no digits nothing is made.
+            assert_eq!(without_prefix("0x", form), ("".into(), TextForm::Hex));
+            assert_eq!(without_prefix("0x-1", form), ("-1".into(), TextForm::Hex));
+        }
+        for form in [TextForm::Base32, TextForm::Base62] {
+            assert_eq!(without_prefix("0xAAAAAAAAA", form), ("0xAAAAAAAAA".into(), form));
+        }
+    }
+}
