@@ -98,17 +98,8 @@ function defineBackend(module) {
       return failure;
     }
 
-    // What fits into the buffer takes one call of the module, unless something is in the way.
     fill(ids) {
-      const wanted = ids.length;
-      if (wanted === 0 || wanted > ROOM) return runBlocking(this.#filling(ids, this.#longest, 0));
-      const count = this.#generator.fill(buffer, wanted, Date.now(), true);
-      if (count > 0) copy(ids, 0, count);
-      if (count === wanted) return count;
-      // As after a part in #filling: without a wait that can be done here, these are all.
-      const canWait = module.takeWait() !== undefined;
-      if (count > 0 && !canWait) return count;
-      return runBlocking(this.#filling(ids, this.#longest, Math.max(count, 0)));
+      return runBlocking(this.#filling(ids, this.#longest, 0));
     }
 
     tryFill(ids) {
