@@ -131,7 +131,7 @@ proptest! {
                     TextForm::Base32 => {
                         text.to_uppercase().replace(['I', 'L'], "1").replace('O', "0")
                     }
-                    TextForm::Base36 | TextForm::Hex => text.to_lowercase(),
+                    TextForm::Base36 | TextForm::Hex | TextForm::Zbase32 => text.to_lowercase(),
                     _ => text.clone(),
                 };
                 let zero = form == TextForm::Decimal && folded.is_empty();
