@@ -50,7 +50,8 @@ class Form:
         """The number; every fault is FLAKEID_INVALID_ID."""
         if not self.shortest <= len(text) <= self.longest:
             raise FlakeIdError(INVALID_ID)
-        if not self.leading_zeros and len(text) > 1 and text[0] == self.alphabet[0]:
+        first = self.aliases.get(text[0], text[0])
+        if not self.leading_zeros and len(text) > 1 and first == self.alphabet[0]:
             raise FlakeIdError(INVALID_ID)
         value = 0
         for character in text:

@@ -170,6 +170,8 @@ SPECIAL_REJECTED = {
     "zbase32": (
         ("yy", "leading y"),
         ("yb", "leading y"),
+        ("Yb", "leading y in upper case"),
+        ("YY", "leading y in upper case"),
         ("yb8wjm1zroyyyy", "leading y"),
         ("9999999999999", "overflow"),
         ("-b", "sign"),

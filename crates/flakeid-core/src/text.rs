@@ -140,8 +140,8 @@ impl TextForm {
             return Err(TextFault::Empty);
         }
         if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
-            let zero = self.alphabet()[0];
-            if text.as_bytes()[0] == zero {
+            // Its value, because a zero may be a letter in either case.
+            if text.chars().next().and_then(|first| self.digit(first)) == Some(0) {
                 return Err(TextFault::LeadingZero);
             }
         }

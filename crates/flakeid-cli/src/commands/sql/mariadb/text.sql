@@ -47,7 +47,10 @@ BEGIN
   IF CHAR_LENGTH(digits) NOT BETWEEN fewest AND most THEN
     SET fault = IF(fewest = most, CONCAT('it must have exactly ', most, ' digits'),
       CONCAT('it must have ', fewest, ' to ', most, ' digits'));
-  ELSEIF fewest = 1 AND form <> 'decimal' AND CHAR_LENGTH(digits) > 1 AND LEFT(digits, 1) = LEFT(alphabet, 1) THEN
+  ELSEIF fewest = 1 AND form <> 'decimal' AND CHAR_LENGTH(digits) > 1
+    AND (LEFT(digits, 1) = LEFT(alphabet, 1)
+      OR (LOCATE(LEFT(digits, 1), typed) > 0
+        AND SUBSTRING(meant, LOCATE(LEFT(digits, 1), typed), 1) = LEFT(alphabet, 1))) THEN
     SET fault = 'it must not begin with a zero digit';
   END IF;
   WHILE fault IS NULL AND place <= CHAR_LENGTH(digits) DO
