@@ -93,7 +93,7 @@ test('the panels', async (t) => {
     await page.evaluate(() => {
       document.execCommand = () => false;
     });
-    await page.getByRole('button', { name: 'Copy base58' }).click();
+    await page.getByRole('button', { name: 'Copy base58', exact: true }).click();
     await status('The browser did not copy base58');
     await page.getByRole('button', { name: 'Not copied base58' }).waitFor();
   });
