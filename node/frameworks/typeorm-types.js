@@ -7,7 +7,7 @@ function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNu
   const unlessNone = (call) => (value) =>
     value === null || value === undefined ? value : call(value);
 
-  // TypeORM 0.3 asks a transformer for each part of an `And`, too; what is inside of it are bigints.
+  // TypeORM 0.3 also hands each condition inside an `And` to the transformer. Their values are bigints already.
   const to = (value) => (value instanceof FindOperator ? value : toColumn(value));
 
   function flakeId() {

@@ -81,8 +81,8 @@ fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
     })
 }
 
-/// In another layout an ID of today may be one of a time far ahead, before which nothing would be granted; and a floor
-/// never falls.
+/// The same number can be an ID of today in one layout and of a year far ahead in another. A floor there would keep the
+/// namespace from granting anything until then, and it could not be lowered.
 fn check_floor(layout: &Layout, floor: u64, now: i64) -> Result<(), Failure> {
     let start = layout.unix_ms_at(floor);
     if start.saturating_sub(now) <= FARTHEST_AHEAD_MS {
