@@ -47,6 +47,13 @@ impl Generator {
     #[cold]
     #[inline(never)]
     pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {
+        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        if let Some(queue) = &self.queue
+            && queue.is_waiting()
+            && self.may_queue()
+        {
+            queue.serve(self);
+        }
         self.attempt(wanted).map_err(|obstacle| obstacle.error)
     }
 
@@ -54,7 +61,9 @@ impl Generator {
     #[inline(never)]
     pub(super) fn take_waiting(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
         #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if let Some(queue) = &self.queue {
+        if max_wait.is_zero() {
+            return self.take_at_once(wanted);
+        } else if let Some(queue) = &self.queue {
             return self.take_in_turn(queue, wanted, max_wait);
         }
         self.take_alone(wanted, max_wait)
@@ -62,17 +71,22 @@ impl Generator {
 
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     fn take_in_turn(&self, queue: &Queue, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
-        // A forked child, whose limit is 0, must not touch the queue: another thread may have had its lock.
-        let joins_at_once = wanted > 1 && queue.is_waiting() && self.limit.get() != 0;
-        if !joins_at_once || max_wait.is_zero() {
+        let joins_at_once = wanted > 1 && queue.is_waiting() && self.may_queue();
+        if !joins_at_once {
             match self.attempt(wanted) {
                 Ok(run) => return Ok(run),
-                Err(Obstacle { until: Some(_), .. }) if !max_wait.is_zero() => {}
+                Err(Obstacle { until: Some(_), .. }) => {}
                 Err(obstacle) => return Err(obstacle.error),
             }
         }
         self.cell.count_wait();
         queue.take(self, wanted, max_wait)
+    }
+
+    /// A forked child, whose limit is 0, must not touch the queue: another thread may have had its lock.
+    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    fn may_queue(&self) -> bool {
+        self.limit.get() != 0
     }
 
     fn take_alone(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {

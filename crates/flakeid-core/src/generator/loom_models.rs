@@ -16,7 +16,7 @@ use super::registry::Registry;
 use super::{Generator, Rollback, Window};
 use crate::{Id, Layout, ManualClock};
 
-fn model(check: impl Fn() + Send + Sync + 'static) {
+pub(super) fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     // Loom's authors: nearly every bug shows with two or three forced switches.
     builder.preemption_bound = Some(3);
@@ -24,7 +24,7 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
 }
 
 /// The layout of the models, `t8.s1`: an ID is its position.
-fn layout() -> Layout {
+pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 

@@ -3,6 +3,8 @@
 #![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
 
 mod attempt;
+#[cfg(all(test, loom))]
+mod borrow_models;
 mod builder;
 mod cell;
 mod local;
@@ -147,13 +149,14 @@ impl Generator {
         }
     }
 
-    /// The next ID, without ever waiting.
+    /// The next ID, without ever waiting. If others wait, they are served first.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id), at once; [`Error::retry_after`] says when to try again.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        match self.take(1) {
+        let run = if self.others_wait() { None } else { self.take(1) };
+        match run {
             Some(run) => Ok(self.shape.id(&run)),
             None => self.take_at_once(1).map(|run| self.shape.id(&run)),
         }

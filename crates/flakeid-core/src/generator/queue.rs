@@ -7,7 +7,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 use std::time::Instant;
 
 use super::obstacle::Obstacle;
@@ -32,7 +32,17 @@ pub(super) struct Queue {
     /// Some calls were served, or the leader has left.
     changed: Condvar,
     #[cfg(all(test, loom))]
-    tells_nobody: bool,
+    flaw: Option<Flaw>,
+}
+
+/// What a twin does wrong, for the models.
+#[cfg(all(test, loom))]
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Flaw {
+    /// Tells nobody that calls were served, or that the leader has left.
+    TellsNobody,
+    /// A leader that others have served leaves without letting another one lead.
+    LeavesNoLeader,
 }
 
 #[derive(Default)]
@@ -57,14 +67,14 @@ impl Queue {
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
             #[cfg(all(test, loom))]
-            tells_nobody: false,
+            flaw: None,
         }
     }
 
     /// A twin with a flaw, for the models.
     #[cfg(all(test, loom))]
-    pub(super) fn that_tells_nobody() -> Self {
-        Self { tells_nobody: true, ..Self::new() }
+    pub(super) fn with_flaw(flaw: Flaw) -> Self {
+        Self { flaw: Some(flaw), ..Self::new() }
     }
 
     /// Whether a call waits. May be out of date at once.
@@ -83,9 +93,13 @@ impl Queue {
         let start = Instant::now();
         let mut state = self.lock();
         let ticket = state.join(wanted);
+        let mut has_led = false;
         loop {
             self.length.store(state.waiting.len() as u64, Ordering::Relaxed);
             if let Some(run) = state.served.remove(&ticket) {
+                if has_led && !state.waiting.is_empty() {
+                    self.pass_on_the_lead();
+                }
                 return Ok(run);
             }
             let left = max_wait.saturating_sub(start.elapsed());
@@ -102,7 +116,7 @@ impl Queue {
             match state.serve(supply) {
                 Ok(()) => self.tell(),
                 Err(Obstacle { until: Some(until), .. }) => {
-                    state.led = true;
+                    (state.led, has_led) = (true, true);
                     let exact = state.waiting.iter().any(|call| call.wanted == 1);
                     drop(state);
                     supply.sleep(until, left, exact);
@@ -117,6 +131,21 @@ impl Queue {
         }
     }
 
+    /// Serves the calls that wait, if there are IDs for them now. For a call that does not wait: if it only took
+    /// what it wants, one that tries again and again would use up each tick before the leader is awake.
+    pub(super) fn serve(&self, supply: &impl Supply) {
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Whoever has it serves them, or has just found that there is nothing.
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if !state.waiting.is_empty() && state.serve(supply).is_ok() {
+            self.length.store(state.waiting.len() as u64, Ordering::Relaxed);
+            self.tell();
+        }
+    }
+
     /// Takes a call out of the queue, and lets another one lead.
     fn leave(&self, mut state: MutexGuard<'_, State>, ticket: u64) {
         if let Ok(place) = state.waiting.binary_search_by_key(&ticket, |call| call.ticket) {
@@ -128,9 +157,17 @@ impl Queue {
         }
     }
 
+    fn pass_on_the_lead(&self) {
+        #[cfg(all(test, loom))]
+        if self.flaw == Some(Flaw::LeavesNoLeader) {
+            return;
+        }
+        self.tell();
+    }
+
     fn tell(&self) {
         #[cfg(all(test, loom))]
-        if self.tells_nobody {
+        if self.flaw == Some(Flaw::TellsNobody) {
             return;
         }
         self.changed.notify_all();

@@ -8,7 +8,7 @@ use core::time::Duration;
 use loom::thread;
 
 use super::obstacle::Obstacle;
-use super::queue::{Queue, Supply};
+use super::queue::{Flaw, Queue, Supply};
 use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Ordering};
@@ -91,5 +91,30 @@ fn loom_every_call_in_the_queue_learns_that_waiting_is_of_no_use() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn loom_refutes_a_queue_that_tells_nobody() {
-    model(|| assert_apart(calls(Queue::that_tells_nobody(), u64::MAX, [1, 2], 1)));
+    model(|| assert_apart(calls(Queue::with_flaw(Flaw::TellsNobody), u64::MAX, [1, 2], 1)));
+}
+
+/// One call leads and sleeps while this thread serves those that wait, of which a tick has too few for all.
+fn served_by_another(queue: Queue) {
+    let shared = Arc::new((queue, Ticks::until(u64::MAX)));
+    let threads = [(); 3].map(|()| {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || shared.0.take(&shared.1, 1, Duration::MAX).ok())
+    });
+    shared.0.serve(&shared.1);
+    let runs: Vec<Run> = threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(runs.len(), 3);
+    assert!(!shared.0.is_waiting());
+    assert_apart(runs);
+}
+
+#[test]
+fn loom_calls_that_another_serves_leave_nobody_behind() {
+    model(|| served_by_another(Queue::new()));
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn loom_refutes_a_leader_that_leaves_the_others_asleep() {
+    model(|| served_by_another(Queue::with_flaw(Flaw::LeavesNoLeader)));
 }

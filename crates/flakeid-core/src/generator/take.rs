@@ -81,16 +81,16 @@ impl Generator {
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
-    /// Whether calls wait for IDs, which one that wants several must not overtake.
+    /// Whether calls wait for IDs, which one that wants several or that tries again and again must not overtake.
     #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
     #[inline(always)]
-    fn others_wait(&self) -> bool {
+    pub(super) fn others_wait(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.is_waiting())
     }
 
     #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
     #[expect(clippy::unused_self, reason = "there is no queue where nobody can sleep")]
-    fn others_wait(&self) -> bool {
+    pub(super) fn others_wait(&self) -> bool {
         false
     }
 
