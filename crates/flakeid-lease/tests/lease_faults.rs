@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -342,4 +342,48 @@ fn a_panic_of_the_clock_is_told_and_the_lease_goes_on() {
     assert!(begun.elapsed() < Duration::from_millis(900), "there is a keeper to close it");
     let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
     assert_eq!(rows[0].state, State::Free);
+}
+
+/// A second call used to return at once, while the first was still giving the node back.
+#[test]
+fn whoever_closes_a_lease_finds_its_node_given_back() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = Arc::new(on(Layout::TWITTER, &store, &script).open().unwrap());
+    leased.next_id().unwrap();
+    let releases = Arc::new(AtomicBool::new(false));
+    let begun = Arc::clone(&releases);
+    script.then(move || {
+        begun.store(true, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(300));
+        Ok(())
+    });
+    let first = thread::spawn({
+        let leased = Arc::clone(&leased);
+        move || leased.close()
+    });
+    eventually("the release", || releases.load(Ordering::SeqCst));
+    leased.close();
+    let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
+    assert_eq!(rows[0].state, State::Free);
+    first.join().unwrap();
+}
+
+/// What a store keeps waiting takes a second in all, however often it is closed.
+#[test]
+fn closing_again_does_not_wait_anew() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = on(Layout::TWITTER, &store, &script).open().unwrap();
+    leased.next_id().unwrap();
+    let (released, wait) = mpsc::channel::<()>();
+    script.then(move || {
+        // Ends when the test does.
+        let _ended = wait.recv();
+        Ok(())
+    });
+    leased.close();
+    let begun = Instant::now();
+    leased.close();
+    drop(leased);
+    assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+    drop(released);
 }

@@ -150,9 +150,11 @@ impl LeasedGenerator {
 
     /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
     /// if no other generator of the process shares the lease, and waits for that up to a second.
-    /// Nothing the second time; dropping it does the same.
+    /// Called again, it only waits for the first call's; dropping it does the same.
     pub fn close(&self) {
-        if !self.closed.swap(true, Ordering::AcqRel) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            self.users.has_left();
+        } else {
             self.current.store(ptr::null_mut(), Ordering::Release);
             self.users.leave();
         }

@@ -51,9 +51,20 @@ impl LeaseUsers {
     /// One user less. A forked child that never made an ID has no session here, and its parent's is
     /// not its own.
     fn leave(&self) {
-        if self.users.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(session) = self.lease.sessions.ours()
-        {
+        if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.release();
+        }
+    }
+
+    /// For a user who has left already: waits until the node is given back, if nobody uses it any more.
+    fn has_left(&self) {
+        if self.users.load(Ordering::Acquire) == 0 {
+            self.release();
+        }
+    }
+
+    fn release(&self) {
+        if let Some(session) = self.lease.sessions.ours() {
             session.close(RELEASE_PATIENCE);
         }
     }

@@ -44,6 +44,8 @@ pub(super) struct SessionState {
     /// Why there is no keeper, although the lease was not closed: its thread could not be started, or
     /// has died. Whoever needs the lease next starts another.
     pub(super) stopped: Option<Error>,
+    /// Until when callers of `close` wait.
+    close_until: Option<Instant>,
 }
 
 /// How far a session has come.
@@ -155,16 +157,20 @@ impl LeaseSession {
 
     /// Asks the keeper to release the node and waits for at most `patience`; a node that was not
     /// released expires. Does not wait if no node was granted: the keeper may be stuck connecting.
+    /// Called again, it waits no longer than the first call does.
     pub(crate) fn close(&self, patience: Duration) {
-        let mut granted = false;
+        let mut left = Duration::ZERO;
         self.update(|state| {
             // There is no keeper that could release anything.
             let end = if state.stopped.is_some() { Phase::Ended } else { Phase::Closing };
             state.phase = state.phase.max(end);
-            granted = state.granted;
+            let now = Instant::now();
+            let until = state.close_until.get_or_insert_with(|| now + patience);
+            if state.granted {
+                left = until.saturating_duration_since(now);
+            }
         });
-        let patience = if granted { patience } else { Duration::ZERO };
-        drop(self.wait(patience, |state| state.phase == Phase::Ended));
+        drop(self.wait(left, |state| state.phase == Phase::Ended));
     }
 }
 
