@@ -1,6 +1,9 @@
 package flakeid_test
 
 import (
+	"reflect"
+	"sort"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +54,43 @@ func TestBufferedClock(t *testing.T) {
 		// After something has interrupted this goroutine, the clock is read at the 16th ID.
 		if late++; late > 15 {
 			t.Fatalf("%d IDs in a row were too old", late)
+		}
+	}
+}
+
+// TestBufferedShared takes IDs of one buffer, and of a copy of it, from several goroutines: none comes twice.
+func TestBufferedShared(t *testing.T) {
+	t.Parallel()
+	const goroutines, share = 4, 200_000
+	buffered := newBuffered(t, 14, 64, time.Second)
+	again := reflect.New(reflect.TypeOf(buffered).Elem())
+	again.Elem().Set(reflect.ValueOf(buffered).Elem()) // as a program would that ignores go vet
+	copied := again.Interface().(*flakeid.Buffered)
+	seen := make([]flakeid.ID, goroutines*share)
+	var all sync.WaitGroup
+	for worker := 0; worker < goroutines; worker++ {
+		mine, from := seen[worker*share:(worker+1)*share], buffered
+		if worker == 0 {
+			from = copied
+		}
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for index := range mine {
+				id, err := from.NextID()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mine[index] = id
+			}
+		}()
+	}
+	all.Wait()
+	sort.Slice(seen, func(a, b int) bool { return seen[a] < seen[b] })
+	for index := 1; index < len(seen); index++ {
+		if seen[index] == seen[index-1] {
+			t.Fatalf("%d was issued twice", seen[index])
 		}
 	}
 }

@@ -12,9 +12,8 @@
 // The package calls the C library flakeid through cgo and finds it by pkg-config. With the build tag
 // flakeid_static it is linked into the program.
 //
-// All methods may be called by any number of goroutines at the same time, except those of Buffered,
-// of which each goroutine has its own. What a function refuses is an *Error, whose kind is compared by
-// errors.Is(err, flakeid.ErrClockRollback).
+// All methods may be called by any number of goroutines at the same time. What a function refuses is an
+// *Error, whose kind is compared by errors.Is(err, flakeid.ErrClockRollback).
 package flakeid
 
 // #include "shim.h"

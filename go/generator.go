@@ -4,7 +4,9 @@ package flakeid
 import "C"
 
 import (
+	"math"
 	"runtime"
+	"time"
 	"unsafe"
 )
 
@@ -13,9 +15,10 @@ import (
 // layout and node share their position within a process.
 type Generator struct {
 	// The garbage collector frees it, because Close cannot know which calls are under way.
-	handle *C.flakeid_generator
-	events *eventQueue
-	queue  queue
+	handle  *C.flakeid_generator
+	maxWait time.Duration
+	events  *eventQueue
+	queue   queue
 }
 
 // New makes a generator for a fixed node. There is no default node: give WithNode, or WithDatacenter
@@ -32,10 +35,10 @@ func New(options ...Option) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGenerator(handle, nil), nil
+	return newGenerator(handle, nil)
 }
 
-func newGenerator(handle *C.flakeid_generator, events *eventQueue) *Generator {
+func newGenerator(handle *C.flakeid_generator, events *eventQueue) (*Generator, error) {
 	made := &Generator{handle: handle, events: events}
 	runtime.SetFinalizer(made, func(unused *Generator) {
 		// It may take a second to give a leased node back, and finalizers run one after the other.
@@ -44,7 +47,12 @@ func newGenerator(handle *C.flakeid_generator, events *eventQueue) *Generator {
 			unused.events.end()
 		}()
 	})
-	return made
+	maxWait, err := numberOf(C.max_wait_of(handle))
+	if err != nil {
+		return nil, err
+	}
+	made.maxWait = duration(C.int64_t(maxWait))
+	return made, nil
 }
 
 // Close ends the generator: all other calls are ErrClosed from then on. A leased node is given back,
@@ -125,6 +133,10 @@ func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 		return ids, refused(ErrFieldOutOfRange, "n", "n %d is out of range: must be from 0", n)
 	}
 	end := len(ids) + n
+	if end < n {
+		return ids, refused(ErrFieldOutOfRange, "n", "n %d is out of range: must be from 0 to %d, because the "+
+			"slice has %d IDs already", n, math.MaxInt-len(ids), len(ids))
+	}
 	if end > cap(ids) {
 		ids = append(ids, make([]ID, n)...)[:len(ids)]
 	}

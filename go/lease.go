@@ -66,7 +66,7 @@ func openLease(store *C.char, settings *leaseSettings) (*Generator, error) {
 		events.end()
 		return nil, err
 	}
-	return newGenerator(handle, events), nil
+	return newGenerator(handle, events)
 }
 
 // LeaseStatus is the state of a lease.

@@ -169,6 +169,9 @@ func TestRefusedCalls(t *testing.T) {
 	for _, fill := range []func([]flakeid.ID) (int, error){generator.Fill, generator.TryFill} {
 		same(t, nil, must[int](t, nil)(fill(nil)), 0)
 	}
+	appended, err := generator.AppendIDs([]flakeid.ID{7}, math.MaxInt)
+	code(t, flakeid.ErrFieldOutOfRange, err)
+	same(t, nil, len(appended), 1)
 	_, err = generator.AppendIDs(nil, -1)
 	code(t, flakeid.ErrFieldOutOfRange, err)
 	for _, size := range []int{-1, 0, 1<<20 + 1} {

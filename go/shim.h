@@ -78,7 +78,9 @@ static attempt attempt_next(const flakeid_generator *generator) {
 #define CALL(NAME, FUNCTION, PARAMETERS, ...)                                                      \
     static failure *NAME PARAMETERS { return failed(FUNCTION(__VA_ARGS__)); }
 
-RESULT(result, next, flakeid_generator_next, (const flakeid_generator *g), g, &made.value)
+RESULT(result, next_within, flakeid_generator_next_within,
+       (const flakeid_generator *g, uint64_t max_wait_ms), g, max_wait_ms, &made.value)
+RESULT(result, max_wait_of, flakeid_generator_max_wait_ms, (const flakeid_generator *g), g, &made.value)
 RESULT(result, try_next, flakeid_generator_try_next, (const flakeid_generator *g), g, &made.value)
 RESULT(filled, try_fill, flakeid_generator_try_fill,
        (const flakeid_generator *g, uint64_t *ids, size_t n), g, ids, n, &made.count)

@@ -85,6 +85,47 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
+// TestLongestWait has more calls wait than there will be IDs in time: each waits as long as it may, no
+// longer, and no shorter because another one has given up.
+func TestLongestWait(t *testing.T) {
+	t.Parallel()
+	const maxWait, callers = 250 * time.Millisecond, 40
+	layout := must[flakeid.Layout](t, nil)(flakeid.ParseLayout("t40.n10.s1@1577836800000/100ms"))
+	generator := must[*flakeid.Generator](t, nil)(flakeid.New(flakeid.WithLayout(layout), flakeid.WithNode(3),
+		flakeid.WithSequenceMask(0), flakeid.WithMaxWait(maxWait)))
+	type result struct {
+		err  error
+		took time.Duration
+	}
+	results := make(chan result, callers)
+	for caller := 0; caller < callers; caller++ {
+		go func() {
+			start := time.Now()
+			_, err := generator.NextID()
+			results <- result{err, time.Since(start)}
+		}()
+		time.Sleep(5 * time.Millisecond)
+	}
+	made := 0
+	for caller := 0; caller < callers; caller++ {
+		result := <-results
+		switch {
+		case result.err == nil:
+			made++
+		case !errors.Is(result.err, flakeid.ErrSequenceExhausted):
+			t.Error(result.err)
+		case result.took < maxWait:
+			t.Errorf("failed after %v", result.took)
+		}
+		if result.took > 8*maxWait {
+			t.Errorf("took %v", result.took)
+		}
+	}
+	if made == 0 {
+		t.Error("nobody got an ID")
+	}
+}
+
 // TestCloseMeanwhile closes a generator while others use it, and lets the collector free it.
 func TestCloseMeanwhile(t *testing.T) {
 	for round := 0; round < 20; round++ {

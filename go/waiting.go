@@ -6,11 +6,12 @@ import "C"
 import (
 	"runtime"
 	"sync"
+	"time"
 )
 
 // A call that waits in the library holds a thread of the operating system, and waking a thread costs more
 // than waking a goroutine. So of the goroutines that have to wait for one generator, one does it in the
-// library, and then gets IDs for the others, too, in the order in which they came.
+// library, the leader. Then it gets IDs for the others, too, in the order in which they came.
 
 // queue is who waits.
 type queue struct {
@@ -30,31 +31,41 @@ type outcome struct {
 // mostServed is for how many one leader gets IDs.
 const mostServed = 4096
 
-// wait is the next ID after an attempt that failed.
+// wait is the next ID after an attempt that failed. It takes at most as long as WithMaxWait says.
 func (g *Generator) wait() (ID, error) {
+	left := g.maxWait
 	if mine := g.queue.join(); mine != nil {
-		if told := <-mine; !told.leads {
+		start := time.Now()
+		told, isTold := g.queue.await(mine, left)
+		if !isTold {
+			// Without this a call that was told how long to wait would fail at the very moment.
+			return g.TryNextID()
+		} else if !told.leads {
 			return told.id, told.err
 		}
+		left = remaining(left, start)
 	}
-	waited := C.next(g.handle)
+	waited := C.next_within(g.handle, C.uint64_t(milliseconds(left)))
 	runtime.KeepAlive(g)
 	id, err := idOf(waited)
-	if err != nil {
-		// What has stood in the way of the first for so long does so for all.
-		g.queue.fail(err)
-		return 0, err
-	}
-	if others := g.queue.length(); others > 0 {
-		ids := make([]ID, others)
-		g.queue.serve(ids[:g.attemptFill(ids)])
-	} else {
-		g.queue.serve(nil)
-	}
-	return id, nil
+	g.queue.pass(err, g.attemptFill)
+	return id, err
 }
 
-// join is nil if the caller is to wait in the library.
+// remaining is what is left of a duration that began at start.
+func remaining(whole time.Duration, start time.Time) time.Duration {
+	if left := whole - time.Since(start); left > 0 {
+		return left
+	}
+	return 0
+}
+
+// milliseconds are whole ones, rounded up.
+func milliseconds(duration time.Duration) uint64 {
+	return (uint64(duration) + uint64(time.Millisecond) - 1) / uint64(time.Millisecond)
+}
+
+// join is nil if the caller is to lead.
 func (q *queue) join() chan outcome {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -67,37 +78,52 @@ func (q *queue) join() chan outcome {
 	return mine
 }
 
-// length is how many are to be served.
-func (q *queue) length() int {
+// await waits to be told something, and leaves the queue if that takes too long.
+func (q *queue) await(mine chan outcome, atMost time.Duration) (told outcome, isTold bool) {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case told = <-mine:
+		return told, true
+	case <-timer.C:
+	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	if len(q.waiting) > mostServed {
-		return mostServed
+	for place, other := range q.waiting {
+		if other == mine {
+			q.waiting = append(q.waiting[:place], q.waiting[place+1:]...)
+			return outcome{}, false
+		}
 	}
-	return len(q.waiting)
+	return <-mine, true // it was told at that moment
 }
 
-// serve hands the IDs to those who came first, and lets the next one wait in the library.
-func (q *queue) serve(ids []ID) {
+// pass ends the caller's lead, which ended in err or an ID: it hands IDs to those who came first, and then
+// the next one leads. An error that waiting does not mend is one for all.
+func (q *queue) pass(err error, attemptFill func([]ID) int) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	for index, id := range ids {
-		q.waiting[index] <- outcome{id: id}
+	if failed, ok := err.(*Error); ok && failed.RetryAfter < 0 {
+		for _, other := range q.waiting {
+			other <- outcome{err: err}
+		}
+		q.waiting = nil
+	} else if err == nil && len(q.waiting) > 0 {
+		first := q.waiting
+		if len(first) > mostServed {
+			first = first[:mostServed]
+		}
+		ids := make([]ID, len(first))
+		served := attemptFill(ids)
+		for place, id := range ids[:served] {
+			first[place] <- outcome{id: id}
+		}
+		q.waiting = q.waiting[served:]
 	}
-	q.waiting = q.waiting[len(ids):]
 	if len(q.waiting) == 0 {
 		q.led, q.waiting = false, nil
 		return
 	}
 	q.waiting[0] <- outcome{leads: true}
 	q.waiting = q.waiting[1:]
-}
-
-func (q *queue) fail(err error) {
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	for _, other := range q.waiting {
-		other <- outcome{err: err}
-	}
-	q.led, q.waiting = false, nil
 }

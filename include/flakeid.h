@@ -1091,7 +1091,8 @@ void flakeid_generator_free(struct flakeid_generator *generator);
 /**
  * Ends the generator without freeing it, for programs that do not know which calls of other threads
  * are under way: calls that begin later are FLAKEID_CLOSED. Otherwise as flakeid_generator_free(),
- * which has still to be called. Nothing the second time. Any thread.
+ * which has still to be called. Called again, it only waits for what the first call waits for. Any
+ * thread.
  *
  * FLAKEID_FORKED (of flakeid_generator_new() in the parent), FLAKEID_NULL_ARGUMENT.
  */
@@ -1106,6 +1107,23 @@ flakeid_status flakeid_generator_close(const struct flakeid_generator *generator
  * flakeid_generator_open().
  */
 flakeid_status flakeid_generator_next(const struct flakeid_generator *generator, uint64_t *id);
+
+/**
+ * The next ID. Waits, asleep, at most `max_wait_ms`, whatever the generator's own is: for callers that
+ * must be back soon. Errors as flakeid_generator_next(). Any thread.
+ */
+flakeid_status flakeid_generator_next_within(const struct flakeid_generator *generator,
+                                             uint64_t max_wait_ms,
+                                             uint64_t *id);
+
+/**
+ * How long a call waits without issuing an ID, in milliseconds: what max_wait_ms of the options was, or
+ * the default. Any thread.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_max_wait_ms(const struct flakeid_generator *generator,
+                                             uint64_t *max_wait_ms);
 
 /**
  * The next ID, without ever waiting; flakeid_retry_after_ms() says when to try again. Errors as

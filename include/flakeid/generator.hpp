@@ -45,6 +45,11 @@ public:
     std::uint64_t next_id() const {
         return detail::value<std::uint64_t>(flakeid_generator_next, get());
     }
+    // Waits at most so long, whatever the generator's own max_wait is.
+    std::uint64_t next_id_within(milliseconds max_wait) const {
+        return detail::value<std::uint64_t>(flakeid_generator_next_within, get(),
+                                            detail::count(max_wait));
+    }
     std::uint64_t try_next_id() const {
         return detail::value<std::uint64_t>(flakeid_generator_try_next, get());
     }

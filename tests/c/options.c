@@ -67,7 +67,8 @@ static void sequences(void) {
     CHECK(count == 4, "the mask");
     EXPECT(FLAKEID_SEQUENCE_EXHAUSTED, flakeid_generator_try_next(generator, ids));
     CHECK(flakeid_retry_after_ms() == 1, "the next tick");
-    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, ids)); /* moves the clock */
+    EXPECT(FLAKEID_SEQUENCE_EXHAUSTED, flakeid_generator_next_within(generator, 0, ids));
+    EXPECT(FLAKEID_OK, flakeid_generator_next_within(generator, 1, ids)); /* moves the clock */
     flakeid_generator_free(generator);
 
     config = with_node(2);
@@ -95,6 +96,10 @@ static void waiting(void) {
     EXPECT(FLAKEID_OK, flakeid_manual_clock_set(manual_clock, before - 500));
     EXPECT(FLAKEID_CLOCK_ROLLBACK, flakeid_generator_next(generator, &id));
     CHECK(flakeid_rollback_ms() == 490 && now() == before - 490, "waited ten milliseconds");
+    EXPECT(FLAKEID_CLOCK_ROLLBACK, flakeid_generator_next_within(generator, 90, &id));
+    CHECK(flakeid_rollback_ms() == 400 && now() == before - 400, "waited ninety");
+    EXPECT(FLAKEID_OK, flakeid_generator_max_wait_ms(generator, &id));
+    CHECK(id == 10, "what the option was");
     EXPECT(FLAKEID_OK, flakeid_manual_clock_set(manual_clock, before));
     flakeid_generator_free(generator);
 }

@@ -34,6 +34,10 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_generator_next(NULL, &id));
     CHECK(strcmp(flakeid_last_error(), "generator must not be NULL") == 0, "the message");
     EXPECT(null, flakeid_generator_next(generator, NULL));
+    EXPECT(null, flakeid_generator_next_within(NULL, 1, &id));
+    EXPECT(null, flakeid_generator_next_within(generator, 1, NULL));
+    EXPECT(null, flakeid_generator_max_wait_ms(NULL, &id));
+    EXPECT(null, flakeid_generator_max_wait_ms(generator, NULL));
     EXPECT(null, flakeid_generator_try_next(NULL, &id));
     EXPECT(null, flakeid_generator_try_next(generator, NULL));
     EXPECT(null, flakeid_generator_fill(NULL, &id, 1, &count));

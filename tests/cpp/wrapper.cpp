@@ -159,6 +159,7 @@ void a_manual_clock() {
     check(error.retry_after() == milliseconds(1), "retry_after");
     clock->set(start - milliseconds(3));
     error = thrown([&] { first.try_next_id(); }, FLAKEID_CLOCK_ROLLBACK);
+    thrown([&] { first.next_id_within(milliseconds(1)); }, FLAKEID_CLOCK_ROLLBACK);
     check(error.rollback() == milliseconds(3), "rollback");
     clock->set(start);
     clock->advance(milliseconds(2));

@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
+use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind, Generator, Id};
 use flakeid_lease::{AnyGenerator, LeaseBuilder};
@@ -133,7 +134,8 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 
 /// Ends the generator without freeing it, for programs that do not know which calls of other threads
 /// are under way: calls that begin later are FLAKEID_CLOSED. Otherwise as flakeid_generator_free(),
-/// which has still to be called. Nothing the second time. Any thread.
+/// which has still to be called. Called again, it only waits for what the first call waits for. Any
+/// thread.
 ///
 /// FLAKEID_FORKED (of flakeid_generator_new() in the parent), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -165,6 +167,39 @@ pub extern "C" fn flakeid_generator_next(
     guard(|| {
         let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
         id.write(generator.generator.next_id()?.to_u64());
+        Ok(())
+    })
+}
+
+/// The next ID. Waits, asleep, at most `max_wait_ms`, whatever the generator's own is: for callers that
+/// must be back soon. Errors as flakeid_generator_next(). Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_next_within(
+    generator: Option<&GeneratorHandle>,
+    max_wait_ms: u64,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let (generator, id) = (given(generator, "generator")?, given(id, "id")?);
+        let max_wait = Duration::from_millis(max_wait_ms);
+        id.write(generator.generator.next_id_within(max_wait)?.to_u64());
+        Ok(())
+    })
+}
+
+/// How long a call waits without issuing an ID, in milliseconds: what max_wait_ms of the options was, or
+/// the default. Any thread.
+///
+/// FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_generator_max_wait_ms(
+    generator: Option<&GeneratorHandle>,
+    max_wait_ms: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    guard(|| {
+        let generator = given(generator, "generator")?;
+        let max_wait = generator.generator.max_wait().as_millis();
+        given(max_wait_ms, "max_wait_ms")?.write(u64::try_from(max_wait).unwrap_or(u64::MAX));
         Ok(())
     })
 }

@@ -79,8 +79,8 @@ use config::{Config, FLAKEID_HAS_NODE};
 use flakeid_core::Layout;
 use generator::{
     GeneratorHandle, flakeid_generator_fill, flakeid_generator_free, flakeid_generator_new,
-    flakeid_generator_next, flakeid_generator_node, flakeid_generator_try_fill,
-    flakeid_generator_try_next,
+    flakeid_generator_next, flakeid_generator_next_within, flakeid_generator_node,
+    flakeid_generator_try_fill, flakeid_generator_try_next,
 };
 use guard::guard;
 use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_open};
@@ -134,6 +134,7 @@ fn panicking_calls(generator: &GeneratorHandle) {
     assert_eq!(last_error(), MESSAGE);
     let mut id = MaybeUninit::new(42);
     assert_eq!(flakeid_generator_try_next(Some(generator), Some(&mut id)), FLAKEID_PANIC);
+    assert_eq!(flakeid_generator_next_within(Some(generator), 1, Some(&mut id)), FLAKEID_PANIC);
     // SAFETY: it had a value before.
     assert_eq!(unsafe { id.assume_init() }, 42);
     for fill in [flakeid_generator_fill, flakeid_generator_try_fill] {
