@@ -17,11 +17,26 @@ public final class Generator implements AutoCloseable {
     /** Who is told what happens to the lease, or null. */
     private final LeaseEvents events;
 
+    /** On a fixed node. */
+    Generator(long handle) {
+        this.handle = handle;
+        this.events = null;
+        // Not by close(), which cannot know which calls of other threads are under way.
+        Native.freed(this, handle, Native::generatorFree);
+    }
+
+    /** On leased ones. */
     Generator(long handle, LeaseEvents events) {
         this.handle = handle;
         this.events = events;
-        // Not by close(), which cannot know which calls of other threads are under way.
-        Native.freed(this, handle, unused -> free(unused, events));
+        Native.freed(this, handle, unused -> freeInBackground(unused, events));
+    }
+
+    /** It may take a second to give a node back, for which the cleaner would free nothing else. */
+    private static void freeInBackground(long handle, LeaseEvents events) {
+        Thread thread = new Thread(() -> free(handle, events), "flakeid-release");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static void free(long handle, LeaseEvents events) {

@@ -47,7 +47,7 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     public Generator build() {
         long clock = manual == null ? 0 : manual.handle();
         try {
-            return new Generator(Native.generatorNew(layout, clockName, clock, has, numbers, nodes), null);
+            return new Generator(Native.generatorNew(layout, clockName, clock, has, numbers, nodes));
         } finally {
             Reference.reachabilityFence(manual);
         }
