@@ -2,24 +2,33 @@
 
 use std::path::Path;
 
-use flakeid_steps::{Outcome, Step, files, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
 
 use crate::python;
 
 /// The fault campaign, on private servers. With Python some of the workers use the wheel.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
-    let folder = files::shown(&target_folder().join("campaign"))?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut step = campaign(&arguments)?;
+    if with_python {
+        step = step.args(&["--python", &python::with_wheel("campaign")?]);
+    }
+    step.run()
+}
+
+/// For half a minute on `MySQL`, whose packages are in that folder.
+pub(crate) fn on_mysql(packages: &str) -> Outcome {
+    campaign(&["--store=mysql", "--seconds=30"])?.env("FLAKEID_MYSQL", packages).run()
+}
+
+fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
+    let folder = files::shown(&target_folder().join("campaign"))?;
     // Brokers are processes of the command, which has to lie beside the campaign. Together both ask for what
     // the tests of the workspace do, and nothing is compiled twice.
     Step::cargo(&["build", "--quiet", "-p", "flakeid-cli", "-p", "flakeid-campaign", "--bins"])
         .optimised_with_checks()
         .run()?;
-    let mut step = start(&["run", "--folder", &folder]).args(&arguments);
-    if with_python {
-        step = step.args(&["--python", &python::with_wheel("campaign")?]);
-    }
-    step.run()
+    Ok(start(&["run", "--folder", &folder]).args(arguments))
 }
 
 /// Every kind of store that is no cluster, as the tests try it. All at a time issue as many IDs together as

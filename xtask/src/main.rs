@@ -10,6 +10,7 @@ mod header;
 mod java;
 mod lint;
 mod linters;
+mod mysql;
 mod node;
 mod npm;
 mod platform;
@@ -173,6 +174,9 @@ enum Task {
     },
     /// Build the guide (docs), run its commands, and start the examples that it quotes.
     Docs,
+    /// The tests of leases and SQL that hold for `MySQL`, on its own packages instead of `MariaDB`'s. Fetches
+    /// them from Debian's unstable release, and installs nothing.
+    Mysql,
     /// Start a private server of every kind of store and keep it until Ctrl-C.
     Stores,
 }
@@ -213,6 +217,7 @@ fn run(task: Task) -> Outcome {
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs => docs::check(),
+        Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),
     }
 }

@@ -18,10 +18,15 @@ impl Account {
 
     pub(crate) fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
+        self.runs(&mut command);
+        command
+    }
+
+    /// Makes a command run under it.
+    pub(crate) fn runs(self, command: &mut Command) {
         if let Self(Some((user, group))) = self {
             command.uid(user).gid(group);
         }
-        command
     }
 
     pub(crate) fn own(self, path: &Path) {

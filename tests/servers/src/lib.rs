@@ -13,6 +13,7 @@ mod etcd_cluster;
 mod galera_cluster;
 mod mariadb;
 mod mariadb_pair;
+mod mysql_programs;
 mod peer_network;
 mod pgbouncer;
 mod port;

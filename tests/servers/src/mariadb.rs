@@ -1,17 +1,20 @@
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use crate::account::{Account, ask, run};
 use crate::daemon::Daemon;
+use crate::mysql_programs::Programs;
 use crate::{Server, free_port};
 
-/// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it.
+/// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it; or `MySQL`, for the tests that
+/// hold for both, where `FLAKEID_MYSQL` names a folder with its packages, as `cargo xtask mysql` does.
 #[derive(Debug)]
 pub struct MariadbServer {
+    programs: Programs,
     home: TempDir,
     account: Account,
     port: u16,
@@ -53,9 +56,10 @@ impl MariadbServer {
     /// Another one with a copy of the data of this one, which must be stopped. Neither runs.
     pub(crate) fn stopped_copy(&self) -> Self {
         let (account, home) = Self::home();
+        let programs = self.programs.clone();
         run(Command::new("cp").arg("-a").arg(self.data()).arg(home.path()));
-        let daemon = Daemon::new("MariaDB", home.path().join("log"));
-        Self { home, account, port: free_port(), settings: Vec::new(), daemon }
+        let daemon = Daemon::new(programs.name(), home.path().join("log"));
+        Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon }
     }
 
     /// Replaces the settings, which count from the next start on.
@@ -65,8 +69,9 @@ impl MariadbServer {
 
     /// Starts it this once with further settings.
     pub(crate) fn start_with(&self, settings: &[&str]) {
-        let mut command = self.account.command(Path::new("/usr/sbin/mariadbd"));
-        command.arg("--no-defaults").current_dir(self.home.path());
+        let mut command = self.programs.server();
+        self.account.runs(&mut command);
+        command.current_dir(self.home.path());
         command.env("TMPDIR", self.home.path().join("tmp"));
         command.args(["--bind-address=127.0.0.1", "--max-connections=300"]);
         command.arg(format!("--port={}", self.port));
@@ -75,6 +80,12 @@ impl MariadbServer {
         command.arg(format!("--pid-file={}", self.home.path().join("pid").display()));
         command.args(&self.settings).args(settings);
         self.daemon.start(&mut command, || self.sql("SELECT 1").is_ok());
+    }
+
+    /// Whether it is `MySQL` indeed.
+    #[must_use]
+    pub fn is_mysql(&self) -> bool {
+        matches!(self.programs, Programs::Mysql(_))
     }
 
     /// Its port.
@@ -114,19 +125,36 @@ impl MariadbServer {
     /// # Errors
     /// What the server said against it.
     pub fn sql(&self, sql: &str) -> Result<String, String> {
-        ask(Command::new("mariadb")
-            .args(["--no-defaults", "-u", "root", "-N", "-B", "-e", sql])
+        ask(self
+            .programs
+            .client()
+            .args(["-u", "root", "-N", "-B", "-e", sql])
             .arg(format!("--socket={}", self.socket().display())))
+    }
+
+    /// Switches the checks of `ids.flakeid_node` off for good, where a session cannot do that for itself.
+    ///
+    /// # Errors
+    /// What the server said against it.
+    pub fn enforce_nothing(&self) -> Result<(), String> {
+        let checks = self.sql(
+            "SELECT GROUP_CONCAT('ALTER CHECK ', constraint_name, ' NOT ENFORCED')
+             FROM information_schema.table_constraints
+             WHERE table_schema = 'ids' AND table_name = 'flakeid_node' AND constraint_type = 'CHECK'",
+        )?;
+        self.sql(&format!("ALTER TABLE ids.flakeid_node {checks}")).map(drop)
     }
 
     /// The statements that make the database's tables anew as they are now.
     ///
     /// # Panics
-    /// If `mariadb-dump` fails.
+    /// If that fails.
     #[must_use]
     pub fn dump(&self) -> String {
-        ask(Command::new("mariadb-dump")
-            .args(["--no-defaults", "-u", "root", "--single-transaction", "--triggers", "ids"])
+        ask(self
+            .programs
+            .dump()
+            .args(["-u", "root", "--single-transaction", "--triggers", "ids"])
             .arg(format!("--socket={}", self.socket().display())))
         .expect("a dump")
     }
@@ -138,9 +166,11 @@ impl MariadbServer {
     pub fn load(&self, dump: &str) {
         let file = self.home.path().join("dump.sql");
         // Tests put rows in that no check would let through; a dump brings them back.
-        fs::write(&file, format!("SET check_constraint_checks = 0;\n{dump}")).unwrap();
-        run(Command::new("mariadb")
-            .args(["--no-defaults", "-u", "root", "ids"])
+        fs::write(&file, format!("{}\n{dump}", self.programs.without_checks())).unwrap();
+        run(self
+            .programs
+            .client()
+            .args(["-u", "root", "ids"])
             .arg(format!("--socket={}", self.socket().display()))
             .stdin(File::open(&file).unwrap()));
     }
@@ -162,15 +192,16 @@ impl MariadbServer {
     }
 
     fn installed() -> Self {
+        let programs = Programs::chosen();
         let (account, home) = Self::home();
-        run(account
-            .command(Path::new("mariadb-install-db"))
+        let mut command = programs.install();
+        account.runs(&mut command);
+        run(command
             .env("TMPDIR", home.path().join("tmp"))
-            .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
             .arg(format!("--datadir={}", home.path().join("data").display()))
             .current_dir(home.path()));
-        let daemon = Daemon::new("MariaDB", home.path().join("log"));
-        Self { home, account, port: free_port(), settings: Vec::new(), daemon }
+        let daemon = Daemon::new(programs.name(), home.path().join("log"));
+        Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon }
     }
 
     fn begin(&self) {

@@ -1,4 +1,4 @@
-//! What is special about `MariaDB`: its durability, replicas and cold copies.
+//! What is special about `MariaDB` and `MySQL`: their durability, replicas and cold copies.
 
 use flakeid_lease::store::{Continuity, Fault, operations};
 use flakeid_test_servers::{MariadbServer, Server};
@@ -21,7 +21,7 @@ fn durability_is_required() {
     server
         .sql(
             "USE ids; ALTER TABLE flakeid_node DROP FOREIGN KEY flakeid_node_namespace; \
-             ALTER TABLE flakeid_node ENGINE = Aria",
+             ALTER TABLE flakeid_node DROP KEY flakeid_node_name, ENGINE = MyISAM",
         )
         .unwrap();
     let refused = operations::list(&mut *store, &namespace.name).unwrap_err();

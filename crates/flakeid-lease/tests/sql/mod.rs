@@ -1,4 +1,5 @@
-//! What holds for every SQL server: each of these tests runs on `PostgreSQL` and on `MariaDB`.
+//! What holds for every SQL server: each of these tests runs on `PostgreSQL` and on `MariaDB`, and on `MySQL` by
+//! `cargo xtask mysql`.
 
 mod faults;
 mod roles;
@@ -61,6 +62,12 @@ pub(crate) trait SqlServer: Server + Sized {
     const BAD_TLS: &'static [(&'static str, &'static str)];
 
     fn new() -> Self;
+
+    /// One that has no TLS, as most have unless they are told to.
+    fn without_tls() -> Self {
+        Self::new()
+    }
+
     fn with_certificate(certificate: &str, key: &str) -> Self;
     fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String;
 
@@ -77,6 +84,9 @@ pub(crate) trait SqlServer: Server + Sized {
 
     fn back_up(&self) -> Box<dyn Any>;
     fn put_back(&self, copy: Box<dyn Any>);
+
+    /// What [`damage`](Self::damage) needs that clients would notice, done before there are any.
+    fn allow_damage(&self) {}
 
     /// Changes a field of a row with all guards off.
     fn damage(&self, field: &str, text: &str, condition: &str);
@@ -171,7 +181,9 @@ macro_rules! test_sql_server {
 pub(crate) use test_sql_server;
 
 pub(crate) fn passes_the_suite<S: SqlServer>() {
-    conformance::run(&UnderTest(S::new()));
+    let server = S::new();
+    server.allow_damage();
+    conformance::run(&UnderTest(server));
 }
 
 /// On a running server if one is given, so that other versions can be tried.

@@ -55,7 +55,7 @@ pub(crate) fn certificates_are_verified<S: SqlServer>() {
 }
 
 pub(crate) fn required_tls_is_not_skipped<S: SqlServer>() {
-    let server = S::new();
+    let server = S::without_tls();
     for options in S::REQUIRED {
         match connect(&server.url_of("flakeid", S::PASSWORD, "ids", options)).map(drop) {
             Err(Fault::Rejected(text)) => {

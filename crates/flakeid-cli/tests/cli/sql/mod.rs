@@ -7,6 +7,7 @@ mod install;
 mod keyed;
 mod mariadb;
 mod mariadb_storm;
+mod mysql;
 mod one_table;
 mod recipes;
 mod schedule;

@@ -1,0 +1,63 @@
+//! The script for `MySQL`: on `MariaDB`, which understands it, too, and by `cargo xtask mysql` on `MySQL` itself.
+
+use super::decode::agrees;
+use super::mariadb::{Speaking, query, script, server};
+use crate::refusals::refused;
+use crate::run::run;
+
+#[test]
+fn decoding_agrees_with_the_vectors() {
+    let server = server();
+    let compared = agrees(&Speaking { server: &server, dialect: "mysql" });
+    assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
+}
+
+#[test]
+fn another_layout_is_refused_and_the_same_is_not() {
+    let server = server();
+    let of = |layout| script("mysql", layout, &["--decode-only"]);
+    for _ in 0..2 {
+        assert_eq!(query(&server, &of("twitter")).unwrap(), "");
+    }
+    let refusal = query(&server, &of("sonyflake")).unwrap_err();
+    assert!(refusal.contains("(IDOPT)"), "{refusal}");
+    assert!(refusal.contains("FLAKEID_INVALID_OPTION: layout: "), "{refusal}");
+    assert_eq!(
+        query(&server, "SELECT flakeid_layout(), flakeid_node(910499571847892992);").unwrap(),
+        "t41.d5.w5.s12@1288834974657/1ms\t569"
+    );
+}
+
+/// `MySQL` does not compute a function before it decides how to read a table, so bounds come from variables.
+#[test]
+fn bounds_from_variables_read_a_part_of_the_index() {
+    let server = server();
+    let depth =
+        if server.is_mysql() { "cte_max_recursion_depth" } else { "max_recursive_iterations" };
+    let sql = format!(
+        "{}\nCREATE TABLE t (id BIGINT PRIMARY KEY, x INT);
+         SET SESSION {depth} = 10000;
+         INSERT INTO t WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+           SELECT flakeid_min('2026-11-01') + (i << 22), i FROM n;
+         ANALYZE TABLE t;\n",
+        script("mysql", "twitter", &["--decode-only"])
+    );
+    query(&server, &sql).unwrap();
+    let bounds = "SET @first = flakeid_min('2026-11-01 00:00:01'), @last = flakeid_max('2026-11-01 00:00:01.099');";
+    let read = "COUNT(*), MIN(x), MAX(x) FROM t WHERE id BETWEEN @first AND @last;";
+    assert_eq!(query(&server, &format!("{bounds} SELECT {read}")).unwrap(), "100\t1000\t1099");
+    let format = if server.is_mysql() { "FORMAT=TRADITIONAL" } else { "" };
+    let plan = query(&server, &format!("{bounds} EXPLAIN {format} SELECT {read}")).unwrap();
+    assert!(plan.contains("\trange\t") && plan.contains("PRIMARY"), "{plan}");
+}
+
+#[test]
+fn it_does_not_generate() {
+    for rest in [["--node", "7"], ["--name", "db1"]] {
+        refused(
+            &run(&[&["sql", "--dialect", "mysql"], rest.as_slice()].concat()),
+            "FLAKEID_INVALID_OPTION",
+            &["--decode-only", "only functions that read IDs"],
+        );
+    }
+}

@@ -1,0 +1,95 @@
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The programs of a server that speaks the protocol of `MySQL`.
+#[derive(Clone, Debug)]
+pub(crate) enum Programs {
+    /// As Debian installs it.
+    Mariadb,
+    /// Packages of a later Debian, unpacked in this folder: with the C library that they need.
+    Mysql(PathBuf),
+}
+
+impl Programs {
+    /// Those of `MySQL` if `FLAKEID_MYSQL` names the folder with its packages, otherwise those of `MariaDB`.
+    pub(crate) fn chosen() -> Self {
+        std::env::var_os("FLAKEID_MYSQL").map_or(Self::Mariadb, |folder| Self::Mysql(folder.into()))
+    }
+
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Mariadb => "MariaDB",
+            Self::Mysql(_) => "MySQL",
+        }
+    }
+
+    /// What starts the server, before further options.
+    pub(crate) fn server(&self) -> Command {
+        let mut command = self.program("/usr/sbin/mariadbd", "sbin/mysqld");
+        if let Self::Mysql(folder) = self {
+            command.arg(format!("--basedir={}", folder.join("usr").display()));
+            // MySQL writes a binary log unless told otherwise, and then this lets others than SUPER make triggers.
+            command.args([
+                "--log-bin-trust-function-creators=1",
+                "--mysqlx=0",
+                "--secure-file-priv=",
+            ]);
+        }
+        command
+    }
+
+    /// What makes a server's data, before further options.
+    pub(crate) fn install(&self) -> Command {
+        match self {
+            Self::Mariadb => {
+                let mut command = self.program("mariadb-install-db", "");
+                command.args(["--skip-test-db", "--auth-root-authentication-method=normal"]);
+                command
+            }
+            Self::Mysql(_) => {
+                let mut command = self.server();
+                command.arg("--initialize-insecure");
+                command
+            }
+        }
+    }
+
+    /// The client, before further options.
+    pub(crate) fn client(&self) -> Command {
+        self.program("mariadb", "bin/mysql")
+    }
+
+    /// The program that dumps, before further options.
+    pub(crate) fn dump(&self) -> Command {
+        let mut command = self.program("mariadb-dump", "bin/mysqldump");
+        if let Self::Mysql(_) = self {
+            // To be read by the server that wrote it, not by a replica.
+            command.arg("--set-gtid-purged=OFF");
+        }
+        command
+    }
+
+    /// A statement after which checks of tables let everything through, where there is one.
+    pub(crate) const fn without_checks(&self) -> &'static str {
+        match self {
+            Self::Mariadb => "SET check_constraint_checks = 0;",
+            Self::Mysql(_) => "",
+        }
+    }
+
+    fn program(&self, of_mariadb: &str, of_mysql: &str) -> Command {
+        let mut command = match self {
+            Self::Mariadb => Command::new(of_mariadb),
+            Self::Mysql(folder) => {
+                let mut command = Command::new(folder.join("usr/lib64/ld-linux-x86-64.so.2"));
+                let libraries = folder.join("usr/lib/x86_64-linux-gnu");
+                command.args([OsStr::new("--library-path"), libraries.as_os_str()]);
+                command.arg(folder.join("usr").join(of_mysql));
+                command
+            }
+        };
+        command.arg("--no-defaults");
+        command
+    }
+}

@@ -1,0 +1,75 @@
+//! The tests of leases and of SQL that hold for `MariaDB` and `MySQL`, on `MySQL`: Debian's stable release has only the
+//! former, so packages of its unstable one are unpacked into a folder, with the C library that they need.
+
+use std::path::Path;
+
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
+
+use crate::campaign;
+
+const WORK: &str = "target/mysql";
+const NEEDED: [(&str, &str); 4] = [
+    ("apt-get", "apt"),
+    ("dpkg-deb", "dpkg"),
+    ("mariadb", "mariadb-client"),
+    ("/usr/share/keyrings/debian-archive-keyring.gpg", "debian-archive-keyring"),
+];
+
+pub(crate) fn test() -> Outcome {
+    packages::ensure(&NEEDED)?;
+    let folder = root().join(WORK).join("root");
+    if !folder.join("usr/sbin/mysqld").exists() {
+        fetch(&folder)?;
+    }
+    let folder = files::shown(&folder)?;
+    let on_mysql = |package, tests, chosen: &[&str]| {
+        let step = Step::cargo(&["test", "-p", package, "--all-features", "--test", tests]);
+        step.optimised_with_checks().env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
+    };
+    // What is written for MariaDB's replicas and clusters stays with MariaDB.
+    on_mysql("flakeid-lease", "mysql", &["--skip", "galera", "--skip", "failover"])?;
+    on_mysql("flakeid-cli", "cli", &["sql::mysql::"])?;
+    campaign::on_mysql(&folder)?;
+    println!("\ncargo xtask mysql: everything passed");
+    Ok(())
+}
+
+/// By apt with a state of its own, which checks signatures and touches nothing of this system.
+fn fetch(to: &Path) -> Outcome {
+    let work = root().join(WORK);
+    files::empty(&work)?;
+    for folder in ["apt/lists/partial", "apt/cache/archives/partial"] {
+        files::make_folder(work.join(folder))?;
+    }
+    let work = files::shown(&work)?;
+    files::write(format!("{WORK}/apt/status"), "")?;
+    let source = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n";
+    files::write(format!("{WORK}/apt/sources.list"), source)?;
+    let settings = format!(
+        "Dir::Etc::SourceList \"{work}/apt/sources.list\";
+         Dir::Etc::SourceParts \"/dev/null\";
+         Dir::Etc::Preferences \"/dev/null\";
+         Dir::Etc::PreferencesParts \"/dev/null\";
+         Dir::State::Lists \"{work}/apt/lists\";
+         Dir::State::status \"{work}/apt/status\";
+         Dir::Cache \"{work}/apt/cache\";
+         Debug::NoLocking \"true\";
+         APT::Architecture \"amd64\";
+         APT::Install-Recommends \"false\";\n"
+    );
+    files::write(format!("{WORK}/apt/apt.conf"), settings)?;
+    let apt_get = |arguments| {
+        Step::new("apt-get", arguments).env("APT_CONFIG", format!("{work}/apt/apt.conf")).run()
+    };
+    apt_get(&["update", "-q"])?;
+    apt_get(&["install", "-q", "-y", "--download-only", "mysql-server-core", "mysql-client-core"])?;
+    let packages = files::with_extension(format!("{WORK}/apt/cache/archives"), "deb")?;
+    if packages.is_empty() {
+        return Err(Failed("apt-get fetched no packages".to_owned()));
+    }
+    let to = files::shown(to)?;
+    files::make_folder(&to)?;
+    packages
+        .iter()
+        .try_for_each(|package| Step::new("dpkg-deb", &["-x", &files::shown(package)?, &to]).run())
+}
