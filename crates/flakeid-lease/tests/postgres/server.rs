@@ -22,7 +22,7 @@ impl SqlServer for PostgresServer {
          GRANT SELECT, INSERT ON flakeid_grant TO service;
          GRANT SELECT, INSERT ON flakeid_sub_grant TO service";
     const DENIED: &'static str = "permission denied";
-    const CONSTRAINT: &'static str = "violates check";
+    const CONSTRAINT: &'static str = "VIOLATES CHECK";
     const LOSING: &'static [&'static str] = &[
         "TRUNCATE flakeid_node",
         "TRUNCATE flakeid_grant",

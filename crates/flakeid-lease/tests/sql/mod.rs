@@ -35,7 +35,7 @@ pub(crate) trait SqlServer: Server + Sized {
     const CREATE_SERVICE: &'static str;
     /// In the server's refusal for want of a right.
     const DENIED: &'static str;
-    /// In the server's refusal of a value by a constraint.
+    /// In the server's refusal of a value by a constraint, in capitals.
     const CONSTRAINT: &'static str;
     /// Statements of this kind of server that would lose rows.
     const LOSING: &'static [&'static str];
