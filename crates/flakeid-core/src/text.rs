@@ -39,7 +39,7 @@ const MOST: usize = 20;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LOWER: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const BITCOIN: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+pub(crate) const BITCOIN: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const FLICKR: &[u8; 58] = b"123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ";
 const ZBASE32: &[u8; 32] = b"ybndrfg8ejkmcpqxot1uwisza345h769";
 
@@ -255,6 +255,14 @@ pub struct Text {
 }
 
 impl Text {
+    /// Of at most 20 ASCII characters.
+    pub(crate) fn of_digits(ascii: &[u8]) -> Self {
+        let start = MOST - ascii.len();
+        let mut digits = [0; MOST];
+        digits[start..].copy_from_slice(ascii);
+        Self { digits, start: start as u8 }
+    }
+
     fn len(&self) -> usize {
         MOST - usize::from(self.start)
     }

@@ -1,5 +1,6 @@
 //! The keyed public form of IDs: what outsiders see instead of the time and the node.
 
+mod digits;
 mod key;
 mod keyring;
 mod public_ids;

@@ -4,16 +4,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::digits::{self, DIGITS};
 use super::speck::Cipher;
 use crate::error::excerpt;
 use crate::quoted::Quoted;
-use crate::{Error, ErrorKind, Id, Layout, TextForm};
+use crate::{Error, ErrorKind, Id, Layout};
 
 /// How far in the future the time of an ID may be that is opened: generators may run ahead of the clock,
 /// and clocks differ.
 const MOST_AHEAD_MS: i64 = 60_000;
-/// The digits of 2^64 - 1 in base58.
-const DIGITS: usize = 11;
 const MOST_OF_PREFIX: usize = 16;
 
 /// Makes public IDs of one domain, and opens them; from [`Keyring::domain`](crate::Keyring::domain).
@@ -31,13 +30,15 @@ pub struct PublicIds {
     current: (char, Cipher),
     older: Vec<(char, Cipher)>,
     layout: Layout,
-    since_ms: i64,
+    /// The smallest ID that is opened.
+    first: Id,
     prefix: String,
 }
 
 impl PublicIds {
     pub(super) fn new(current: (char, Cipher), older: Vec<(char, Cipher)>, layout: Layout) -> Self {
-        Self { current, older, layout, since_ms: layout.epoch(), prefix: String::new() }
+        let first = layout.lower_bound(layout.epoch());
+        Self { current, older, layout, first, prefix: String::new() }
     }
 
     /// With a prefix, which says to people what the ID is of; it stands before an underscore.
@@ -69,7 +70,7 @@ impl PublicIds {
     /// it is, the fewer of those that were made up open.
     #[must_use]
     pub const fn since(mut self, unix_ms: i64) -> Self {
-        self.since_ms = unix_ms;
+        self.first = self.layout.lower_bound(unix_ms);
         self
     }
 
@@ -84,12 +85,11 @@ impl PublicIds {
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
     pub fn seal(&self, id: Id) -> Result<String, Error> {
-        let sealed = TextForm::Base58.encode(Id::from_u64(self.seal_bits(id)?));
+        let digits = digits::encode(self.seal_bits(id)?);
         let mut text = String::with_capacity(self.prefix.len() + 1 + DIGITS);
         text.push_str(&self.prefix);
         text.push(self.current.0);
-        text.extend(core::iter::repeat_n('1', DIGITS - sealed.as_str().len()));
-        text.push_str(&sealed);
+        text.push_str(&digits);
         Ok(text)
     }
 
@@ -98,7 +98,7 @@ impl PublicIds {
     /// # Errors
     /// As [`seal`](Self::seal).
     pub fn seal_bits(&self, id: Id) -> Result<u64, Error> {
-        self.layout.unpack(id)?;
+        self.layout.check_bits(id)?;
         Ok(self.current.1.encrypt(id.to_u64()))
     }
 
@@ -110,7 +110,8 @@ impl PublicIds {
     /// from now.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
-        self.open_at(text, crate::Clock::unix_ms(&crate::SystemClock))
+        // A few milliseconds late at most, of a minute.
+        self.open_at(text, crate::Clock::unix_ms(&crate::CoarseClock))
     }
 
     /// As `open`, at an instant in Unix milliseconds.
@@ -126,21 +127,16 @@ impl PublicIds {
     }
 
     fn opened(&self, text: &str, unix_ms: i64) -> Option<Id> {
-        let mut digits = text.strip_prefix(self.prefix.as_str())?.chars();
-        let letter = digits.next()?;
-        let digits = digits.as_str();
-        if digits.len() != DIGITS {
-            return None;
-        }
+        let (letter, digits) = text.strip_prefix(self.prefix.as_str())?.as_bytes().split_first()?;
+        let bits = digits::decode(digits.try_into().ok()?)?;
         let mut ciphers = core::iter::once(&self.current).chain(&self.older);
-        let (_, cipher) = ciphers.find(|(of, _)| *of == letter)?;
-        let zeros = digits.bytes().take_while(|digit| *digit == b'1').count();
-        let sealed = TextForm::Base58.decode(digits.get(zeros.min(DIGITS - 1)..)?).ok()?;
-        let id = Id::from_u64(cipher.decrypt(sealed.to_u64()));
-        let parts = self.layout.unpack(id).ok()?;
-        let first = self.layout.lower_bound(self.since_ms);
+        let (_, cipher) = ciphers.find(|(of, _)| *of == char::from(*letter))?;
+        let id = Id::from_u64(cipher.decrypt(bits));
         let latest = unix_ms.saturating_add(MOST_AHEAD_MS);
-        (id >= first && parts.unix_ms <= latest).then_some(id)
+        let is_one = self.layout.stray_bits(id) == 0
+            && id >= self.first
+            && self.layout.time_of(id) <= latest;
+        is_one.then_some(id)
     }
 }
 
@@ -149,7 +145,7 @@ impl fmt::Debug for PublicIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PublicIds")
             .field("layout", &self.layout)
-            .field("since_ms", &self.since_ms)
+            .field("first", &self.first)
             .field("prefix", &self.prefix)
             .finish_non_exhaustive()
     }

@@ -278,11 +278,8 @@ impl Layout {
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if bits are set that this layout never sets: the
     /// ID is of another layout, and decoding it would lose those bits.
     pub fn unpack(&self, id: Id) -> Result<Parts, Error> {
+        self.check_bits(id)?;
         let bits = id.to_u64();
-        let stray = bits & !self.used_bits();
-        if stray != 0 {
-            return Err(Error::id_bits(bits, stray, self));
-        }
         let (tick, node) = (self.time.extract(bits), self.node.extract(bits));
         let split = self.split_node(node);
         Ok(Parts {
@@ -294,6 +291,27 @@ impl Layout {
             clock_sequence: self.clock_sequence.extract(bits),
             sequence: self.sequence.extract(bits),
         })
+    }
+
+    /// Refuses what [`unpack`](Self::unpack) refuses.
+    #[inline]
+    pub(crate) fn check_bits(&self, id: Id) -> Result<(), Error> {
+        match self.stray_bits(id) {
+            0 => Ok(()),
+            stray => Err(Error::id_bits(id.to_u64(), stray, self)),
+        }
+    }
+
+    /// The bits of an ID that this layout never sets.
+    #[inline]
+    pub(crate) const fn stray_bits(&self, id: Id) -> u64 {
+        id.to_u64() & !self.used_bits()
+    }
+
+    /// When the tick of an ID begins, in Unix milliseconds, whatever its other bits are.
+    #[inline]
+    pub(crate) const fn time_of(&self, id: Id) -> i64 {
+        self.unix_ms_at(self.time.extract(id.to_u64()))
     }
 
     /// The smallest ID of the tick that contains `unix_ms`, for range scans (`id >= lower`). An

@@ -1,0 +1,95 @@
+//! Sixty-four bits as eleven digits of base58, zeros in front included.
+//!
+//! [`TextForm::Base58`](crate::TextForm::Base58) does the same for IDs without zeros in front. Here the length is fixed,
+//! so the two halves of the digits can be computed beside each other, and every divisor is a constant.
+
+use crate::text::{BITCOIN, Text};
+
+/// The digits of 2^64 - 1.
+pub(super) const DIGITS: usize = 11;
+
+const FIVE: u64 = 58u64.pow(5);
+const TEN: u64 = 58u64.pow(10);
+
+/// The value of a byte that is no digit.
+const NONE: u8 = u8::MAX;
+
+/// By their ASCII codes.
+const VALUES: [u8; 128] = {
+    let mut values = [NONE; 128];
+    let mut value = 0;
+    while value < BITCOIN.len() {
+        values[BITCOIN[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
+pub(super) fn encode(bits: u64) -> Text {
+    let (first, rest) = (bits / TEN, bits % TEN);
+    let mut digits = [BITCOIN[first as usize]; DIGITS];
+    for (half, from) in [(rest / FIVE, 1), (rest % FIVE, 6)] {
+        let mut half = half as u32;
+        for place in digits[from..from + 5].iter_mut().rev() {
+            *place = BITCOIN[(half % 58) as usize];
+            half /= 58;
+        }
+    }
+    Text::of_digits(&digits)
+}
+
+/// None for a byte that is no digit, and for more than 64 bits.
+pub(super) fn decode(digits: [u8; DIGITS]) -> Option<u64> {
+    let mut wrong = 0;
+    let mut value = |byte: u8| {
+        let value = VALUES[usize::from(byte & 127)];
+        wrong |= (value | byte) & 128;
+        u64::from(value)
+    };
+    let first = value(digits[0]);
+    let mut half =
+        |from: usize| digits[from..from + 5].iter().fold(0, |half, byte| half * 58 + value(*byte));
+    let rest = half(1) * FIVE + half(6);
+    if wrong != 0 {
+        return None;
+    }
+    first.checked_mul(TEN)?.checked_add(rest)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::{DIGITS, FIVE, TEN, decode, encode};
+    use crate::{Id, TextForm};
+
+    /// The ends of each digit, and what lies between.
+    #[test]
+    fn they_are_those_of_the_text_form_with_zeros_in_front() {
+        let ends = (0..DIGITS as u32).map(|power| 58u64.pow(power));
+        let between = (0..5_000u64).map(|index| index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let some = [0, 1, FIVE - 1, TEN - 1, u64::MAX - 1, u64::MAX];
+        for bits in ends.flat_map(|end| [end - 1, end]).chain(between).chain(some) {
+            let text = TextForm::Base58.encode(Id::from_u64(bits));
+            let digits = encode(bits);
+            assert_eq!(digits.as_str(), alloc::format!("{text:1>11}"));
+            assert_eq!(decode(digits.as_bytes().try_into().unwrap()), Some(bits));
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_read() {
+        assert_eq!(encode(u64::MAX).as_str(), "jpXCZedGfVQ");
+        assert_eq!(decode(*b"jpXCZedGfVR"), None, "2^64");
+        assert_eq!(decode([b'z'; DIGITS]), None);
+        for place in 0..DIGITS {
+            for byte in 0..=u8::MAX {
+                let mut digits = *b"11111111111";
+                digits[place] = byte;
+                let is_digit =
+                    TextForm::Base58.decode(core::str::from_utf8(&[byte]).unwrap_or("")).is_ok();
+                let fits = place > 0 || byte <= b'j' && byte != b'I';
+                assert_eq!(decode(digits).is_some(), is_digit && fits, "{byte} at {place}");
+            }
+        }
+    }
+}
