@@ -1,4 +1,4 @@
-#[cfg(all(target_os = "linux", target_arch = "x86_64", not(loom)))]
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri))))]
 mod processor;
 
 use core::time::Duration;
@@ -28,20 +28,20 @@ impl GatedClock {
     #[must_use]
     #[inline]
     pub fn is_gated(&self) -> bool {
-        #[cfg(all(target_os = "linux", target_arch = "x86_64", not(loom)))]
+        #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri))))]
         return processor::is_fit();
-        #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(loom))))]
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri)))))]
         return false;
     }
 
     /// Only where it [is gated](Self::is_gated).
-    #[cfg(all(target_os = "linux", target_arch = "x86_64", not(loom)))]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri))))]
     #[inline]
     pub(crate) fn now_ms() -> i64 {
         processor::now_ms()
     }
 
-    #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(loom))))]
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri)))))]
     #[inline]
     pub(crate) fn now_ms() -> i64 {
         SystemClock::now_ms()

@@ -4,10 +4,16 @@
 mod coarse;
 #[cfg(any(
     all(test, loom),
-    all(not(loom), feature = "std", target_os = "linux", target_arch = "x86_64")
+    all(not(any(loom, miri)), feature = "std", target_os = "linux", target_arch = "x86_64")
 ))]
 mod gate;
-#[cfg(all(test, not(loom), feature = "std", target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(
+    test,
+    not(any(loom, miri)),
+    feature = "std",
+    target_os = "linux",
+    target_arch = "x86_64"
+))]
 mod gate_tests;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod gated;

@@ -1,0 +1,38 @@
+//! Miri, which interprets tests and stops at undefined behaviour: where there is unsafe code that no system call is part
+//! of.
+
+use flakeid_steps::{Outcome, Step, root};
+
+/// What is interpreted: a package and its features, the tests, and which of them. Miri is a thousand times slower than the
+/// machine, so these are tests of few IDs.
+const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
+    ("flakeid-core", &[], "few", &[]),
+    (
+        "flakeid-lease",
+        &["--no-default-features"],
+        "lease",
+        &[
+            "a_lease_gives_rising_ids_and_gives_its_node_back",
+            "two_leases_have_two_nodes",
+            "who_is_fenced_off_takes_another_node_and_goes_on_rising",
+        ],
+    ),
+];
+
+pub(crate) fn run() -> Outcome {
+    for (package, features, file, tests) in TESTS {
+        let test = ["run", "nightly", "cargo", "miri", "test", "--locked", "-p", package];
+        Step::new("rustup", &test)
+            .args(&["--test", file])
+            .args(features)
+            .args(&["--"])
+            .args(tests)
+            .or_install("https://rustup.rs, then: rustup toolchain install nightly --component miri,rust-src")
+            .env("CARGO_TARGET_DIR", root().join("target/miri"))
+            // For the machine's clocks.
+            .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+            .run()?;
+    }
+    println!("\ncargo xtask miri: everything passed");
+    Ok(())
+}
