@@ -76,7 +76,7 @@ func (g *Generator) NextID() (ID, error) {
 
 // attempt is TryNextID without the reason.
 func (g *Generator) attempt() (ID, bool) {
-	made := C.attempt_next(g.handle)
+	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
 	runtime.KeepAlive(g)
 	return ID(made.id), made.status == C.FLAKEID_OK
 }

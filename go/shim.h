@@ -62,9 +62,11 @@ typedef struct {
     failure *failed;
 } filled;
 
-static attempt attempt_next(const flakeid_generator *generator) {
+/* The address of a generator, as a number: Go looks into memory at each call that is given a pointer to a type that it does
+ * not know, to see whether it is one of its own. */
+static attempt attempt_next(uintptr_t generator) {
     attempt made;
-    made.status = flakeid_generator_try_next(generator, &made.id);
+    made.status = flakeid_generator_try_next((const flakeid_generator *)generator, &made.id);
     return made;
 }
 
