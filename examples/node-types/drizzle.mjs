@@ -25,13 +25,15 @@ const db = drizzle(url);
 await db.execute('CREATE TABLE drizzle_orders (id bigint PRIMARY KEY, item text, again bigint)');
 
 const start = new Date();
-const create = (body) =>
+const create = async (body) =>
   db
     .insert(orders)
     .values(NewOrder.parse(JSON.parse(body)))
     .returning();
 const [first] = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${first.id}"}`);
+// A browser would have rounded such a number: it is refused.
+await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await db
   .select()

@@ -24,7 +24,7 @@ await db.schema
   .execute();
 
 const start = new Date();
-const create = (body) =>
+const create = async (body) =>
   db
     .insertInto('kysely_orders')
     .values({ id: generator.nextId(), ...JSON.parse(body, reviver) })
@@ -32,6 +32,8 @@ const create = (body) =>
     .executeTakeFirstOrThrow();
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
+// A browser would have rounded such a number: it is refused.
+await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await db
   .selectFrom('kysely_orders')

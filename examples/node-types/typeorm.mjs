@@ -27,9 +27,11 @@ await source.initialize();
 const orders = source.getRepository(Order);
 
 const start = new Date();
-const create = (body) => orders.save({ id: generator.nextId(), ...JSON.parse(body, reviver) });
+const create = async (body) => orders.save({ id: generator.nextId(), ...JSON.parse(body, reviver) });
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
+// A browser would have rounded such a number: it is refused.
+await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await orders.find({
   where: { id: createdBetween({ from: start }) },

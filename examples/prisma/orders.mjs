@@ -21,9 +21,11 @@ await prisma.$executeRaw`
   CREATE TABLE prisma_orders (id bigint PRIMARY KEY, item text NOT NULL, again bigint)`;
 
 const start = new Date();
-const create = (body) => prisma.order.create({ data: JSON.parse(body, reviver) });
+const create = async (body) => prisma.order.create({ data: JSON.parse(body, reviver) });
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
+// A browser would have rounded such a number: it is refused.
+await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await prisma.order.findMany({
   where: { id: createdBetween({ from: start }) },

@@ -21,6 +21,8 @@ struct App {
 #[derive(Deserialize)]
 struct NewOrder {
     item: String,
+    /// The order that this one repeats. A number is refused, because a browser would have rounded it.
+    again: Option<Id>,
 }
 
 #[derive(Serialize)]
@@ -28,6 +30,7 @@ struct Order {
     /// A string in JSON: JavaScript does not keep 64-bit numbers exact.
     id: Id,
     item: String,
+    again: Option<Id>,
 }
 
 type Failure = (StatusCode, String);
@@ -41,14 +44,15 @@ async fn create(
     Json(new): Json<NewOrder>,
 ) -> Result<(StatusCode, Json<Order>), Failure> {
     let id = next_id(&app.ids).await?;
-    let insert = "INSERT INTO orders (id, item) VALUES ($1, $2) RETURNING id, item";
-    let (id, item) = sqlx::query_as(insert)
+    let insert = "INSERT INTO orders (id, item, again) VALUES ($1, $2, $3) RETURNING id, item, again";
+    let (id, item, again) = sqlx::query_as(insert)
         .bind(id)
         .bind(&new.item)
+        .bind(new.again)
         .fetch_one(&app.database)
         .await
         .map_err(failed)?;
-    Ok((StatusCode::CREATED, Json(Order { id, item })))
+    Ok((StatusCode::CREATED, Json(Order { id, item, again })))
 }
 
 /// At once if there is an ID to be had, and otherwise on a thread that may wait.
@@ -65,9 +69,8 @@ async fn next_id(ids: &Arc<LeasedGenerator>) -> Result<Id, Failure> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::var("DATABASE_URL")?;
     let database = PgPool::connect(&url).await?;
-    sqlx::query("CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, item text NOT NULL)")
-        .execute(&database)
-        .await?;
+    let table = "CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, item text NOT NULL, again bigint)";
+    sqlx::query(table).execute(&database).await?;
     // Made once by `flakeid leases init --store URL --namespace orders`. Opening a lease waits for
     // the store, which is no work for a thread of the runtime.
     let builder = LeasedGenerator::builder(&url, Layout::TWITTER)?.namespace("orders");

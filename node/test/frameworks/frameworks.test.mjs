@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -314,11 +314,10 @@ test('rows of a time, by both versions of TypeORM', async () => {
 test("the guide's programs", () => {
   writeFileSync('examples/public.keys', `${KEYRING}\n`);
   const run = (program) => {
-    const written = execFileSync(process.execPath, [program], {
-      cwd: 'examples',
-      encoding: 'utf8',
-    });
-    const [first, second, ...more] = JSON.parse(written);
+    const ran = spawnSync(process.execPath, [program], { cwd: 'examples', encoding: 'utf8' });
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stderr, /string/, 'the number is refused');
+    const [first, second, ...more] = JSON.parse(ran.stdout);
     assert.deepEqual(more, []);
     assert.deepEqual(first, { id: first.id, item: 'tea', again: null });
     assert.deepEqual(second, { id: second.id, item: 'tea', again: first.id });

@@ -77,6 +77,11 @@ impl Drop for Background {
     }
 }
 
+/// Whether the status in the head of an answer begins with that digit.
+fn has_status(head: &str, first: char) -> bool {
+    head.split(' ').nth(1).is_some_and(|status| status.starts_with(first))
+}
+
 /// A service that listens.
 pub(crate) struct Service {
     background: Background,
@@ -99,17 +104,29 @@ impl Service {
 
     /// One request; the answer must be a success, and JSON.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Result<Value, Failed> {
-        let answer = self.exchange(method, path, body);
-        let answer = answer.map_err(|error| Failed(format!("{method} {path}: {error}")))?;
+        let answer = self.exchange(method, path, body)?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let is_success = head.split(' ').nth(1).is_some_and(|status| status.starts_with('2'));
         match serde_json::from_str(body) {
-            Ok(value) if is_success => Ok(value),
+            Ok(value) if has_status(head, '2') => Ok(value),
             _ => Err(Failed(format!("{method} {path}: {answer}"))),
         }
     }
 
-    fn exchange(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
+    /// One request; it must be answered as the client's mistake.
+    pub(crate) fn refuses(&self, method: &str, path: &str, body: &str) -> Outcome {
+        let answer = self.exchange(method, path, body)?;
+        if has_status(&answer, '4') {
+            return Ok(());
+        }
+        Err(Failed(format!("{method} {path} does not refuse {body}: {answer}")))
+    }
+
+    fn exchange(&self, method: &str, path: &str, body: &str) -> Result<String, Failed> {
+        let answer = self.answer(method, path, body);
+        answer.map_err(|error| Failed(format!("{method} {path}: {error}")))
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         write!(
