@@ -33,6 +33,8 @@
 
 extern crate alloc;
 
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+mod background;
 mod calendar;
 mod clock;
 mod error;
@@ -53,6 +55,9 @@ mod statistics;
 mod sync;
 mod text;
 
+#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[doc(hidden)]
+pub use background::spawn_background;
 pub use calendar::Rfc3339;
 #[cfg(feature = "std")]
 pub use clock::SystemClock;

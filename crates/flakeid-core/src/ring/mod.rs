@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use crate::background::spawn_background;
 use crate::sync::Ordering;
 use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
@@ -104,10 +105,8 @@ impl CachedGenerator {
     fn start(shared: Shared, producer: Producer) -> Result<Self, Error> {
         let shared = Arc::new(shared);
         let refiller = Refiller::new(Arc::clone(&shared), producer);
-        let refiller = thread::Builder::new()
-            .name("flakeid-ring".into())
-            .spawn(move || refiller.run())
-            .map_err(|error| {
+        let refiller =
+            spawn_background("flakeid-ring", move || refiller.run()).map_err(|error| {
                 Error::invalid_option("ring", &format!("no thread to refill it: {error}"))
             })?;
         let waker = refiller.thread().clone();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Error, ErrorKind};
+use flakeid_core::{Error, ErrorKind, spawn_background};
 
 use super::state::{Phase, Shared, State};
 use crate::protocol::{Event, Handover, Holder, HolderOptions, Refusal, Token};
@@ -71,8 +71,7 @@ impl BlockKeeper {
         let (store, holders) = (Some(store), Vec::new());
         let budget = Budget::new();
         let keeper = Self { shared, open, store, holder_options, holders, failures: 0, budget };
-        let started =
-            thread::Builder::new().name("flakeid-broker".into()).spawn(move || keeper.run());
+        let started = spawn_background("flakeid-broker", move || keeper.run());
         started.map(drop).map_err(|error| {
             let text = format!("the broker's thread for {place} cannot be started: {error}");
             Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))

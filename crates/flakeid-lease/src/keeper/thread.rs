@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 
-use flakeid_core::{Error, ErrorKind, Window};
+use flakeid_core::{Error, ErrorKind, Window, spawn_background};
 
 use super::lease::Lease;
 use super::schedule::RenewalSchedule;
@@ -71,8 +70,7 @@ impl Keeper {
             is_waiting_for_clock: false,
             is_lost: false,
         };
-        let started =
-            thread::Builder::new().name("flakeid-lease".into()).spawn(move || keeper.run());
+        let started = spawn_background("flakeid-lease", move || keeper.run());
         started.map(drop).map_err(|error| {
             let text = format!("the thread that keeps the lease cannot be started: {error}");
             Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
