@@ -65,14 +65,7 @@ fn compatible() -> String {
 /// Leaves `flakeid-<version>-<triple>.tar.gz` in `target/dist/c`.
 pub(crate) fn build(target: &Target) -> Outcome {
     header::check()?;
-    let listed = target_folder().join("flakeid-c-native-static-libs");
-    let print = format!("--print=native-static-libs={}", listed.display());
-    target
-        .cargo("rustc")?
-        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-c", "--lib"])
-        .args(&["--", &print])
-        .run()?;
-    let system_libraries = files::text(&listed)?;
+    let system_libraries = compile(target, &[])?;
     target
         .cargo("build")?
         .args(&["--profile", target.profile, "--locked", "-p", "flakeid-sqlite", "--lib"])
@@ -90,7 +83,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         files::copy(licence, prefix.join("share/licenses/flakeid").join(licence))?;
     }
-    package_files(&names, target, system_libraries.trim(), &prefix.join("lib"))?;
+    package_files(&names, target, &system_libraries, &prefix.join("lib"))?;
     let tarball = format!("{name}.tar.gz");
     Step::new("tar", &["-czf", &tarball, &name])
         .within(DIST)
@@ -99,6 +92,25 @@ pub(crate) fn build(target: &Target) -> Outcome {
     files::remove(&prefix)?;
     println!("{DIST}/{tarball}");
     Ok(())
+}
+
+/// Compiles the library, or only these types of it. Returns what has to be linked with the static one.
+fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
+    let listed = target_folder().join("flakeid-c-native-static-libs");
+    let print = format!("--print=native-static-libs={}", listed.display());
+    target
+        .cargo("rustc")?
+        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-c", "--lib"])
+        .args(types)
+        .args(&["--", &print])
+        .run()?;
+    Ok(files::text(&listed)?.trim().to_owned())
+}
+
+/// Compiles the static library. Returns its path, and what has to be linked with it.
+pub(crate) fn static_library(target: &Target) -> Result<(String, String), Failed> {
+    let linked = compile(target, &["--crate-type", "staticlib"])?;
+    Ok((files::shown(&target.built_folder().join("libflakeid.a"))?, linked))
 }
 
 /// Unpacks the archive into an empty folder, and returns where its `lib` and `include` are.
@@ -195,15 +207,8 @@ pub(crate) fn link(target: &Target) -> Outcome {
     linking(target)?.run()
 }
 
-/// Leaves `flakeid.jar` in `target/dist/java`, with the library for this system inside.
-pub(crate) fn jar() -> Outcome {
-    let jar = "target/dist/java/flakeid.jar";
-    linking(&Target::new(None)?)?.args(&["--jar", jar]).run()?;
-    println!("{jar}");
-    Ok(())
-}
-
-fn linking(target: &Target) -> Result<Step, Failed> {
+/// What links programs with the archive.
+pub(crate) fn linking(target: &Target) -> Result<Step, Failed> {
     let prefix = installed(target, "target/c/prefix")?;
     loads(target, &prefix)?;
     let library = files::shown(&prefix)?;

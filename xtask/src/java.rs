@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use flakeid_steps::{Failed, Step, files, packages, root};
 
-use crate::c;
+use crate::jar::{self, NEEDED};
 
-const NEEDED: [(&str, &str); 3] =
-    [("gcc", "gcc"), ("javac", "openjdk-17-jdk-headless"), ("mvn", "maven")];
 const SOURCES: &str = "benches/java";
 const WORK: &str = "target/java/bench";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
@@ -19,7 +17,7 @@ const FOREIGN: u32 = 24;
 /// is another that does. Its rivals come from Maven Central.
 pub(crate) fn bench() -> Result<Vec<(&'static str, Step)>, Failed> {
     packages::ensure(&NEEDED)?;
-    c::jar()?;
+    jar::build()?;
     files::empty(WORK)?;
     let (jars, nothing) = (in_work("jars")?, in_work("libnothing.so")?);
     Step::new("mvn", &["-q", "-B", "-f", &format!("{SOURCES}/pom.xml"), FETCH])

@@ -7,9 +7,11 @@ mod deploy;
 mod docs;
 mod go;
 mod header;
+mod jar;
 mod java;
 mod lint;
 mod linters;
+mod miri;
 mod mysql;
 mod node;
 mod npm;
@@ -21,6 +23,7 @@ mod rivals;
 mod test;
 mod wasm;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -90,7 +93,15 @@ enum Task {
     /// The C library as an archive: both libraries, the headers, files for build systems.
     C(Package),
     /// The jar for Java, with the C library for this system inside.
-    Java,
+    Java {
+        /// Only the native part for this platform: a triple of Rust, as of a release, but
+        /// `x86_64-pc-windows-gnu` for Windows.
+        #[arg(long)]
+        target: Option<String>,
+        /// The jar for all platforms, of the native parts in this folder, and what Maven Central wants besides.
+        #[arg(long, value_name = "FOLDER", conflicts_with = "target")]
+        natives: Option<PathBuf>,
+    },
     /// The Python package as a wheel and an sdist.
     Python {
         #[command(flatten)]
@@ -177,6 +188,8 @@ enum Task {
     /// The tests of leases and SQL that hold for `MySQL`, on its own packages instead of `MariaDB`'s. Fetches
     /// them from Debian's unstable release, and installs nothing.
     Mysql,
+    /// Tests of the core and of leases, interpreted by Miri, which stops at undefined behaviour.
+    Miri,
     /// Start a private server of every kind of store and keep it until Ctrl-C.
     Stores,
 }
@@ -189,7 +202,9 @@ fn run(task: Task) -> Outcome {
         Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
         Task::C(package) => package.run(c::bench, c::test, c::build),
-        Task::Java => c::jar(),
+        Task::Java { target: Some(triple), .. } => jar::native(&triple),
+        Task::Java { natives: Some(folder), .. } => jar::release(&folder),
+        Task::Java { .. } => jar::build(),
         Task::Header => header::write(),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {
@@ -217,6 +232,7 @@ fn run(task: Task) -> Outcome {
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs => docs::check(),
+        Task::Miri => miri::run(),
         Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),
     }

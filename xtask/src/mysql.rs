@@ -8,11 +8,12 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 use crate::campaign;
 
 const WORK: &str = "target/mysql";
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const NEEDED: [(&str, &str); 4] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
     ("mariadb", "mariadb-client"),
-    ("/usr/share/keyrings/debian-archive-keyring.gpg", "debian-archive-keyring"),
+    (KEYRING, "debian-archive-keyring"),
 ];
 
 pub(crate) fn test() -> Outcome {
@@ -34,6 +35,19 @@ pub(crate) fn test() -> Outcome {
     Ok(())
 }
 
+/// Where this system has Debian's packages from.
+fn mirror() -> Result<String, Failed> {
+    let format = ["indextargets", "--format", "$(LABEL) $(SITE)", "Created-By: Packages"];
+    let sites = Step::new("apt-get", &format).output()?;
+    let site = sites.lines().find_map(|line| line.strip_prefix("Debian "));
+    site.map(str::to_owned).ok_or_else(|| {
+        Failed(
+            "apt knows no packages of Debian: is this Debian, and was `apt-get update` run?"
+                .to_owned(),
+        )
+    })
+}
+
 /// By apt with a state of its own, which checks signatures and touches nothing of this system.
 fn fetch(to: &Path) -> Outcome {
     let work = root().join(WORK);
@@ -43,7 +57,7 @@ fn fetch(to: &Path) -> Outcome {
     }
     let work = files::shown(&work)?;
     files::write(format!("{WORK}/apt/status"), "")?;
-    let source = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n";
+    let source = format!("deb [signed-by={KEYRING}] {} sid main\n", mirror()?);
     files::write(format!("{WORK}/apt/sources.list"), source)?;
     let settings = format!(
         "Dir::Etc::SourceList \"{work}/apt/sources.list\";

@@ -30,6 +30,10 @@ pub(crate) const RELEASED: [Platform; 7] = [
     platform("x86_64-pc-windows-msvc", "win32", "x64", Some("msvc")),
 ];
 
+/// What the jar's library for Windows is built for; nothing else is.
+pub(crate) const WINDOWS_GNU: Platform =
+    platform("x86_64-pc-windows-gnu", "win32", "x64", Some("gnu"));
+
 const fn platform(
     triple: &'static str,
     system: &'static str,
@@ -141,6 +145,22 @@ impl Target {
             Some("musl") => step.args(&[triple]).env("RUSTFLAGS", "-C target-feature=-crt-static"),
             _ => step.args(&[&format!("{triple}.{GLIBC}")]),
         })
+    }
+
+    /// The C compiler that goes with what cargo builds.
+    pub(crate) fn c_compiler(&self) -> Result<Step, Failed> {
+        if !self.needs_zig() {
+            let program =
+                if self.platform.system == "win32" { "x86_64-w64-mingw32-gcc" } else { "cc" };
+            return Ok(Step::new(program, &[]));
+        }
+        let zig = Self::zig()?;
+        let (processor, _) = self.platform.triple.split_once('-').unwrap_or_default();
+        let target = match self.platform.abi {
+            Some("musl") => format!("{processor}-linux-musl"),
+            _ => format!("{processor}-linux-gnu.{GLIBC}"),
+        };
+        Ok(Step::new(&zig.program("python")?, &["-m", "ziglang", "cc", "-target", &target]))
     }
 
     /// `cargo build` of a program that needs no library of the system, and so runs where there is

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
+use crate::jar;
 use crate::node;
 use crate::npm::npm;
 use crate::platform::RELEASED;
@@ -34,6 +35,7 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     }
     node::check_manifest()?;
     wasm::check_version()?;
+    jar::check_version()?;
     // A module of Go in a folder is published without what lies outside of that folder.
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         if files::text(licence)? != files::text(format!("go/{licence}"))? {

@@ -60,14 +60,15 @@ fn python(python: &str) -> Outcome {
     let manifest = ["-c", MANIFEST, "examples/kubernetes/deployment.yaml"];
     bounded(python, &manifest).run()?;
 
-    let start = |module: &str, example: &str, arguments: &[&str]| {
-        let sources = root().join("examples").join(example);
-        Step::new(python, &["-m", module])
-            .args(arguments)
+    let started = |arguments: &[&str], example: &str| {
+        Step::new(python, arguments)
             .within(&folder)
-            .env("PYTHONPATH", sources)
+            .env("PYTHONPATH", root().join("examples").join(example))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("FLAKEID_STORE", &store)
+    };
+    let start = |module: &str, example: &str, arguments: &[&str]| {
+        started(&["-m", module], example).args(arguments)
     };
     let port = free_port()?;
     let uvicorn = start("uvicorn", "fastapi", &["app:app", "--port", &port.to_string()]);
@@ -86,6 +87,13 @@ fn python(python: &str) -> Outcome {
     let gunicorn = ["--preload", "--workers", "2", "--bind", &bind, "--no-control-socket"];
     let gunicorn = start("gunicorn", "gunicorn", &gunicorn).args(&["app:application"]);
     Service::start(gunicorn, port)?.makes_ids("GET", "/", "")?;
+
+    let port = free_port()?;
+    let http = format!("127.0.0.1:{port}");
+    let uwsgi =
+        ["-c", "import pyuwsgi; pyuwsgi.run()", "--http", &http, "--master", "--processes", "2"];
+    let uwsgi = started(&uwsgi, "gunicorn").args(&["--die-on-term", "--module", "app:application"]);
+    Service::start(uwsgi, port)?.makes_ids("GET", "/", "")?;
 
     let worker = ["-A", "tasks", "worker", "--concurrency", "2", "--loglevel", "WARNING"];
     let worker = Background::start(start("celery", "celery", &worker))?;
@@ -126,7 +134,15 @@ fn node(folder: &str) -> Outcome {
         .within(folder)
         .env("FLAKEID_STORE", &store)
         .env("PORT", port.to_string());
-    Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)
+    Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)?;
+    let port = free_port()?;
+    let pm2 =
+        Step::new("node", &["node_modules/pm2/bin/pm2-runtime", "start", "ecosystem.config.cjs"])
+            .within(folder)
+            .env("PM2_HOME", format!("{folder}/pm2"))
+            .env("FLAKEID_STORE", &store)
+            .env("PORT", port.to_string());
+    Service::start(pm2, port)?.makes_ids("POST", "/orders", ORDER)
 }
 
 fn node_types(folder: &str, stores: &Stores) -> Outcome {
@@ -181,7 +197,16 @@ fn axum(stores: &Stores) -> Outcome {
     bounded(&flakeid, &init).run()?;
     let port = free_port()?;
     let service = Step::new(&program, &[]).env("DATABASE_URL", url).env("PORT", port.to_string());
-    Service::start(service, port)?.makes_ids("POST", "/orders", ORDER)
+    let service = Service::start(service, port)?;
+    service.makes_ids("POST", "/orders", ORDER)?;
+    let first = service.ask("POST", "/orders", ORDER)?;
+    let id = first["id"].as_str().unwrap_or_default();
+    let second =
+        service.ask("POST", "/orders", &format!(r#"{{"item": "tea", "again": "{id}"}}"#))?;
+    if second["again"] != first["id"] {
+        return Err(Failed(format!("examples/axum repeats order {id} as {second}")));
+    }
+    service.refuses("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
 }
 
 /// Adds two orders each: what is printed is the second, as it is in the database, and how many there are. With

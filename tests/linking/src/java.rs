@@ -34,17 +34,19 @@ fn jdk() -> Result<PathBuf, Failed> {
     home.map(PathBuf::from).ok_or_else(|| Failed("java does not say where it is".to_owned()))
 }
 
-/// What a system calls the folder of JNI's own header, and what its linker is told.
+/// What a linker is told on a system, as the platforms of the jar call it.
 ///
 /// The library stays in the process when its class loader is collected (`nodelete`), because its threads
-/// may still be running; macOS keeps such libraries anyway.
-fn on_system(system: &str) -> Result<(&'static str, &'static [&'static str]), Failed> {
+/// may still be running; macOS keeps such libraries anyway, and Windows is told by the shim.
+fn on_system(system: &str) -> Result<&'static [&'static str], Failed> {
     match system {
         "linux" => {
-            Ok(("linux", &["-s", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete"]))
+            Ok(&["-fPIC", "-s", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete"])
         }
-        "macos" => Ok(("darwin", &["-Wl,-dead_strip"])),
-        other => Err(Failed(format!("the jar is built on Linux and macOS only, not on {other}"))),
+        "macos" => Ok(&["-fPIC", "-Wl,-dead_strip"]),
+        // The headers are of the JDK that compiles, which runs on another system.
+        "windows" => Ok(&["-s", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"]),
+        other => Err(Failed(format!("the jar has no library for {other}"))),
     }
 }
 
@@ -54,36 +56,60 @@ fn platform() -> String {
     format!("{OS}-{ARCH}{musl}")
 }
 
+/// Compiles the native part, with the C library inside, by a compiler for `system` (`linux`, `macos` or
+/// `windows`). `linked` says how that library is linked.
+///
+/// # Errors
+/// When the compiler fails.
+pub fn native(compiler: Step, system: &str, linked: &[&str], to: &Path) -> Result<(), Failed> {
+    let include = jdk()?.join("include");
+    let headers = include.join(if OS == "macos" { "darwin" } else { OS });
+    let own = root().join("include");
+    let sources = files::with_extension("java/src/main/c", "c")?;
+    let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
+    to.parent().map_or(Ok(()), files::make_folder)?;
+    let folders = [&include, &headers, &own].map(|folder| format!("-I{}", folder.display()));
+    compiler
+        .args(&["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-shared", "-o"])
+        .args(&[&files::shown(to)?])
+        .args(&folders.each_ref().map(String::as_str))
+        .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
+        .args(on_system(system)?)
+        .args(linked)
+        .run()
+}
+
 /// Builds `flakeid.jar` for this system, with the C library inside.
 ///
 /// # Errors
 /// When a compiler fails.
 pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
-    let include = jdk()?.join("include");
-    let classes = library.work.join("jar");
-    let native = classes.join("io/github/flakeid/native").join(platform());
-    let (headers, flags) = on_system(OS)?;
+    let natives = library.work.join("natives");
+    files::empty(&natives)?;
     let linked = library.step("pkg-config", &["--libs", "flakeid-static"]).output()?;
-    files::empty(&classes)?;
-    files::make_folder(&native)?;
-    let shim = native.join(format!("{DLL_PREFIX}flakeid_jni{DLL_SUFFIX}"));
-    let sources = files::with_extension("java/src/main/c", "c")?;
-    let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
-    Step::new("gcc", &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-fPIC"])
-        .args(&["-shared", "-o", &files::shown(&shim)?])
-        .args(&[&format!("-I{}", include.display()), &format!("-I{}/{headers}", include.display())])
-        .args(&[&format!("-I{}", library.prefix.join("include").display())])
-        .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
-        .args(flags)
-        .args(&linked.split_whitespace().collect::<Vec<_>>())
-        .run()?;
-    javac(&["java/src/main/java"], &classes, &format!("{}/*", jars()?))?;
-    let resources = root().join("java/src/main/resources");
-    files::copy_folder(&files::shown(&resources)?, &files::shown(&classes)?)?;
+    let linked: Vec<&str> = linked.split_whitespace().collect();
+    let file = natives.join(platform()).join(format!("{DLL_PREFIX}flakeid_jni{DLL_SUFFIX}"));
+    native(Step::new("gcc", &[]), OS, &linked, &file)?;
     let jar = library.work.join("flakeid.jar");
-    let (to, from) = (files::shown(&jar)?, files::shown(&classes)?);
-    Step::new("jar", &["--create", "--file", &to, "-C", &from, "."]).run()?;
+    jar_of(&natives, &library.work.join("jar"), &jar)?;
     Ok(jar)
+}
+
+/// Builds the jar `to` of the native parts in a folder, which has one for each platform. The classes are left in
+/// another folder, which is emptied.
+///
+/// # Errors
+/// When a compiler fails.
+pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
+    files::empty(classes)?;
+    let inside = classes.join("io/github/flakeid/native");
+    files::copy_folder(&files::shown(natives)?, &files::shown(&inside)?)?;
+    javac(&["java/src/main/java"], classes, &format!("{}/*", jars()?))?;
+    let resources = root().join("java/src/main/resources");
+    files::copy_folder(&files::shown(&resources)?, &files::shown(classes)?)?;
+    to.parent().map_or(Ok(()), files::make_folder)?;
+    let (to, from) = (files::shown(to)?, files::shown(classes)?);
+    Step::new("jar", &["--create", "--file", &to, "-C", &from, "."]).run()
 }
 
 /// Compiles everything in these folders.

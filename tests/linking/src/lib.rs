@@ -7,7 +7,7 @@ use flakeid_steps::Step;
 
 mod java;
 
-pub use java::{jar, jars, javac};
+pub use java::{jar, jar_of, jars, javac, native};
 
 /// How many IDs each program makes.
 pub const IDS: &str = "10000000";

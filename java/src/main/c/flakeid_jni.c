@@ -10,6 +10,9 @@
 #include <jni.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#endif
 
 #define NATIVE(TYPE, NAME) JNIEXPORT TYPE JNICALL Java_io_github_flakeid_Native_##NAME
 #define ENV JNIEnv *env, jclass class
@@ -19,10 +22,25 @@
 static jweak exception_class;
 static jmethodID exception_of;
 
+/* Its threads may still be running when its class loader is collected. Elsewhere the linker is told the same. */
+static int stays_loaded(void) {
+#ifdef _WIN32
+    HMODULE library;
+    return GetModuleHandleExW(
+        GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+        (LPCWSTR)(void *)&exception_class, &library);
+#else
+    return 1;
+#endif
+}
+
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved) {
     JNIEnv *env;
     jclass found;
     (void)reserved;
+    if (!stays_loaded()) {
+        return JNI_ERR;
+    }
     if ((*machine)->GetEnv(machine, (void **)&env, JNI_VERSION_10) != JNI_OK) {
         return JNI_ERR;
     }

@@ -1,0 +1,115 @@
+//! The Java library: its native part for each platform, and the jar that holds them.
+
+use std::path::Path;
+
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
+
+use crate::c;
+use crate::platform::{Platform, RELEASED, Target, WINDOWS_GNU};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const DIST: &str = "target/dist/java";
+const POM: &str = "java/pom.xml";
+const NAME: &str = "flakeid_jni";
+const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
+pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
+
+/// What the jar of a release runs on. Its library for Windows is built on Linux by MinGW, so that one compiler's options do
+/// for all.
+fn platforms() -> Vec<Platform> {
+    let unix = RELEASED.into_iter().filter(|platform| platform.system != "win32");
+    unix.chain([WINDOWS_GNU]).collect()
+}
+
+/// With the names of `Library.java`: the system, and the folder in the jar.
+fn folder(platform: &Platform) -> (&'static str, String) {
+    let system = match platform.system {
+        "darwin" => "macos",
+        "win32" => "windows",
+        other => other,
+    };
+    let processor = platform.triple.split('-').next().unwrap_or_default();
+    let musl = if platform.abi == Some("musl") { "-musl" } else { "" };
+    (system, format!("{system}-{processor}{musl}"))
+}
+
+/// Leaves the native part for a platform in `target/dist/java/native`, in a folder that the jar calls the same.
+pub(crate) fn native(triple: &str) -> Outcome {
+    packages::ensure(&[JDK])?;
+    let target = if triple == WINDOWS_GNU.triple {
+        packages::ensure(&[("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")])?;
+        Target { platform: WINDOWS_GNU, ..Target::new(Some("x86_64-pc-windows-msvc"))? }
+    } else if triple.contains("windows") {
+        return Err(Failed(format!(
+            "--target is {triple}, but for Java it has to be {}",
+            WINDOWS_GNU.triple
+        )));
+    } else {
+        Target::new(Some(triple))?
+    };
+    let (library, linked) = c::static_library(&target)?;
+    let linked: Vec<&str> =
+        [library.as_str()].into_iter().chain(linked.split_whitespace()).collect();
+    let (system, folder) = folder(&target.platform);
+    let file = format!("{DIST}/native/{folder}/{}", target.platform.library(NAME));
+    flakeid_linking::native(target.c_compiler()?, system, &linked, &root().join(&file))?;
+    println!("{file}");
+    Ok(())
+}
+
+/// That the artifact has the version of everything else.
+pub(crate) fn check_version() -> Outcome {
+    let version = format!("<artifactId>flakeid</artifactId>\n  <version>{VERSION}</version>");
+    if files::text(POM)?.contains(&version) {
+        return Ok(());
+    }
+    Err(Failed(format!("{POM}: the version is not {VERSION}, as in Cargo.toml")))
+}
+
+/// Leaves `flakeid.jar` in `target/dist/java`, with the native part for this system inside.
+pub(crate) fn build() -> Outcome {
+    let jar = format!("{DIST}/flakeid.jar");
+    c::linking(&Target::new(None)?)?.args(&["--jar", &jar]).run()?;
+    println!("{jar}");
+    Ok(())
+}
+
+/// Leaves what Maven Central wants in `target/dist/java`: the jar for all platforms, of the native parts in a folder, its
+/// sources, its documentation, and the description of the artifact. Makes IDs with the jar.
+pub(crate) fn release(natives: &Path) -> Outcome {
+    packages::ensure(&NEEDED)?;
+    let missing: Vec<String> = platforms()
+        .iter()
+        .map(|platform| natives.join(folder(platform).1).join(platform.library(NAME)))
+        .filter(|file| !root().join(file).is_file())
+        .map(|file| file.display().to_string())
+        .collect();
+    if !missing.is_empty() {
+        return Err(Failed(format!(
+            "not built: {}; each by cargo xtask java --target TRIPLE",
+            missing.join(", ")
+        )));
+    }
+    let artifact = |ending: &str| root().join(DIST).join(format!("flakeid-{VERSION}{ending}"));
+    let work = target_folder().join("java/release");
+    let (classes, documentation) = (work.join("classes"), work.join("documentation"));
+    flakeid_linking::jar_of(&root().join(natives), &classes, &artifact(".jar"))?;
+    let jar = |ending: &str, folder: &str| {
+        let file = files::shown(&artifact(ending))?;
+        Step::new("jar", &["--create", "--file", &file, "-C", folder, "."]).run()
+    };
+    jar("-sources.jar", "java/src/main/java")?;
+    files::empty(&documentation)?;
+    let documentation = files::shown(&documentation)?;
+    let class_path = format!("{}/*", flakeid_linking::jars()?);
+    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
+        .args(&["-cp", &class_path, "-sourcepath", "java/src/main/java", "-d", &documentation])
+        .args(&["-subpackages", "io.github.flakeid"])
+        .run()?;
+    jar("-javadoc.jar", &documentation)?;
+    files::copy(POM, artifact(".pom"))?;
+    let class_path = files::shown(&artifact(".jar"))?;
+    Step::new("java", &["-cp", &class_path, "examples/java/Ids.java"]).run()?;
+    println!("{DIST}/flakeid-{VERSION}.jar, -sources.jar, -javadoc.jar, .pom");
+    Ok(())
+}
