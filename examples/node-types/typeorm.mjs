@@ -27,7 +27,8 @@ await source.initialize();
 const orders = source.getRepository(Order);
 
 const start = new Date();
-const create = async (body) => orders.save({ id: generator.nextId(), ...JSON.parse(body, reviver) });
+const create = async (body) =>
+  orders.save({ id: generator.nextId(), ...JSON.parse(body, reviver) });
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
 // A browser would have rounded such a number: it is refused.
