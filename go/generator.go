@@ -68,17 +68,13 @@ func (g *Generator) Close() error {
 // NextID is the next ID. It waits, if it has to, until there is one or something has stood in the way for
 // as long as WithMaxWait says.
 func (g *Generator) NextID() (ID, error) {
-	if id, ok := g.attempt(); ok {
-		return id, nil
-	}
-	return g.wait()
-}
-
-// attempt is TryNextID without the reason.
-func (g *Generator) attempt() (ID, bool) {
+	// TryNextID without the reason.
 	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
 	runtime.KeepAlive(g)
-	return ID(made.id), made.status == C.FLAKEID_OK
+	if made.status == C.FLAKEID_OK {
+		return ID(made.id), nil
+	}
+	return g.wait()
 }
 
 // TryNextID is the next ID, without ever waiting; Error.RetryAfter says when to try again.
