@@ -6,14 +6,10 @@ use flakeid_steps::{Outcome, Step, files, packages, root};
 
 use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
-use crate::{c, node, python, wasm};
+use crate::{c, node, python, servers, wasm};
 
-/// The servers of the stores, and what runs the commands and the programs.
-const NEEDED: [(&str, &str); 12] = [
-    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
-    ("mariadbd", "mariadb-server"),
-    ("redis-server", "redis-server"),
-    ("etcd", "etcd-server"),
+/// What runs the commands and the programs.
+const NEEDED: [(&str, &str); 8] = [
     ("timeout", "coreutils"),
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
@@ -48,6 +44,7 @@ const PRISMA: [&str; 6] = [
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
+    servers::of_stores()?;
     packages::ensure(&NEEDED)?;
     guide(&["book"]).run()?;
     wasm::page::build()?;

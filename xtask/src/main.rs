@@ -20,6 +20,7 @@ mod platforms;
 mod publish;
 mod python;
 mod rivals;
+mod servers;
 mod test;
 mod wasm;
 

@@ -5,12 +5,11 @@ use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::Target;
+use crate::servers::POSTGRESQL;
 
 const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
-/// What the frameworks keep their rows in.
-pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
 
 /// Which wheel.
 pub(crate) struct Wheel<'a> {

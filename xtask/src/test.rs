@@ -1,26 +1,10 @@
 //! Everything that must pass before a change lands, step by step.
 
-use flakeid_steps::{Choice, Outcome, Step, Times, packages, workspace};
+use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, wasm};
-
-/// The servers of the lease stores, and what their tests start beside them.
-const SERVERS: [(&str, &str); 11] = [
-    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
-    // The package has the version of PostgreSQL in its name; this is Debian 12's.
-    ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
-    ("pgbouncer", "pgbouncer"),
-    ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
-    ("mariadbd", "mariadb-server"),
-    ("mariadb-dump", "mariadb-client"),
-    ("redis-server", "redis-server"),
-    ("etcd", "etcd-server"),
-    ("etcdctl", "etcd-client"),
-    ("sqlite3", "sqlite3"),
-    ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
-];
+use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, servers, wasm};
 
 /// What is read by people or by lint alone.
 const DOCUMENTS: &[&str] = &[
@@ -89,7 +73,7 @@ pub(crate) fn run(choice: Choice) -> Outcome {
 
 /// What is most likely to fail, and soonest done, comes first.
 fn steps(times: &mut Times) -> Outcome {
-    times.step("servers", || packages::ensure(&SERVERS))?;
+    times.step("servers", servers::of_tests)?;
     let core =
         [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];

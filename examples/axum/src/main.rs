@@ -44,7 +44,8 @@ async fn create(
     Json(new): Json<NewOrder>,
 ) -> Result<(StatusCode, Json<Order>), Failure> {
     let id = next_id(&app.ids).await?;
-    let insert = "INSERT INTO orders (id, item, again) VALUES ($1, $2, $3) RETURNING id, item, again";
+    let insert =
+        "INSERT INTO orders (id, item, again) VALUES ($1, $2, $3) RETURNING id, item, again";
     let (id, item, again) = sqlx::query_as(insert)
         .bind(id)
         .bind(&new.item)
