@@ -10,7 +10,7 @@ import (
 const maxBuffer = 1 << 20
 
 // perReading is how many IDs are handed out between two readings of the clock.
-const perReading = 32
+const perReading = 64
 
 // Buffered hands out IDs that it gets from the generator by one call for many, at a fraction of the cost.
 // Its IDs are distinct from all others of the generator's. Each goroutine should have a buffer of its own: then
@@ -18,8 +18,8 @@ const perReading = 32
 // at the same time, and then its IDs are in no order.
 //
 // An ID is handed out at most maxAge after it was made: a timer drops what is left by then, and the
-// clock is read at every 32nd ID, in case the timer is late. What remains possible: after the whole
-// process was stopped, or the computer asleep, up to 31 IDs may be older.
+// clock is read at every 64th ID, in case the timer is late. What remains possible: after the whole
+// process was stopped, or the computer asleep, up to 63 IDs may be older.
 type Buffered struct {
 	generator *Generator
 	maxAge    time.Duration

@@ -51,8 +51,8 @@ func TestBufferedClock(t *testing.T) {
 			late = 0
 			continue
 		}
-		// After something has interrupted this goroutine, the clock is read at the 32nd ID.
-		if late++; late > 31 {
+		// After something has interrupted this goroutine, the clock is read at the 64th ID.
+		if late++; late > 63 {
 			t.Fatalf("%d IDs in a row were too old", late)
 		}
 	}
