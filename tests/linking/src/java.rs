@@ -7,6 +7,7 @@ use flakeid_steps::{Failed, Step, files, root};
 
 use crate::Library;
 
+const EXPORTS: &str = "java/src/main/c/exports.map";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 
 /// The folder of the jars that `pom.xml` names. Maven is asked once for each version of that file,
@@ -38,16 +39,16 @@ fn jdk() -> Result<PathBuf, Failed> {
 ///
 /// The library stays in the process when its class loader is collected (`nodelete`), because its threads
 /// may still be running; macOS keeps such libraries anyway, and Windows is told by the shim.
-fn on_system(system: &str) -> Result<&'static [&'static str], Failed> {
-    match system {
-        "linux" => {
-            Ok(&["-fPIC", "-s", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete"])
-        }
-        "macos" => Ok(&["-fPIC", "-Wl,-dead_strip"]),
-        // The headers are of the JDK that compiles, which runs on another system.
-        "windows" => Ok(&["-s", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"]),
-        other => Err(Failed(format!("the jar has no library for {other}"))),
-    }
+fn on_system(system: &str) -> Result<Vec<String>, Failed> {
+    let exports = format!("-Wl,--version-script={}", root().join(EXPORTS).display());
+    let told: &[&str] = match system {
+        "linux" => &["-fPIC", "-s", &exports, "-Wl,--gc-sections", "-Wl,-z,nodelete"],
+        "macos" => &["-fPIC", "-Wl,-dead_strip"],
+        // The headers are of the JDK that compiles, which runs on another system. Nobody has MinGW's libraries there.
+        "windows" => &["-s", "-static", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"],
+        other => return Err(Failed(format!("the jar has no library for {other}"))),
+    };
+    Ok(told.iter().map(ToString::to_string).collect())
 }
 
 /// What `Library.java` looks for on the system that this was compiled for.
@@ -68,13 +69,14 @@ pub fn native(compiler: Step, system: &str, linked: &[&str], to: &Path) -> Resul
     let sources = files::with_extension("java/src/main/c", "c")?;
     let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
     to.parent().map_or(Ok(()), files::make_folder)?;
+    let told = on_system(system)?;
     let folders = [&include, &headers, &own].map(|folder| format!("-I{}", folder.display()));
     compiler
         .args(&["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-shared", "-o"])
         .args(&[&files::shown(to)?])
         .args(&folders.each_ref().map(String::as_str))
         .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
-        .args(on_system(system)?)
+        .args(&told.iter().map(String::as_str).collect::<Vec<_>>())
         .args(linked)
         .run()
 }
