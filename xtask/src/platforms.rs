@@ -45,11 +45,14 @@ impl Emulated {
             Self::Musl => &[("musl-gcc", "musl-tools")],
             Self::I686 => &[
                 ("i686-linux-gnu-gcc", "gcc-i686-linux-gnu"),
+                ("/usr/i686-linux-gnu/lib/crti.o", "libc6-dev-i386-cross"),
                 ("/usr/lib32/libc.so.6", "libc6-i386"),
             ],
-            Self::Arm64 => {
-                &[("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"), ("qemu-aarch64", "qemu-user")]
-            }
+            Self::Arm64 => &[
+                ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+                ("/usr/aarch64-linux-gnu/lib/crti.o", "libc6-dev-arm64-cross"),
+                ("qemu-aarch64", "qemu-user"),
+            ],
             Self::Windows => {
                 &[("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"), ("wine", "wine wine64")]
             }
