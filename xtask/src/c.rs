@@ -96,7 +96,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
 
 /// Compiles the library, or only these types of it. Returns what has to be linked with the static one.
 fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
-    // One for each platform, because cargo writes none where nothing has changed.
+    // One for each platform: cargo does not write it again where nothing has changed.
     let listed = format!("flakeid-c-native-static-libs-{}", target.platform.triple);
     let listed = target_folder().join(listed);
     let print = format!("--print=native-static-libs={}", listed.display());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
 
-use crate::{python, servers};
+use crate::{python, server_packages};
 
 /// The fault campaign, on private servers. With Python some of the workers use the wheel.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
@@ -52,7 +52,7 @@ pub(crate) fn failover(arguments: &[String]) -> Outcome {
 
 /// A private server of every kind, for trying things by hand.
 pub(crate) fn stores() -> Outcome {
-    servers::of_stores()?;
+    server_packages::ensure_stores()?;
     start(&["stores"]).run()
 }
 

@@ -6,7 +6,7 @@ use flakeid_steps::{Outcome, Step, files, packages, root};
 
 use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
-use crate::{c, node, python, servers, wasm};
+use crate::{c, node, python, server_packages, wasm};
 
 /// What runs the commands and the programs.
 const NEEDED: [(&str, &str); 8] = [
@@ -44,7 +44,7 @@ const PRISMA: [&str; 6] = [
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
-    servers::of_stores()?;
+    server_packages::ensure_stores()?;
     packages::ensure(&NEEDED)?;
     guide(&["book"]).run()?;
     wasm::page::build()?;

@@ -53,8 +53,22 @@ pub(crate) fn native(triple: &str) -> Outcome {
     let (system, folder) = folder(&target.platform);
     let file = format!("{DIST}/native/{folder}/{}", target.platform.library(NAME));
     flakeid_linking::native(target.c_compiler()?, system, &linked, &root().join(&file))?;
+    if system == "windows" {
+        needs_no_mingw(&file)?;
+    }
     println!("{file}");
     Ok(())
+}
+
+/// That the library can be loaded where only Windows is.
+fn needs_no_mingw(file: &str) -> Outcome {
+    let headers = Step::new("x86_64-w64-mingw32-objdump", &["-p", file]).output()?;
+    let needed = headers.lines().filter_map(|line| line.trim().strip_prefix("DLL Name: "));
+    let of_mingw: Vec<&str> = needed.filter(|name| name.starts_with("lib")).collect();
+    if of_mingw.is_empty() {
+        return Ok(());
+    }
+    Err(Failed(format!("{file} needs libraries of MinGW: {}", of_mingw.join(", "))))
 }
 
 /// That the artifact has the version of everything else.

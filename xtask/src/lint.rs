@@ -19,10 +19,6 @@ const OTHER_WORKSPACES: [&str; 5] = [
 /// Compiled only where `flakeid.proto` changes.
 const GRPC: &str = "xtask/grpc/Cargo.toml";
 
-/// Compiled where the guide is checked.
-const EXAMPLES: [&str; 3] =
-    ["examples/axum/Cargo.toml", "examples/diesel/Cargo.toml", "examples/sea-orm/Cargo.toml"];
-
 /// As the tests are compiled, so that macros and build scripts are compiled once for both.
 fn clippy(arguments: &[&str]) -> Outcome {
     Step::cargo(&["clippy"]).args(arguments).optimised_with_checks().args(&DENY).run()
@@ -40,8 +36,15 @@ fn clippy_of_other(manifest: &str) -> Outcome {
 
 fn format_rust(arguments: &[&str]) -> Outcome {
     Step::cargo(&["fmt", "--all"]).args(arguments).run()?;
-    for manifest in OTHER_WORKSPACES.into_iter().chain([GRPC]).chain(EXAMPLES) {
+    for manifest in OTHER_WORKSPACES.into_iter().chain([GRPC]) {
         Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
+    }
+    // Those that are packages of their own. They are compiled where the guide is checked.
+    let examples = files::entries("examples")?;
+    let manifests = examples.iter().map(|folder| folder.join("Cargo.toml"));
+    for manifest in manifests.filter(|manifest| manifest.is_file()) {
+        let manifest = files::shown(&manifest)?;
+        Step::cargo(&["fmt", "--manifest-path", &manifest]).args(arguments).run()?;
     }
     Ok(())
 }

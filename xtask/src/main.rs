@@ -20,7 +20,7 @@ mod platforms;
 mod publish;
 mod python;
 mod rivals;
-mod servers;
+mod server_packages;
 mod test;
 mod wasm;
 

@@ -8,7 +8,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder}
 
 use crate::npm::{NODE, esbuild, npm};
 use crate::platform::{Platform, RELEASED, Target};
-use crate::servers::POSTGRESQL;
+use crate::server_packages::POSTGRESQL;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const DIST: &str = "target/dist/node";

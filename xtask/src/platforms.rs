@@ -5,6 +5,8 @@ use clap::ValueEnum;
 use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
+use crate::server_packages::REDIS;
+
 const WORK: &str = "target/platforms";
 
 /// A system that can be run here.
@@ -179,6 +181,7 @@ fn core(system: Emulated) -> Outcome {
 /// IDs of two processes with one store, none of which comes twice, and what one of them says.
 fn command(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-cli"])?.run()?;
+    packages::ensure(&[REDIS])?;
     let servers = Servers::start(&["redis"])?;
     let mut stores = vec![servers.url("redis")?.to_owned()];
     if !matches!(system, Emulated::Windows) {

@@ -5,7 +5,7 @@ use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::Target;
-use crate::servers::POSTGRESQL;
+use crate::server_packages::POSTGRESQL;
 
 const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";

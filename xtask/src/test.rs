@@ -4,7 +4,7 @@ use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
 use crate::platform::Target;
 use crate::python::Wheel;
-use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, servers, wasm};
+use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, server_packages, wasm};
 
 /// What is read by people or by lint alone.
 const DOCUMENTS: &[&str] = &[
@@ -73,7 +73,7 @@ pub(crate) fn run(choice: Choice) -> Outcome {
 
 /// What is most likely to fail, and soonest done, comes first.
 fn steps(times: &mut Times) -> Outcome {
-    times.step("servers", servers::of_tests)?;
+    times.step("servers", server_packages::ensure_all)?;
     let core =
         [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];

@@ -44,7 +44,7 @@ fn on_system(system: &str) -> Result<Vec<String>, Failed> {
     let told: &[&str] = match system {
         "linux" => &["-fPIC", "-s", &exports, "-Wl,--gc-sections", "-Wl,-z,nodelete"],
         "macos" => &["-fPIC", "-Wl,-dead_strip"],
-        // The headers are of the JDK that compiles, which runs on another system. Nobody has MinGW's libraries there.
+        // The headers are those of a JDK for Linux. Users of Windows do not have MinGW's libraries, so they are linked in.
         "windows" => &["-s", "-static", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"],
         other => return Err(Failed(format!("the jar has no library for {other}"))),
     };

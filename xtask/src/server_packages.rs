@@ -1,19 +1,20 @@
-//! The servers that tests and the guide start, by the Debian packages that have them.
+//! The Debian packages of the servers that tests, the guide and people start.
 
 use flakeid_steps::{Outcome, packages};
 
 pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
+pub(crate) const REDIS: (&str, &str) = ("redis-server", "redis-server");
 
-/// One of each store, and what asks them whether they have started.
+/// A server of each store; etcd is asked by `etcdctl` whether it has started.
 const STORES: [(&str, &str); 5] = [
     POSTGRESQL,
     ("mariadbd", "mariadb-server"),
-    ("redis-server", "redis-server"),
+    REDIS,
     ("etcd", "etcd-server"),
     ("etcdctl", "etcd-client"),
 ];
 
-/// What the tests start beside them.
+/// What the tests in Rust and the campaign start beside them.
 const BESIDE: [(&str, &str); 6] = [
     // The package has the version of PostgreSQL in its name; this is Debian 12's.
     ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
@@ -24,12 +25,12 @@ const BESIDE: [(&str, &str); 6] = [
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// What a private server of every store needs.
-pub(crate) fn of_stores() -> Outcome {
+/// Sees to it that a private server of every store can be started.
+pub(crate) fn ensure_stores() -> Outcome {
     packages::ensure(&STORES)
 }
 
-/// What all tests in Rust and the campaign start.
-pub(crate) fn of_tests() -> Outcome {
+/// Sees to it that the tests in Rust and the campaign can start everything.
+pub(crate) fn ensure_all() -> Outcome {
     packages::ensure(&[&STORES[..], &BESIDE[..]].concat())
 }
