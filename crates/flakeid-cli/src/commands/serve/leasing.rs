@@ -70,19 +70,30 @@ pub(super) fn address(
     let bound =
         listener.tcp_address().map_err(|error| Failure::io("cannot tell the address", error))?;
     if let Some(url) = advertised {
-        let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        let is_plain = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ',']);
-        if host.is_some_and(is_plain) {
-            return Ok(url.to_owned());
-        }
-        let reason = format!("{url:?} is not of the form http://HOST:PORT or https://HOST:PORT");
-        return Err(Error::invalid_option("advertise", &reason).into());
+        return Ok(check_advertised(url, scheme)?.to_owned());
     }
     match bound {
         None => Ok(format!("{scheme}+unix://{}/{listener}", flakeid_lease::host_name())),
         Some(address) if address.ip().is_loopback() => Ok(format!("{scheme}://{address}")),
         Some(address) => Err(unadvertised(address)),
     }
+}
+
+fn check_advertised<'a>(url: &'a str, scheme: &str) -> Result<&'a str, Error> {
+    let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let is_plain = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ',']);
+    if !host.is_some_and(is_plain) {
+        let reason = format!("{url:?} is not of the form http://HOST:PORT or https://HOST:PORT");
+        return Err(Error::invalid_option("advertise", &reason));
+    }
+    if scheme == "https" && url.starts_with("http://") {
+        let reason = format!(
+            "{url:?} begins with http://, but this server speaks TLS, and its clients do not follow \
+             it from https to http: begin with https://"
+        );
+        return Err(Error::invalid_option("advertise", &reason));
+    }
+    Ok(url)
 }
 
 fn unadvertised(address: SocketAddr) -> Failure {
@@ -99,4 +110,27 @@ pub(super) fn block_bits(text: Option<&str>) -> Result<Option<u32>, Error> {
 
 pub(super) fn window_ms(text: Option<&str>) -> Result<Option<u64>, Error> {
     text.map(|text| duration::parse("lease-window", text)).transpose()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_with_tls_refuses_to_advertise_http() {
+        for (url, scheme, is_allowed) in [
+            ("https://ids.example:7117", "https", true),
+            ("http://ids.example:7117", "http", true),
+            // Behind a proxy that speaks TLS.
+            ("https://ids.example", "http", true),
+            ("http://ids.example:7117", "https", false),
+            ("ids.example:7117", "http", false),
+            ("http://ids.example/path", "http", false),
+            ("http://user@ids.example", "http", false),
+        ] {
+            let checked = check_advertised(url, scheme);
+            assert_eq!(checked.is_ok(), is_allowed, "{url} by {scheme}: {checked:?}");
+        }
+    }
 }
