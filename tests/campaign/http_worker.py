@@ -38,10 +38,13 @@ class BrokerError(Exception):
 
 
 class Brokers:
-    """Those of a URL; the first one is asked first."""
+    """The brokers of a URL; the first one is asked first."""
 
-    def __init__(self, url: str) -> None:
-        self.addresses = ["http://" + host for host in url.removeprefix("http://").split(",")]
+    def __init__(self, addresses: list[str]) -> None:
+        self.addresses = addresses
+
+    def without(self, address: str) -> "Brokers":
+        return Brokers([other for other in self.addresses if other != address])
 
     def ask(self, address: str, method: str, path: str, body: dict) -> dict:
         patience = 2.5 if method == "POST" else 1
@@ -52,16 +55,25 @@ class Brokers:
             reply = connection.getresponse()
             answer = json.loads(reply.read() or "null")
         if reply.status >= 300:
+            if not isinstance(answer, dict) or "error" not in answer:
+                raise ValueError(f"status {reply.status}: this is not a broker")
             raise BrokerError(reply.status, answer["error"])
         return answer
 
     def ask_any(self, method: str, path: str, body: dict) -> dict:
+        """The first success. A broker that gives none is asked last from then on."""
+        failure: Exception = ConnectionError("there is no other broker")
         for _ in self.addresses:
             try:
                 return self.ask(self.addresses[0], method, path, body)
-            except (OSError, http.client.HTTPException, ValueError):
+            except FAILURES_OF_REQUESTS as error:
+                failure = error
                 self.addresses.append(self.addresses.pop(0))
-        raise ConnectionError(f"none of {self.addresses} answers")
+        raise failure
+
+
+# A broker refuses, does not answer, or something else answers at its address.
+FAILURES_OF_REQUESTS = (BrokerError, OSError, http.client.HTTPException, ValueError)
 
 
 class Lease:
@@ -78,8 +90,10 @@ class Lease:
         self.renewed = time.monotonic()
         # What was sent and not answered: to be sent again as it was (rule 2).
         self.pending = None
-        # Nothing more is to be had: the window may be used up (rule 3).
+        # The node cannot be renewed any more: the window may be used up (rule 3).
         self.is_lost = False
+        # The last renewal failed for another reason (rule 4).
+        self.is_failing = False
 
     def tick(self) -> int:
         return self.clock() - EPOCH
@@ -99,21 +113,29 @@ class Lease:
             self.pending |= {"confirmed": grant["fence"], "wanted": max(wanted, grant["fence"])}
             self.pending |= {"ttl_ms": 2 * self.window_ms, "broker": grant["broker"]}
         path = f"{LEASES}/{grant['node']}"
+        self.is_failing = True
         try:
-            try:
-                answer = self.brokers.ask(grant["broker"], "PATCH", path, self.pending)
-            except BrokerError:
-                # An answer, so the next one may be another request.
-                self.pending = None
-                raise
-            except (OSError, http.client.HTTPException, ValueError):
-                body = self.pending | {"unreachable": True}
-                answer = self.brokers.ask_any("PATCH", path, body)
+            answer = self.brokers.ask(grant["broker"], "PATCH", path, self.pending)
         except BrokerError as error:
+            # An answer, so the next one may be another request.
+            self.pending = None
             self.is_lost = error.refusal in ("fenced-off", "restored")
             raise
         grant["fence"], grant["token"] = answer["fence"], self.pending["next"]
-        self.renewed, self.pending = time.monotonic(), None
+        self.renewed, self.pending, self.is_failing = time.monotonic(), None, False
+
+    def elsewhere(self) -> "Lease | None":
+        """A lease of another broker in place of this one, if that is needed and reaches further."""
+        left = self.grant["fence"] - max(self.tick(), self.position // SEQUENCES)
+        if self.is_lost or not self.is_failing or left > self.window_ms // 2:
+            return None
+        others = self.brokers.without(self.grant["broker"])
+        lease = Lease(others, self.clock, self.after() + 1, self.window_ms)
+        lease.brokers = self.brokers
+        if lease.grant["fence"] > self.grant["fence"]:
+            return lease
+        lease.close()
+        return None
 
     def take(self, count: int) -> array.array:
         """The next IDs, up to `count` of them, none of them at or above the fence (rule 1)."""
@@ -148,7 +170,8 @@ class Worker:
         self.depth = 0
         self.id_logs = 0
         self.ends = float("inf")
-        self.brokers = Brokers(options.url)
+        hosts = options.url.removeprefix("http://").split(",")
+        self.brokers = Brokers([f"http://{host}" for host in hosts])
         self.rng.shuffle(self.brokers.addresses)
         with (options.folder / "shared_memory").open("r+b") as file:
             self.shared = mmap.mmap(file.fileno(), 0)
@@ -181,39 +204,48 @@ class Worker:
         while not self.is_over():
             try:
                 lease = Lease(self.brokers, self.clock, after, self.rng.choice([300, 500, 700]))
-            except (BrokerError, OSError) as error:
+            except FAILURES_OF_REQUESTS as error:
                 self.failed(error)
                 time.sleep(self.rng.uniform(0.005, 0.06))
                 continue
             self.count(OPENED)
-            self.count(GRANTS)
-            self.issue_ids(lease)
-            after = lease.after()
-            if self.rng.random() < 0.7:
-                try:
-                    lease.close()
-                    self.count(RELEASED)
-                except (BrokerError, OSError, http.client.HTTPException, ValueError) as error:
-                    self.failed(error)
+            while lease is not None:
+                self.count(GRANTS)
+                following = self.issue_ids(lease)
+                after = lease.after()
+                if self.rng.random() < 0.7:
+                    try:
+                        lease.close()
+                        self.count(RELEASED)
+                    except FAILURES_OF_REQUESTS as error:
+                        self.failed(error)
+                lease = following
 
-    def issue_ids(self, lease: Lease) -> None:
+    def issue_ids(self, lease: Lease) -> Lease | None:
+        """Issues IDs for a while. Returns the lease that takes the place of this one, if any."""
         self.id_logs += 1
         slot, run = self.options.slot, self.options.run
         name = f"{slot:02}-{run}-{os.getpid()}-{self.id_logs}"
         path = self.options.folder / "leased" / name
         id_log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         until = time.monotonic() + self.rng.uniform(0.3, 5)
-        retry_at = 0.0
+        retry_at, following = 0.0, None
         while not self.is_over() and time.monotonic() < until:
             began = time.monotonic()
             if lease.is_due() and began >= retry_at:
                 try:
                     lease.renew()
                     self.count(RENEWALS)
-                except (BrokerError, OSError, http.client.HTTPException, ValueError) as error:
+                except FAILURES_OF_REQUESTS as error:
                     self.count(FENCED_OFF, int(lease.is_lost))
                     self.failed(error)
                     retry_at = time.monotonic() + self.rng.uniform(0.02, 0.1)
+                    try:
+                        following = lease.elsewhere()
+                    except FAILURES_OF_REQUESTS as error:
+                        self.failed(error)
+                    if following is not None:
+                        break
             ids = lease.take(self.rng.randrange(1, 4096))
             if not ids:
                 if lease.is_lost:
@@ -229,6 +261,7 @@ class Worker:
             due = len(ids) / self.options.rate
             time.sleep(max(0, due - (time.monotonic() - began)))
         os.close(id_log)
+        return following
 
     def fork(self, after: int) -> None:
         self.count(FORKS)

@@ -165,6 +165,10 @@ def addresses(found: Manifests) -> None:
     (port,) = service["ports"]
     url = f"https://$(POD_NAME).{headless}.$(POD_NAMESPACE).svc:{port['port']}"
     require(found.flag("advertise") == url, f"--advertise is not {url}")
+    # Clients send their token to the pods only if their URL lists them.
+    guide = (DEPLOY.parent / "docs/src/deploy.md").read_text()
+    listed = f"brokers=*.{headless}.NAMESPACE.svc"
+    require(listed in guide, f"the URL of clients in the guide lacks {listed}")
 
 
 def shutdown(found: Manifests) -> None:

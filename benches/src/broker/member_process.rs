@@ -189,9 +189,10 @@ async fn lease(address: SocketAddr, namespace: &str, layout: Layout) -> Result<M
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let path = format!("/v1/{namespace}/leases");
-    let body = AcquireJson::new(&request(layout), 0);
+    let request = request(layout);
+    let body = AcquireJson::new(&request, 0);
     let granted: GrantJson = ask(&mut sender, &Method::POST, &path, &body).await?;
-    let (grant, broker) = (granted.to_grant()?, granted.broker);
+    let (grant, broker) = (granted.to_grant(&request, &layout)?, granted.broker);
     let path = format!("{path}/{}", grant.node);
     Ok(Member { sender, path, layout, broker, grant })
 }
@@ -199,9 +200,9 @@ async fn lease(address: SocketAddr, namespace: &str, layout: Layout) -> Result<M
 impl Member {
     async fn renew(&mut self) -> Result<(), Failed> {
         let renew = renewal(&self.layout, &self.grant)?;
-        let body = RenewJson::new(&renew, 0, &self.broker, false);
+        let body = RenewJson::new(&renew, 0, &self.broker);
         let renewed: RenewedJson = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
-        follow(&mut self.grant, &renew, renewed.into());
+        follow(&mut self.grant, &renew, renewed.to_renewed(&renew)?);
         Ok(())
     }
 }

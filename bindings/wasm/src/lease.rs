@@ -71,13 +71,13 @@ impl LeaseRequest {
         self.0.method.to_owned()
     }
 
-    /// Where to.
+    /// The URL.
     #[must_use]
     pub fn url(&self) -> String {
         self.0.url.clone()
     }
 
-    /// What goes into the header `Authorization`.
+    /// The value of the header `Authorization`.
     #[must_use]
     pub fn authorization(&self) -> Option<String> {
         self.0.authorization.clone()
@@ -89,10 +89,10 @@ impl LeaseRequest {
         String::from_utf8_lossy(&self.0.body).into_owned()
     }
 
-    /// How many milliseconds to wait for all of the answer.
+    /// The time limit for the whole answer, in milliseconds.
     #[must_use]
-    pub fn patience(&self) -> f64 {
-        in_milliseconds(self.0.patience)
+    pub fn timeout(&self) -> f64 {
+        in_milliseconds(self.0.timeout)
     }
 }
 

@@ -5,15 +5,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use flakeid_lease::protocol::{
-    Effect, Event, Grant, Holder, HolderOptions, Refusal, Renew, Renewed, Token,
+    Effect, Event, Grant, Holder, HolderOptions, Refusal, Release, Renew, Renewed, Token,
 };
 use proptest::prelude::*;
 
 /// What happens to a holder; answers are to a request of so many requests ago.
 #[derive(Clone, Debug)]
 enum Step {
-    Wake { now: u64, next: u64, margin: u64 },
-    Granted { age: usize, start: u64 },
+    Wake { now: u64, next: u64, margin: u64, reserve: u64 },
+    Granted { age: usize, node: u64, start: u64, next: u64 },
     NotGranted { age: usize },
     Renewed { age: usize, fence: u64 },
     NotRenewed { age: usize, refusal: Refusal },
@@ -33,10 +33,13 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Refusal::TooFarAhead { by_ms: 1 }),
         Just(Refusal::Foreign),
     ];
-    let wake = (tick(), tick(), tick());
+    let wake = (tick(), tick(), tick(), tick());
+    let granted = (age(), 1u64..4, 0u64..50, tick());
     prop_oneof![
-        8 => wake.prop_map(|(now, next, margin)| Step::Wake { now, next, margin }),
-        6 => (age(), 0u64..50).prop_map(|(age, start)| Step::Granted { age, start }),
+        8 => wake.prop_map(|(now, next, margin, reserve)| {
+            Step::Wake { now, next, margin, reserve }
+        }),
+        6 => granted.prop_map(|(age, node, start, next)| Step::Granted { age, node, start, next }),
         1 => age().prop_map(|age| Step::NotGranted { age }),
         4 => (age(), 0u64..60).prop_map(|(age, fence)| Step::Renewed { age, fence }),
         2 => (age(), refusal).prop_map(|(age, refusal)| Step::NotRenewed { age, refusal }),
@@ -50,18 +53,16 @@ fn step() -> impl Strategy<Value = Step> {
 fn event(step: &Step, count: u128) -> Event {
     let token = |age: usize| Token::from_bits(count.saturating_sub(age as u128));
     match step.clone() {
-        Step::Wake { now, next, margin } => {
-            Event::Wake { now, unix_ms: 5, next, margin, fresh: Token::from_bits(count + 1) }
+        Step::Wake { now, next, margin, reserve } => {
+            let fresh = Token::from_bits(count + 1);
+            Event::Wake { now, unix_ms: 5, next, margin, reserve, fresh }
         }
-        Step::Granted { age, start } => Event::Granted(Grant {
-            node: 1,
-            start,
-            fence: start + 5,
-            token: token(age),
-            max_ahead_ms: 0,
-            max_window_ms: 0,
-            expires: 0,
-        }),
+        Step::Granted { age, node, start, next } => {
+            let (token, fence) = (token(age), start + 5);
+            let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
+            let grant = Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
+            Event::Granted { grant, next }
+        }
         Step::NotGranted { age } => Event::NotGranted { token: token(age) },
         Step::Renewed { age, fence } => {
             Event::Renewed { next: token(age), answer: Renewed { fence, expires: 0, renewed: 0 } }
@@ -76,12 +77,19 @@ fn event(step: &Step, count: u128) -> Event {
 
 /// What an observer of the messages knows: the grant in force, and what is unanswered.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one thing that messages say")]
 struct Observer {
     confirmed: Option<Grant>,
     asked: Option<Token>,
     unsettled: Option<Renew>,
     waits: bool,
     fenced_off: bool,
+    /// Whether a renewal has failed since the last success.
+    failing: bool,
+    /// A grant that was heard while another node was held, or while the holder closes.
+    offered: Option<Grant>,
+    /// The offered grant that is to take the place of the confirmed one.
+    moving_to: Option<Grant>,
     closing: bool,
 }
 
@@ -89,36 +97,54 @@ impl Observer {
     fn hear(&mut self, event: &Event) {
         let pending = self.unsettled.map(|renew| renew.next);
         match event {
-            Event::Granted(grant) if self.asked == Some(grant.token) => {
-                *self = Self { confirmed: Some(*grant), closing: self.closing, ..Self::default() };
+            Event::Granted { grant, .. } if self.asked == Some(grant.token) => {
+                self.asked = None;
+                if self.closing || self.confirmed.is_some() && !self.fenced_off {
+                    self.offered = Some(*grant);
+                } else {
+                    self.hold(*grant);
+                }
             }
             Event::NotGranted { token } if self.asked == Some(*token) => self.asked = None,
             Event::Renewed { next, answer } if pending == Some(*next) => {
                 let grant = self.confirmed.as_mut().expect("a renewal has a grant");
                 grant.token = *next;
                 grant.fence = grant.fence.max(answer.fence);
-                (self.unsettled, self.waits) = (None, false);
+                (self.unsettled, self.waits, self.failing) = (None, false, false);
             }
             Event::NotRenewed { next, refusal } if pending == Some(*next) => {
-                (self.unsettled, self.waits) = (None, false);
+                (self.unsettled, self.waits, self.failing) = (None, false, true);
                 self.fenced_off = matches!(
                     refusal,
                     Refusal::FencedOff | Refusal::Restored { .. } | Refusal::MissingNamespace
                 );
             }
-            Event::Unanswered { next } if pending == Some(*next) => self.waits = false,
+            Event::Unanswered { next } if pending == Some(*next) => {
+                (self.waits, self.failing) = (false, true);
+            }
             Event::Close => self.closing = true,
             _ => {}
         }
     }
 
+    fn hold(&mut self, grant: Grant) {
+        let Self { asked, moving_to, closing, .. } = *self;
+        *self = Self { confirmed: Some(grant), asked, moving_to, closing, ..Self::default() };
+    }
+
     fn see(&mut self, event: &Event, effect: &Effect) {
         let grant = self.confirmed;
         match effect {
-            Effect::Acquire { token } => {
+            Effect::Acquire { token, instead_of } => {
                 assert!(!self.closing && self.asked.is_none());
-                assert!(grant.is_none() || self.fenced_off, "it has a node");
                 assert!(matches!(event, Event::Wake { fresh, .. } if fresh == token));
+                match instead_of {
+                    None => assert!(grant.is_none() || self.fenced_off, "it has a node"),
+                    Some(node) => {
+                        assert_eq!(Some(*node), grant.map(|grant| grant.node));
+                        assert!(self.failing && !self.waits && !self.fenced_off);
+                    }
+                }
                 self.asked = Some(*token);
             }
             Effect::Renew(renew) => {
@@ -129,27 +155,71 @@ impl Observer {
                 assert!(self.unsettled.is_none_or(|unsettled| unsettled == *renew));
                 (self.unsettled, self.waits) = (Some(*renew), true);
             }
-            Effect::Install(installed) => assert_eq!(Some(*installed), grant),
+            Effect::Install(installed) => match event {
+                // The old node is released next.
+                Event::Ended { .. } => assert_eq!(Some(*installed), self.moving_to),
+                _ => assert_eq!(Some(*installed), grant),
+            },
             Effect::Raise { fence, .. } => {
                 assert_eq!(Some(*fence), grant.map(|grant| grant.fence), "I5");
                 assert!(!self.closing, "I6");
             }
-            Effect::End => assert!(self.closing),
-            Effect::Release(release) => {
-                let grant = grant.expect("there is something to give back");
-                assert!(!self.fenced_off, "it is another's");
-                let token = self.unsettled.map_or(grant.token, |renew| renew.next);
-                assert_eq!((release.node, release.token), (grant.node, token));
-                match event {
-                    Event::Ended { used_until } => {
-                        assert!(self.closing, "released while it is used");
-                        assert_eq!(release.used_until, *used_until);
-                    }
-                    Event::Unusable { used_until } => assert_eq!(release.used_until, *used_until),
-                    _ => panic!("{event:?} gives nothing back"),
+            Effect::End => {
+                if !self.closing {
+                    let offered = self.offered.take().expect("a node to move to");
+                    let held = grant.expect("a node to move from");
+                    assert!(self.failing && offered.fence > held.fence, "a move without need");
+                    self.moving_to = Some(offered);
                 }
             }
+            Effect::Release(release) => self.see_release(event, release),
         }
+    }
+
+    fn see_release(&mut self, event: &Event, release: &Release) {
+        let unused = |grant: &Grant| Release {
+            node: grant.node,
+            token: grant.token,
+            used_until: grant.start,
+        };
+        if let Some(offered) = self.offered.take() {
+            assert_eq!(*release, unused(&offered), "it was never used");
+            return;
+        }
+        if self.closing && self.moving_to.is_some_and(|grant| *release == unused(&grant)) {
+            self.moving_to = None;
+            return;
+        }
+        let grant = self.confirmed.expect("there is something to give back");
+        assert!(!self.fenced_off, "it is another's");
+        let token = self.unsettled.map_or(grant.token, |renew| renew.next);
+        assert_eq!((release.node, release.token), (grant.node, token));
+        match event {
+            Event::Ended { used_until } => {
+                assert!(self.closing || self.moving_to.is_some(), "released while it is used");
+                assert_eq!(release.used_until, *used_until);
+            }
+            Event::Unusable { used_until } => assert_eq!(release.used_until, *used_until),
+            _ => panic!("{event:?} gives nothing back"),
+        }
+    }
+
+    /// The state after all effects of an event.
+    fn settle(&mut self, event: &Event) {
+        assert!(self.offered.is_none(), "what was granted is taken or given back");
+        match event {
+            Event::Ended { .. } if self.closing => self.confirmed = None,
+            Event::Ended { .. } => {
+                if let Some(grant) = self.moving_to.take() {
+                    self.hold(grant);
+                }
+                return;
+            }
+            Event::Unusable { .. } => self.confirmed = None,
+            _ => return,
+        }
+        let Self { asked, moving_to, closing, .. } = *self;
+        *self = Self { asked, moving_to, closing, ..Self::default() };
     }
 }
 
@@ -161,8 +231,9 @@ proptest! {
         steps in prop::collection::vec(step(), 1..150),
         window in prop_oneof![2u64..9, Just(u64::MAX)],
         fixed in any::<bool>(),
+        moves in any::<bool>(),
     ) {
-        let options = HolderOptions { window, ttl_ms: 5, fixed };
+        let options = HolderOptions { window, ttl_ms: 5, fixed, moves };
         let (mut holder, mut observer, mut count) = (Holder::new(), Observer::default(), 0);
         let mut ousted = false;
         for step in &steps {
@@ -181,12 +252,7 @@ proptest! {
                     count += 1;
                 }
             }
-            if matches!(event, Event::Unusable { .. })
-                || (matches!(event, Event::Ended { .. }) && observer.closing)
-            {
-                let Observer { asked, closing, .. } = observer;
-                observer = Observer { asked, closing, ..Observer::default() };
-            }
+            observer.settle(&event);
             holder = next;
             let held = holder.hold.as_ref().map(|hold| (hold.grant.fence, hold.grant.token));
             prop_assert_eq!(held, observer.confirmed.map(|grant| (grant.fence, grant.token)));

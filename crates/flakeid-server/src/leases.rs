@@ -123,15 +123,16 @@ impl Leases<'_> {
         })
     }
 
-    /// A node of a block that this broker does not hold. Only who granted it knows whether its holder
-    /// has lost it; if that was an earlier life of this broker, or cannot be reached, it has.
+    /// Answers a renewal of a node in a block that this broker does not hold. Only the broker that
+    /// granted the node can tell whether its holder lost it. If that was an earlier process of this
+    /// broker, the node is lost.
     fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
-        if body.unreachable || body.broker == self.broker.address() {
+        if body.broker == self.broker.address() {
             return self.refuse(&Refusal::FencedOff.into());
         }
         let message = format!(
             "node {node} was not granted by this broker, {}: renew it at the address in `broker` of \
-             the answer that granted it; if that cannot be reached, send \"unreachable\": true",
+             the answer that granted it, or lease another node",
             self.broker.address()
         );
         let broker = Some(body.broker.as_str()).filter(|broker| !broker.is_empty());

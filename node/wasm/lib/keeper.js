@@ -124,7 +124,7 @@ class Keeper {
       method,
       headers,
       body: request.body(),
-      signal: AbortSignal.timeout(request.patience()),
+      signal: AbortSignal.timeout(request.timeout()),
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',

@@ -1,6 +1,6 @@
 //! How what must be possible is seen in a world.
 
-use flakeid_lease::protocol::{Holder, State};
+use flakeid_lease::protocol::{Holder, Renewals, State};
 
 use crate::contents::{Incarnation, NODES};
 use crate::invariant::Event;
@@ -38,6 +38,12 @@ impl World {
             Event::MovesOn => any_holder(&|process, holder| {
                 holder.hold.as_ref().is_some_and(|hold| hold.fenced_off)
                     && is_granted(process, holder)
+            }),
+            Event::Moves | Event::KeepsNode => any_holder(&|process, holder| {
+                holder.hold.as_ref().is_some_and(|hold| {
+                    let is_failing = hold.renewals != Renewals::Succeed;
+                    !hold.fenced_off && is_failing == (event == Event::Moves)
+                }) && is_granted(process, holder)
             }),
             Event::Ousted => any_holder(&|_, holder| holder.ousted),
             Event::Released => {

@@ -88,18 +88,16 @@ impl World {
                     },
                 })
             }
-            Message::Release { node, token, used_until } => {
+            Message::Release { node, token, used_until, .. } => {
                 let request = Release { node, token, used_until };
                 operations::release(&mut kept, NAMESPACE, &request).expect("never refused");
                 None
             }
             _ => None,
         };
-        let exchange = Exchange {
-            message,
-            used_until: self.processes[process].used_until(),
-            is_awaited: self.processes[process].awaits(&message),
-        };
+        let sender = &self.processes[process];
+        let (used_until, is_awaited) = (sender.used_until(), sender.awaits(&message));
+        let exchange = Exchange { message, used_until, is_awaited };
         self.write(scenario, kept.contents, Some(exchange));
         if let Some(answer) = answer {
             self.processes[process].send(answer);
@@ -148,10 +146,11 @@ impl World {
                         && latest != start
                         && !(is_last_window && self.contents.fence(node) <= latest);
                 }
-                Some(Message::Release { token, .. }) => {
-                    let used_until = exchange.map_or(0, |exchange| exchange.used_until);
+                Some(Message::Release { token, used, .. }) => {
+                    let until_now = exchange.map_or(0, |exchange| exchange.used_until);
                     let is_its_own = old.is_some_and(|row| row.token == Some(token));
-                    may_fall = is_its_own && self.contents.fence(node) >= used_until.min(fence);
+                    let used = used.unwrap_or(until_now).min(fence);
+                    may_fall = is_its_own && self.contents.fence(node) >= used;
                 }
                 _ => {}
             }

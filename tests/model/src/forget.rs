@@ -2,7 +2,7 @@
 //! letters that nobody reads, times that have passed, which random bits a token has, and which of
 //! two equal processes is which.
 
-use flakeid_lease::protocol::{Holder, Token};
+use flakeid_lease::protocol::{Holder, Renewals, Token};
 
 use crate::contents::MAX_SKEW_MS;
 use crate::mutant::Mutant;
@@ -35,6 +35,9 @@ impl World {
                 }
                 if hold.fenced_off {
                     hold.grant.token = Token::from_bits(0);
+                }
+                if hold.fenced_off || !scenario.moves {
+                    hold.renewals = Renewals::Succeed;
                 }
             }
             if let Some(cell) = process.cell.as_mut().filter(|cell| cell.closed || cell.limit == 0)

@@ -181,6 +181,30 @@ fn scenarios(processes: usize) -> Vec<Scenario> {
             ..two_nodes("a lease of two nodes, and others")
         },
         Scenario {
+            moves: true,
+            nodes: 2,
+            mail: 2,
+            ahead: 3,
+            times: vec![0],
+            steps: Some(20),
+            happens: vec![Event::TwoIssue, Event::Moves, Event::KeepsNode, Event::Released],
+            ..any("a holder whose renewals fail moves")
+        },
+        Scenario {
+            moves: true,
+            nodes: 2,
+            mail: 2,
+            ahead: 3,
+            times: vec![0],
+            crashes: true,
+            closes: true,
+            operates: true,
+            mischief: 1,
+            steps: Some(15),
+            happens: vec![Event::TwoIssue, Event::Moves, Event::ClosedWhileAsking],
+            ..any("a holder moves, kills, ends and operators")
+        },
+        Scenario {
             restorations: 1,
             times: vec![0, 5],
             happens: vec![Event::GrantsAfterRestoration, Event::IssuesAfterRestoration],

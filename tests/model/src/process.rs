@@ -45,13 +45,45 @@ impl Cell {
 /// On its way, in either direction. Clocks and refusals are told only as far as they matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Message {
-    Acquire { token: Token, now: i64, after: u64 },
-    Renew { node: u64, start: u64, token: Token, next: Token, confirmed: u64, wanted: u64 },
-    Release { node: u64, token: Token, used_until: u64 },
-    Granted { node: u64, start: u64, fence: u64, token: Token },
-    NotGranted { token: Token },
-    Renewed { next: Token, fence: u64 },
-    NotRenewed { next: Token, fenced_off: bool, restored: bool },
+    Acquire {
+        token: Token,
+        now: i64,
+        after: u64,
+    },
+    Renew {
+        node: u64,
+        start: u64,
+        token: Token,
+        next: Token,
+        confirmed: u64,
+        wanted: u64,
+    },
+    /// `used` is the tick after the last one that the process used of the node; `None` if it may still
+    /// use the node.
+    Release {
+        node: u64,
+        token: Token,
+        used_until: u64,
+        used: Option<u64>,
+    },
+    Granted {
+        node: u64,
+        start: u64,
+        fence: u64,
+        token: Token,
+    },
+    NotGranted {
+        token: Token,
+    },
+    Renewed {
+        next: Token,
+        fence: u64,
+    },
+    NotRenewed {
+        next: Token,
+        fenced_off: bool,
+        restored: bool,
+    },
 }
 
 impl Message {
@@ -89,20 +121,14 @@ impl Message {
         }
     }
 
-    /// The answer as the holder hears it.
-    pub fn event(&self) -> Option<Event> {
+    /// The answer as a holder hears it whose next ID would be of the tick `next`.
+    pub fn event(&self, next: u64) -> Option<Event> {
         Some(match *self {
             Self::Granted { node, start, fence, token } => {
                 let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
-                Event::Granted(Grant {
-                    node,
-                    start,
-                    fence,
-                    token,
-                    max_ahead_ms,
-                    max_window_ms,
-                    expires,
-                })
+                let grant =
+                    Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
+                Event::Granted { grant, next }
             }
             Self::NotGranted { token } => Event::NotGranted { token },
             Self::Renewed { next, fence } => {
@@ -151,9 +177,20 @@ impl Process {
             self.holders[member] = next;
             // In this order, as the holder says.
             for effect in effects {
-                events.extend(self.act(clock, mutant, &effect));
+                let used = match event {
+                    // A grant that is released at once is never installed.
+                    Event::Granted { .. } => Some(0),
+                    Event::Ended { used_until } => Some(used_until),
+                    _ => None,
+                };
+                events.extend(self.act(clock, mutant, &effect, used));
             }
         }
+    }
+
+    /// An answer as this process hears it now.
+    pub fn heard(&self, answer: &Message) -> Option<Event> {
+        answer.event(self.next_tick())
     }
 
     /// Whose answer this is; anybody may hear one that nobody waits for.
@@ -181,9 +218,16 @@ impl Process {
         self.holders.iter().any(|holder| holder.closing)
     }
 
-    fn act(&mut self, clock: i64, mutant: Mutant, effect: &Effect) -> Option<Event> {
+    /// Carries out an effect; `used` is that of a [release](Message::Release).
+    fn act(
+        &mut self,
+        clock: i64,
+        mutant: Mutant,
+        effect: &Effect,
+        used: Option<u64>,
+    ) -> Option<Event> {
         match *effect {
-            Effect::Acquire { token } => {
+            Effect::Acquire { token, .. } => {
                 let open = self.open_cell().map(|cell| cell.word / cell.per_tick() + 1);
                 let after = open.unwrap_or_else(|| self.used_until());
                 self.send(Message::Acquire { token, now: clock, after });
@@ -216,7 +260,7 @@ impl Process {
             Effect::Release(Release { node, token, used_until }) => {
                 let lower = u64::from(mutant == Mutant::PastHighWater);
                 let used_until = used_until.saturating_sub(lower);
-                self.send(Message::Release { node, token, used_until });
+                self.send(Message::Release { node, token, used_until, used });
             }
         }
         None

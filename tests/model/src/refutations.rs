@@ -51,6 +51,8 @@ pub fn all() -> Vec<Refutation> {
     };
     let leasing_two =
         || Scenario { leased: 2, nodes: 3, ahead: 4, mail: 2, times: vec![0], ..moving() };
+    let moving_elsewhere =
+        || Scenario { moves: true, nodes: 2, ahead: 3, mail: 2, times: vec![0], ..moving() };
     let restoring = || Scenario { restorations: 1, ..fixed() };
     vec![
         (Mutant::UseBeforePersist, fixed(), I5, true),
@@ -67,6 +69,8 @@ pub fn all() -> Vec<Refutation> {
         (Mutant::RollbackBlind, restoring(), I1, true),
         (Mutant::TokenOfAnyGrant, repeating(), I1, true),
         (Mutant::BelowOwnLast, moving(), I8, false),
+        (Mutant::PastHighWater, moving_elsewhere(), I3, false),
+        (Mutant::BelowOwnLast, moving_elsewhere(), I8, false),
         (Mutant::UnusedUnlessBegun, leasing_two(), I3, false),
     ]
 }

@@ -66,6 +66,8 @@ pub struct Scenario {
     /// For how long a restored store grants nothing.
     pub quiet: u64,
     pub closes: bool,
+    /// Whether a holder whose renewals fail asks for another node while it has its own.
+    pub moves: bool,
     /// The store's clock may read less, as after a failover.
     pub slow_clock: bool,
     /// Whether all IDs of a tick are issued one by one, not only the first.
@@ -102,6 +104,7 @@ impl Scenario {
             max_window: 2,
             quiet: 5,
             closes: false,
+            moves: false,
             slow_clock: false,
             fills_ticks: false,
             mutant: Mutant::Nothing,

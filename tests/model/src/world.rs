@@ -130,7 +130,7 @@ impl World {
         for _ in 0..2 {
             let message = self.processes[0].mail[0];
             self.take(0, message);
-            match message.event() {
+            match self.processes[0].heard(&message) {
                 None => self.deliver(scenario, 0, message, false),
                 Some(heard) => self.step(scenario, 0, member, 0, heard),
             }
@@ -279,7 +279,7 @@ impl World {
             Action::Hear { process, message } => {
                 next.take(process, message);
                 let member = next.processes[process].member_of(&message);
-                let heard = message.event().expect("an answer");
+                let heard = next.processes[process].heard(&message).expect("an answer");
                 next.step(scenario, process, member, 0, heard);
             }
             Action::Lose { process, message } => next.take(process, message),
@@ -349,7 +349,8 @@ impl World {
         event: Heard,
     ) {
         let fixed = matches!(scenario.identities[process], Identity::Node(_));
-        let options = HolderOptions { window: WINDOW, ttl_ms: scenario.ttl, fixed };
+        let moves = scenario.moves && !fixed;
+        let options = HolderOptions { window: WINDOW, ttl_ms: scenario.ttl, fixed, moves };
         self.processes[process].step(&options, member, clock, scenario.mutant, event);
     }
 
@@ -357,7 +358,8 @@ impl World {
         let now = LAYOUT.tick_at(clock).unwrap_or(0);
         let next = self.processes[process].next_tick();
         let fresh = self.fresh();
-        let heard = Heard::Wake { now, unix_ms: 0, next, margin: WINDOW, fresh };
+        let (margin, reserve) = (WINDOW, u64::MAX);
+        let heard = Heard::Wake { now, unix_ms: 0, next, margin, reserve, fresh };
         self.step(scenario, process, member, clock, heard);
     }
 

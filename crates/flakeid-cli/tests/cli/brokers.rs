@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Id, Layout};
+use flakeid_core::{ErrorKind, Id, Layout};
 use flakeid_lease::LeasedGenerator;
 use flakeid_test_servers::{Proxy, free_port};
 
@@ -120,4 +120,31 @@ fn a_broker_may_crash_again_and_again() {
     assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
     assert_eq!(fleet.moved, 30, "clients that took another node");
     assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
+}
+
+/// As behind a Service of Kubernetes, whose brokers advertise their pods.
+#[test]
+fn a_token_follows_a_broker_to_the_hosts_that_the_url_lists() {
+    const TOKEN: &str = "correct-horse-battery-staple";
+    let (folder, store) = scratch("brokers-token");
+    let tokens = folder.join("tokens");
+    std::fs::write(&tokens, format!("{TOKEN}\n")).unwrap();
+    let (_server, direct) = serve(&["--store", &store, "--token-file", tokens.to_str().unwrap()]);
+    let port = port_of(&direct);
+    let proxy = Proxy::to(port);
+    let url = format!("http://:{TOKEN}@127.0.0.1:{}", proxy.port());
+    let client = |url: &str| {
+        let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
+        builder.observer(|_| {}).open().unwrap()
+    };
+    let stays = client(&url);
+    let follows = client(&format!("{url}?brokers=127.0.0.1:{port}"));
+    // From now on the broker is reached only where it advertises itself.
+    proxy.cut();
+    proxy.reset();
+    std::thread::sleep(Duration::from_secs(6));
+    follows.next_id().unwrap();
+    assert_eq!(follows.lease().grants, 1, "it renewed its node");
+    let error = stays.next_id().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
 }

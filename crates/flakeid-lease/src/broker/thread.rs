@@ -67,6 +67,7 @@ impl BlockKeeper {
             // No longer: after a crash the block is free for the next start of the same broker.
             ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
             fixed: false,
+            moves: false,
         };
         let (store, holders) = (Some(store), Vec::new());
         let budget = Budget::new();
@@ -248,7 +249,7 @@ impl BlockKeeper {
     fn wake_by(&self, margin: u64, fresh: Token) -> Event {
         let unix_ms = self.shared.clock.unix_ms();
         let now = self.shared.namespace.layout.tick_at(unix_ms).unwrap_or(0);
-        Event::Wake { now, unix_ms, next: 0, margin, fresh }
+        Event::Wake { now, unix_ms, next: 0, margin, reserve: 0, fresh }
     }
 
     /// Passes an event to the holder, carries out the effects, and passes the resulting events back.

@@ -21,8 +21,10 @@ pub(super) struct FetchKeeper {
     /// What errors call the brokers.
     place: String,
     brokers: Brokers,
+    /// The instant since which the brokers' times count.
+    begun: Instant,
     holder: Holder,
-    holder_options: HolderOptions,
+    pub(super) holder_options: HolderOptions,
     pub(super) schedule: RenewalSchedule,
     /// The latest grant, with the fence that was confirmed last.
     grant: Option<Grant>,
@@ -56,6 +58,7 @@ impl FetchKeeper {
             is_of_layout,
             place,
             brokers,
+            begun: Instant::now(),
             holder: Holder::new(),
             holder_options,
             schedule,
@@ -102,8 +105,9 @@ impl FetchKeeper {
             let unix_ms = SystemClock.unix_ms();
             let now = self.options.layout.tick_at(unix_ms).unwrap_or(0);
             let margin = self.schedule.margin(self.holder_options.window);
+            let reserve = self.schedule.reserve(self.holder_options.window);
             let (next, fresh) = (self.next_tick(), random::token());
-            self.follow(Event::Wake { now, unix_ms, next, margin, fresh });
+            self.follow(Event::Wake { now, unix_ms, next, margin, reserve, fresh });
         }
     }
 
@@ -120,7 +124,8 @@ impl FetchKeeper {
         answer: Result<HttpAnswer, String>,
     ) -> Option<(Demand, Result<Reply, Fault>)> {
         let (exchange, _) = self.exchange.as_mut()?;
-        let reply = exchange.answered(&mut self.brokers, answer)?;
+        let now = self.begun.elapsed();
+        let reply = exchange.answered(&mut self.brokers, answer, now)?;
         let demand = exchange.demand().clone();
         self.exchange = None;
         Some((demand, reply))
@@ -129,14 +134,15 @@ impl FetchKeeper {
     /// The end of a demand.
     pub(super) fn replied(&mut self, demand: &Demand, reply: Result<Reply, Fault>) {
         let event = match (demand, reply) {
-            (Demand::Acquire { request, .. }, reply) => match reply {
-                Ok(Reply::Granted(grant, _)) => Event::Granted(grant),
-                Ok(_) => Event::NotGranted { token: request.token },
-                Err(fault) => {
-                    self.fault(&fault);
-                    Event::NotGranted { token: request.token }
+            (Demand::Acquire { .. }, Ok(Reply::Granted(grant, _))) => {
+                Event::Granted { grant, next: self.next_tick() }
+            }
+            (Demand::Acquire { request, instead_of, .. }, reply) => {
+                if let Err(fault) = reply {
+                    self.not_granted(&fault, *instead_of);
                 }
-            },
+                Event::NotGranted { token: request.token }
+            }
             (Demand::Renew(renew), Ok(Reply::Renewed(answer))) => {
                 Event::Renewed { next: renew.next, answer }
             }
@@ -156,7 +162,10 @@ impl FetchKeeper {
             }
             // The row expires; nothing else depends on this.
             (Demand::Release(_), Err(fault)) => {
-                self.fault(&fault);
+                // Otherwise the lease goes on with another node.
+                if self.holder.closing {
+                    self.fault(&fault);
+                }
                 return;
             }
         };
@@ -171,6 +180,19 @@ impl FetchKeeper {
 
     pub(super) const fn holder(&self) -> &Holder {
         &self.holder
+    }
+
+    fn not_granted(&mut self, fault: &Fault, instead_of: Option<u64>) {
+        if instead_of.is_none() {
+            self.fault(fault);
+            return;
+        }
+        // The lease is as it was: how its own node fares is what counts.
+        self.schedule.failed(None);
+        if let Fault::Refused(_) = fault {
+            let error = self.error(fault);
+            self.events.push_back(LeaseEvent::Refused { error });
+        }
     }
 
     fn refused(&mut self, node: u64, refusal: &Refusal) {
@@ -211,11 +233,11 @@ impl FetchKeeper {
 
     fn act(&mut self, effect: &Effect) -> Option<Event> {
         match *effect {
-            Effect::Acquire { token } => match self.acquire(token) {
+            Effect::Acquire { token, instead_of } => match self.acquire(token) {
                 Ok(request) => {
                     let is_of_layout = self.is_of_layout;
-                    self.send(Demand::Acquire { request, is_of_layout });
-                    None
+                    let is_sent = self.send(Demand::Acquire { request, is_of_layout, instead_of });
+                    (!is_sent).then_some(Event::NotGranted { token })
                 }
                 Err(error) => {
                     self.failed(&error, None);
@@ -223,8 +245,8 @@ impl FetchKeeper {
                 }
             },
             Effect::Renew(renew) => {
-                self.send(Demand::Renew(renew));
-                None
+                let is_sent = self.send(Demand::Renew(renew));
+                (!is_sent).then_some(Event::Unanswered { next: renew.next })
             }
             Effect::Release(release) => {
                 self.send(Demand::Release(release));
@@ -242,9 +264,12 @@ impl FetchKeeper {
         }
     }
 
-    fn send(&mut self, demand: Demand) {
-        let exchange = Exchange::new(&self.brokers, &self.options.namespace, demand);
+    /// Begins to send a demand; `false` if there is no broker to ask.
+    fn send(&mut self, demand: Demand) -> bool {
+        let now = self.begun.elapsed();
+        let exchange = Exchange::new(&self.brokers, &self.options.namespace, demand, now);
         self.exchange = exchange.map(|exchange| (exchange, Instant::now()));
+        self.exchange.is_some()
     }
 
     fn acquire(&self, token: Token) -> Result<Acquire, Error> {
@@ -351,10 +376,13 @@ impl FetchKeeper {
 
     /// Records a fault and returns it as the error that users see.
     pub(super) fn fault(&mut self, fault: &Fault) -> Error {
-        let options = &self.options;
-        let error = fault.to_error(&self.place, &options.namespace, &options.layout);
+        let error = self.error(fault);
         self.failed(&error, Some(fault));
         error
+    }
+
+    fn error(&self, fault: &Fault) -> Error {
+        fault.to_error(&self.place, &self.options.namespace, &self.options.layout)
     }
 
     pub(super) fn failed(&mut self, error: &Error, fault: Option<&Fault>) {
@@ -382,7 +410,7 @@ impl FetchKeeper {
 
 fn holder_options(options: &LeaseOptions) -> HolderOptions {
     let window = options.window_ms.div_ceil(options.layout.unit_ms());
-    HolderOptions { window, ttl_ms: options.ttl_ms, fixed: false }
+    HolderOptions { window, ttl_ms: options.ttl_ms, fixed: false, moves: true }
 }
 
 /// A generator of a granted node.

@@ -108,7 +108,8 @@ impl FetchLease {
         let reached = keeper.reached();
         let holder = keeper.holder().clone();
         let layout = keeper.options.layout;
-        keeper.schedule.until_next(&layout, std::iter::once(&holder), reached)
+        let options = keeper.holder_options;
+        keeper.schedule.until_next(&layout, &options, std::iter::once(&holder), reached)
     }
 
     /// What is left of the pause after a failure, however many ask.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flakeid_core::Layout;
 
-use crate::protocol::Holder;
+use crate::protocol::{Holder, HolderOptions};
 use crate::random;
 
 /// Time that only goes forward: the system's, or what the host of WebAssembly says.
@@ -82,36 +82,47 @@ impl RenewalSchedule {
             return u64::MAX;
         }
         // Rounded up, or a window of two ticks would be renewed only once it is used up.
-        ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window)
+        ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window.max(1))
     }
 
-    /// How long until something is due, if nobody asks, when the clock and the next ID have come to
+    /// With fewer ticks than this left, a holder whose renewals fail asks other lessors: about half of
+    /// the window, so that one slow answer costs no node, and there is time for several requests.
+    pub(crate) fn reserve(&self, window: u64) -> u64 {
+        (window as f64 / 2.0 * self.jitter).ceil() as u64
+    }
+
+    /// How long until something is due, if no caller asks, when the clock and the next ID have come to
     /// the tick `reached`.
     pub(crate) fn until_next<'a>(
         &mut self,
         layout: &Layout,
-        holders: impl Iterator<Item = &'a Holder>,
+        options: &HolderOptions,
+        holders: impl Iterator<Item = &'a Holder> + Clone,
         reached: u64,
     ) -> Duration {
         if std::mem::take(&mut self.hurry) {
             self.failed = None;
             return Duration::ZERO;
         }
+        let window = self.window_ms.div_ceil(layout.unit_ms());
+        let duration = |ticks: u64| Duration::from_millis(ticks.saturating_mul(layout.unit_ms()));
         if self.failures > 0 {
             let back_off = Self::SHORTEST.saturating_mul(1 << self.failures.min(10));
             // Waiting as long as the store said, but not so long that an early release is missed.
             let wanted = self.retry_after.unwrap_or_default().max(back_off);
-            return wanted.min(Self::LONGEST).mul_f64(self.jitter);
+            let retry = wanted.min(Self::LONGEST).mul_f64(self.jitter);
+            let reserve = self.reserve(window);
+            let others =
+                holders.filter_map(|holder| holder.until_others(options, reached, reserve));
+            return others.map(duration).min().map_or(retry, |others| others.min(retry));
         }
         // Often enough to see the clock being set.
         let often = Duration::from_millis(self.window_ms / 3).min(self.ttl / 4);
         let holds = holders.filter_map(|holder| holder.hold.as_ref());
         let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);
         let Some(fence) = fences.min() else { return often };
-        let window = self.window_ms.div_ceil(layout.unit_ms());
         let left = fence.saturating_sub(reached);
-        let idle = left.saturating_sub(self.margin(window).saturating_sub(1));
-        let idle = Duration::from_millis(idle.saturating_mul(layout.unit_ms()));
+        let idle = duration(left.saturating_sub(self.margin(window).saturating_sub(1)));
         idle.min(often).max(Duration::from_millis(1))
     }
 

@@ -27,6 +27,11 @@ impl StoreSource {
         }
     }
 
+    /// Whether another lessor may grant a node while the granter of the present one does not renew it.
+    pub(crate) fn has_several_lessors(&self) -> bool {
+        matches!(self, Self::Location(location) if location.may_be_several_brokers())
+    }
+
     /// A fault as users see it.
     pub(crate) fn error(&self, fault: &Fault, namespace: &str, layout: &Layout) -> Error {
         fault.to_error(&self.to_string(), namespace, layout)

@@ -58,7 +58,8 @@ impl Keeper {
         let options = &lease.options;
         let window = options.window_ms.div_ceil(options.layout.unit_ms());
         let fixed = matches!(options.identity, Identity::Node(_));
-        let holder_options = HolderOptions { window, ttl_ms: options.ttl_ms, fixed };
+        let moves = !fixed && lease.source.has_several_lessors();
+        let holder_options = HolderOptions { window, ttl_ms: options.ttl_ms, fixed, moves };
         let schedule = RenewalSchedule::new(options.window_ms, options.ttl_ms);
         let members = (0..options.node_count).map(|_| Member::default()).collect();
         let keeper = Self {
@@ -113,7 +114,8 @@ impl Keeper {
             }
             let reached = lease.tick_now().max(self.next_tick());
             let holders = self.members.iter().map(|member| &member.holder);
-            let patience = self.schedule.until_next(&lease.options.layout, holders, reached);
+            let layout = &lease.options.layout;
+            let patience = self.schedule.until_next(layout, &self.holder_options, holders, reached);
             drop(
                 session.wait(patience, |state| state.phase != Phase::Kept || state.asked != asked),
             );
@@ -132,7 +134,9 @@ impl Keeper {
         });
         let now = self.lease.options.layout.tick_at(unix_ms).unwrap_or(0);
         let margin = self.schedule.margin(self.holder_options.window);
-        Event::Wake { now, unix_ms, next: self.next_tick(), margin, fresh: random::token() }
+        let reserve = self.schedule.reserve(self.holder_options.window);
+        let (next, fresh) = (self.next_tick(), random::token());
+        Event::Wake { now, unix_ms, next, margin, reserve, fresh }
     }
 
     /// The tick of the next ID. If there is no generator, the tick in which the next one begins: every
@@ -172,25 +176,7 @@ impl Keeper {
 
     fn act(&mut self, session: &LeaseSession, member: usize, effect: &Effect) -> Option<Event> {
         match *effect {
-            Effect::Acquire { token } => {
-                let read = Instant::now();
-                let request = match self.request(session, token) {
-                    Ok(request) => request,
-                    Err(error) => {
-                        self.failed(session, &error, None);
-                        return Some(Event::NotGranted { token });
-                    }
-                };
-                let answer =
-                    self.ask(|lessor, namespace| lessor.acquire(namespace, &request, read));
-                match answer {
-                    Ok(grant) => Some(Event::Granted(grant)),
-                    Err(fault) => {
-                        self.fault(session, &fault);
-                        Some(Event::NotGranted { token })
-                    }
-                }
-            }
+            Effect::Acquire { token, instead_of } => Some(self.acquire(session, token, instead_of)),
             Effect::Renew(ref renew) => Some(self.renew(session, renew)),
             Effect::Install(grant) => {
                 self.end();
@@ -205,10 +191,13 @@ impl Keeper {
             }
             Effect::End => Some(Event::Ended { used_until: self.end() }),
             Effect::Release(ref release) => {
+                let is_over = self.members[member].holder.closing;
                 match self.ask(|lessor, namespace| lessor.release(namespace, release)) {
                     Ok(()) => self.emit(&LeaseEvent::Released { node: release.node }),
                     // The row expires; nothing else depends on this.
-                    Err(fault) => drop(self.fault(session, &fault)),
+                    Err(fault) if is_over => drop(self.fault(session, &fault)),
+                    // The lease goes on with another node.
+                    Err(_) => {}
                 }
                 None
             }
@@ -254,6 +243,37 @@ impl Keeper {
             }),
             owner: Owner { name, host: machine::host_name(), pid: std::process::id() },
         })
+    }
+
+    fn acquire(&mut self, session: &LeaseSession, token: Token, instead_of: Option<u64>) -> Event {
+        let read = Instant::now();
+        let request = match self.request(session, token) {
+            Ok(request) => request,
+            Err(error) => {
+                self.failed(session, &error, None);
+                return Event::NotGranted { token };
+            }
+        };
+        let answer = self.ask(|lessor, namespace| match instead_of {
+            None => lessor.acquire(namespace, &request, read),
+            Some(held) => lessor.acquire_elsewhere(namespace, &request, held, read),
+        });
+        match answer {
+            Ok(grant) => Event::Granted { grant, next: self.next_tick() },
+            Err(fault) if instead_of.is_none() => {
+                self.fault(session, &fault);
+                Event::NotGranted { token }
+            }
+            // The lease is as it was: how its own node fares is what counts.
+            Err(fault) => {
+                self.schedule.failed(None);
+                if let Fault::Refused(_) = fault {
+                    let error = self.error(&fault);
+                    self.emit(&LeaseEvent::Refused { error });
+                }
+                Event::NotGranted { token }
+            }
+        }
     }
 
     fn renew(&mut self, session: &LeaseSession, renew: &Renew) -> Event {
@@ -413,10 +433,14 @@ impl Keeper {
 
     /// Records a fault and returns it as the error that users see.
     fn fault(&mut self, session: &LeaseSession, fault: &Fault) -> Error {
-        let options = &self.lease.options;
-        let error = self.lease.source.error(fault, &options.namespace, &options.layout);
+        let error = self.error(fault);
         self.failed(session, &error, Some(fault));
         error
+    }
+
+    fn error(&self, fault: &Fault) -> Error {
+        let options = &self.lease.options;
+        self.lease.source.error(fault, &options.namespace, &options.layout)
     }
 
     fn failed(&mut self, session: &LeaseSession, error: &Error, fault: Option<&Fault>) {

@@ -1,3 +1,5 @@
+use flakeid_core::Window;
+
 use super::{Grant, Refusal, Release, Renew, Renewed, Token};
 
 /// How a holder leases. Ticks are the layout's.
@@ -10,6 +12,8 @@ pub struct HolderOptions {
     /// Whether only one node will do. If another process takes it, this one ends with its window,
     /// so that the two do not take it from each other for ever.
     pub fixed: bool,
+    /// Whether other lessors can grant a node while renewals at the present one fail.
+    pub moves: bool,
 }
 
 /// What happened, as far as it concerns a holder.
@@ -25,11 +29,18 @@ pub enum Event {
         next: u64,
         /// How many ticks must be left for a renewal not to be due.
         margin: u64,
+        /// With fewer ticks than this left, a holder whose renewals fail also asks other lessors.
+        reserve: u64,
         /// A token never used before, for whatever is sent now.
         fresh: Token,
     },
     /// An acquire was granted.
-    Granted(Grant),
+    Granted {
+        /// The answer.
+        grant: Grant,
+        /// The tick of the next ID, if there is a generator.
+        next: u64,
+    },
     /// An acquire was refused, or nobody knows: then the token asked for is abandoned, and what
     /// may have been granted for it expires unused.
     NotGranted {
@@ -76,6 +87,9 @@ pub enum Effect {
     Acquire {
         /// The token it shall have.
         token: Token,
+        /// The node that this holder has but cannot renew: only lessors other than its granter are
+        /// asked.
+        instead_of: Option<u64>,
     },
     /// Ask for a higher fence.
     Renew(Renew),
@@ -109,6 +123,28 @@ pub struct HeldNode {
     pub waiting: bool,
     /// Whether the node is another's above the fence: it may be used up, never renewed.
     pub fenced_off: bool,
+    /// How the renewals went lately.
+    pub renewals: Renewals,
+}
+
+/// How the renewals of a node went lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Renewals {
+    /// The last one was confirmed, or none has been sent.
+    #[default]
+    Succeed,
+    /// The last one failed.
+    Fail,
+    /// The last one failed, and other lessors have been asked for another node since.
+    FailElsewhere,
+}
+
+impl HeldNode {
+    /// A node that was granted just now.
+    const fn new(grant: Grant) -> Self {
+        let (renewal, waiting, fenced_off) = (None, false, false);
+        Self { grant, renewal, waiting, fenced_off, renewals: Renewals::Succeed }
+    }
 }
 
 /// One process's side of the protocol.
@@ -122,6 +158,8 @@ pub struct Holder {
     pub closing: bool,
     /// Whether a fixed node was lost to another process: no other is asked for.
     pub ousted: bool,
+    /// The node of another lessor that takes the place of `hold` once the generator has ended.
+    pub moving_to: Option<Grant>,
 }
 
 impl Holder {
@@ -137,11 +175,17 @@ impl Holder {
         let mut next = self.clone();
         let mut effects = Vec::new();
         match event {
-            Event::Wake { now, unix_ms, next: next_tick, margin, fresh } => {
+            Event::Wake { now, unix_ms, next: next_tick, margin, reserve, fresh } => {
                 let reached = (*now).max(*next_tick);
-                next.wake(options, reached, *unix_ms, *margin, *fresh, &mut effects);
+                if next.until_others(options, reached, *reserve) == Some(0) {
+                    next.ask_others(*fresh, &mut effects);
+                } else {
+                    next.wake(options, reached, *unix_ms, *margin, *fresh, &mut effects);
+                }
             }
-            Event::Granted(grant) => next.granted(*grant, &mut effects),
+            Event::Granted { grant, next: next_tick } => {
+                next.granted(*grant, *next_tick, &mut effects);
+            }
             Event::NotGranted { token } => {
                 if next.acquiring == Some(*token) {
                     next.acquiring = None;
@@ -158,6 +202,7 @@ impl Holder {
                     // The same renewal will be sent again: if it was applied after all, the store
                     // knows it by its token.
                     hold.waiting = false;
+                    hold.renewals = Renewals::Fail;
                 }
             }
             Event::Unusable { used_until } => next.give_back(*used_until, &mut effects),
@@ -167,10 +212,30 @@ impl Holder {
             }
             Event::Ended { used_until } if next.closing => {
                 next.give_back(*used_until, &mut effects);
+                effects.extend(next.moving_to.take().map(|grant| unused(&grant)));
             }
-            Event::Ended { .. } => {}
+            Event::Ended { used_until } => next.move_on(*used_until, &mut effects),
         }
         (next, effects)
+    }
+
+    /// How many ticks from `reached` on until this holder asks other lessors for a node in place of its
+    /// own: its renewals fail, and then fewer than `reserve` ticks are left of its window. `None` if it
+    /// does not.
+    #[must_use]
+    pub fn until_others(&self, options: &HolderOptions, reached: u64, reserve: u64) -> Option<u64> {
+        let hold = self.hold.as_ref().filter(|hold| !hold.fenced_off)?;
+        let is_idle = !self.closing && self.acquiring.is_none() && !hold.waiting;
+        let asks = options.moves && hold.renewals == Renewals::Fail && is_idle;
+        let left = hold.grant.fence.saturating_sub(reached);
+        asks.then(|| left.saturating_add(1).saturating_sub(reserve))
+    }
+
+    fn ask_others(&mut self, token: Token, effects: &mut Vec<Effect>) {
+        let Some(hold) = &mut self.hold else { return };
+        hold.renewals = Renewals::FailElsewhere;
+        self.acquiring = Some(token);
+        effects.push(Effect::Acquire { token, instead_of: Some(hold.grant.node) });
     }
 
     fn wake(
@@ -214,25 +279,49 @@ impl Holder {
             _ => {
                 if self.acquiring.is_none() && !self.ousted {
                     self.acquiring = Some(fresh);
-                    effects.push(Effect::Acquire { token: fresh });
+                    effects.push(Effect::Acquire { token: fresh, instead_of: None });
                 }
             }
         }
     }
 
-    fn granted(&mut self, grant: Grant, effects: &mut Vec<Effect>) {
+    fn granted(&mut self, grant: Grant, next_tick: u64, effects: &mut Vec<Effect>) {
         // An answer that comes after it was given up is another's business: nobody uses that token.
         if self.acquiring != Some(grant.token) {
             return;
         }
         self.acquiring = None;
-        self.hold = Some(HeldNode { grant, renewal: None, waiting: false, fenced_off: false });
         if self.closing {
-            // Never installed, so nothing of it was used.
-            effects.push(Effect::End);
-        } else {
-            effects.push(Effect::Install(grant));
+            // Nothing of it was used.
+            effects.push(unused(&grant));
+            return;
         }
+        match &self.hold {
+            Some(hold) if !hold.fenced_off => {
+                let first = grant.start.max(next_tick.saturating_add(1));
+                let is_usable = grant.fence.saturating_sub(first) >= Window::SHORTEST;
+                let is_failing = hold.renewals != Renewals::Succeed;
+                if is_failing && is_usable && grant.fence > hold.grant.fence {
+                    self.moving_to = Some(grant);
+                    effects.push(Effect::End);
+                } else {
+                    effects.push(unused(&grant));
+                }
+            }
+            _ => {
+                self.hold = Some(HeldNode::new(grant));
+                effects.push(Effect::Install(grant));
+            }
+        }
+    }
+
+    /// Replaces the node by that of another lessor. The new generator comes first, because the old
+    /// granter may be slow to answer the release.
+    fn move_on(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
+        let Some(grant) = self.moving_to.take() else { return };
+        effects.push(Effect::Install(grant));
+        self.give_back(used_until, effects);
+        self.hold = Some(HeldNode::new(grant));
     }
 
     fn renewed(&mut self, token: Token, answer: Renewed, effects: &mut Vec<Effect>) {
@@ -243,6 +332,7 @@ impl Holder {
         hold.grant.expires = answer.expires;
         hold.renewal = None;
         hold.waiting = false;
+        hold.renewals = Renewals::Succeed;
         let Grant { node, fence, expires, .. } = hold.grant;
         if !closing {
             effects.push(Effect::Raise { node, fence, expires });
@@ -253,6 +343,7 @@ impl Holder {
         let Some(hold) = self.renewal_of(token) else { return };
         hold.renewal = None;
         hold.waiting = false;
+        hold.renewals = Renewals::Fail;
         match refusal {
             Refusal::FencedOff => {
                 hold.fenced_off = true;
@@ -280,4 +371,10 @@ impl Holder {
     fn renewal_of(&mut self, token: Token) -> Option<&mut HeldNode> {
         self.hold.as_mut().filter(|hold| hold.renewal.is_some_and(|r| r.next == token))
     }
+}
+
+/// The release of a grant under which no ID was issued.
+const fn unused(grant: &Grant) -> Effect {
+    let Grant { node, token, start, .. } = *grant;
+    Effect::Release(Release { node, token, used_until: start })
 }

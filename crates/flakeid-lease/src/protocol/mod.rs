@@ -15,7 +15,7 @@ pub mod rules;
 pub mod sub_grants;
 mod token;
 
-pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions};
+pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions, Renewals};
 pub use identity::Identity;
 pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;

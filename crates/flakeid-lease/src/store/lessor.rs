@@ -20,6 +20,22 @@ pub trait Lessor: Send {
         read: Instant,
     ) -> Result<Grant, Fault>;
 
+    /// Grants a node in place of the node `held`, which its granter does not renew: any other lessor is
+    /// asked, and the granter is not.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire); [`Fault::Unavailable`] if there is no other lessor.
+    fn acquire_elsewhere(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        held: u64,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        let _ = (namespace, request, held, read);
+        Err(no_other_lessor())
+    }
+
     /// Moves a fence up, or confirms that this very renewal did.
     ///
     /// # Errors
@@ -56,4 +72,9 @@ impl Lessor for Box<dyn Store> {
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault> {
         operations::release(&mut **self, namespace, request)
     }
+}
+
+/// There is nothing to ask beside the lessor that granted a node.
+pub(super) fn no_other_lessor() -> Fault {
+    Fault::Unavailable("there is no other lessor to ask".into())
 }

@@ -140,6 +140,12 @@ impl Location {
         self.kind == Kind::Broker
     }
 
+    /// Whether this may be more than one broker: several addresses, or one behind which there are
+    /// several. A Unix socket leads to one.
+    pub(crate) fn may_be_several_brokers(&self) -> bool {
+        self.is_broker() && !self.url.starts_with("http+unix:")
+    }
+
     /// As [`connect`](Self::connect), but never creates the store: for tools that look after one. Only
     /// embedded stores are ever created by connecting.
     ///

@@ -21,8 +21,8 @@ impl World {
             Action::Wake { broker, slot, block, clock, outcome } => {
                 let now = LAYOUT.tick_at(clock).unwrap_or(0);
                 let fresh = self.fresh();
-                let margin = BLOCK_WINDOW;
-                let heard = Heard::Wake { now, unix_ms: clock, next: 0, margin, fresh };
+                let (margin, reserve) = (BLOCK_WINDOW, 0);
+                let heard = Heard::Wake { now, unix_ms: clock, next: 0, margin, reserve, fresh };
                 self.step(scenario, broker, slot, clock, heard);
                 self.settle(scenario, broker, slot, block, outcome);
             }
@@ -87,7 +87,7 @@ impl World {
 
     fn hear(&mut self, scenario: &Scenario, broker: usize, answer: &Message) {
         let (slot, heard) = match answer {
-            Message::Granted { slot, grant } => (*slot, Heard::Granted(*grant)),
+            Message::Granted { slot, grant } => (*slot, Heard::Granted { grant: *grant, next: 0 }),
             Message::NotGranted { slot, token } => (*slot, Heard::NotGranted { token: *token }),
             Message::Renewed { slot, next, answer } => {
                 let hold = self.brokers[broker].holders[*slot].hold.as_ref();
@@ -108,7 +108,12 @@ impl World {
 
     /// The holder's step and its effects, as in the broker's thread.
     fn step(&mut self, scenario: &Scenario, broker: usize, slot: usize, clock: i64, heard: Heard) {
-        let options = HolderOptions { window: BLOCK_WINDOW, ttl_ms: scenario.ttl, fixed: false };
+        let options = HolderOptions {
+            window: BLOCK_WINDOW,
+            ttl_ms: scenario.ttl,
+            fixed: false,
+            moves: false,
+        };
         let mut events = VecDeque::from([heard]);
         while let Some(heard) = events.pop_front() {
             let before = &self.brokers[broker].holders[slot];
@@ -145,7 +150,7 @@ impl World {
         let (known, mutant) = (Arc::make_mut(&mut brokers[broker]), scenario.mutant);
         let beyond = u64::from(mutant == Mutant::BeyondFence);
         match *effect {
-            Effect::Acquire { token } => {
+            Effect::Acquire { token, .. } => {
                 known.messages.push(Message::Acquire { slot, token, now: clock });
             }
             Effect::Renew(renew) => {

@@ -17,3 +17,4 @@ mod rate;
 mod reads;
 mod resp;
 mod secured;
+mod several;

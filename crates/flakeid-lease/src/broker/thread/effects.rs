@@ -16,12 +16,12 @@ impl BlockKeeper {
         effect: &Effect,
     ) -> (Option<Event>, Result<(), Fault>) {
         match *effect {
-            Effect::Acquire { token } => {
+            Effect::Acquire { token, .. } => {
                 let (request, read) = (self.request(token), Instant::now());
                 match self
                     .ask(|store, name| operations::acquire_read_at(store, name, &request, read))
                 {
-                    Ok(grant) => (Some(Event::Granted(grant)), Ok(())),
+                    Ok(grant) => (Some(Event::Granted { grant, next: 0 }), Ok(())),
                     Err(fault) => (Some(Event::NotGranted { token }), Err(fault)),
                 }
             }

@@ -2,10 +2,10 @@
 //!
 //! Ticks are numbers: they stay far below 2^53 for longer than anybody will need them.
 
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, Layout, Window};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
+use crate::protocol::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token, rules};
 
 /// A request for a node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -103,10 +103,6 @@ pub struct RenewJson {
     /// The broker that granted the node, as it called itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub broker: String,
-    /// Whether that broker was asked in vain, so that another one may tell the client to take another
-    /// node.
-    #[serde(default)]
-    pub unreachable: bool,
 }
 
 /// What a renewal gives.
@@ -218,12 +214,14 @@ impl GrantJson {
         }
     }
 
-    /// The grant.
+    /// Returns the grant after checking it against the request that it answers and the layout in it.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is none.
-    pub fn to_grant(&self) -> Result<Grant, Error> {
-        Ok(Grant {
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming a number that no broker
+    /// answers; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is not the
+    /// request's.
+    pub fn to_grant(&self, request: &Acquire, layout: &Layout) -> Result<Grant, Error> {
+        let grant = Grant {
             node: self.node,
             start: self.start,
             fence: self.fence,
@@ -231,14 +229,32 @@ impl GrantJson {
             max_ahead_ms: self.max_ahead_ms,
             max_window_ms: self.max_window_ms,
             expires: self.expires,
-        })
+        };
+        if grant.token != request.token {
+            return Err(Error::invalid_option("token", "is not that of the request"));
+        }
+        let shortest_ms = layout.unit_ms().saturating_mul(Window::SHORTEST);
+        let end = layout.max_tick() + 1;
+        // The clock may be before the epoch.
+        let now = layout.tick_at(request.now.max(layout.epoch()))?;
+        in_range("node", grant.node, 0, layout.max_node())?;
+        in_range("max_ahead_ms", grant.max_ahead_ms, 0, LONGEST_MS)?;
+        in_range("max_window_ms", grant.max_window_ms, shortest_ms, LONGEST_MS)?;
+        let latest_start = now.saturating_add(rules::ticks(layout, grant.max_ahead_ms)).min(end);
+        let latest_start = latest_start.saturating_sub(Window::SHORTEST);
+        in_range("start", grant.start, 0, latest_start)?;
+        let longest = rules::ticks(layout, grant.max_window_ms);
+        let fences = (grant.start + Window::SHORTEST, grant.start.saturating_add(longest).min(end));
+        in_range("fence", grant.fence, fences.0, fences.1)?;
+        check_instant("expires", grant.expires)?;
+        Ok(grant)
     }
 }
 
 impl RenewJson {
     /// A request as a client sends it, about a grant of the broker that called itself `broker`.
     #[must_use]
-    pub fn new(request: &Renew, waited_ms: u64, broker: &str, unreachable: bool) -> Self {
+    pub fn new(request: &Renew, waited_ms: u64, broker: &str) -> Self {
         Self {
             start: request.start,
             token: request.token.to_text(),
@@ -249,7 +265,6 @@ impl RenewJson {
             now: request.now,
             waited_ms,
             broker: broker.into(),
-            unreachable,
         }
     }
 
@@ -284,9 +299,18 @@ impl From<Renewed> for RenewedJson {
     }
 }
 
-impl From<RenewedJson> for Renewed {
-    fn from(RenewedJson { fence, expires, renewed }: RenewedJson) -> Self {
-        Self { fence, expires, renewed }
+impl RenewedJson {
+    /// Returns the answer after checking it against the request.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming a number that no broker
+    /// answers.
+    pub fn to_renewed(&self, request: &Renew) -> Result<Renewed, Error> {
+        let Self { fence, expires, renewed } = *self;
+        in_range("fence", fence, 0, request.wanted.max(request.confirmed))?;
+        check_instant("expires", expires)?;
+        check_instant("renewed", renewed)?;
+        Ok(Renewed { fence, expires, renewed })
     }
 }
 
@@ -298,6 +322,26 @@ impl ReleaseJson {
     pub fn to_request(&self, node: u64) -> Result<Release, Error> {
         Ok(Release { node, token: token("token", &self.token)?, used_until: self.used_until })
     }
+}
+
+/// A day, the longest of all bounds of a namespace.
+const LONGEST_MS: u64 = 86_400_000;
+/// The last instant that a broker's clock can read, in Unix milliseconds: JSON has no larger numbers.
+const LAST_INSTANT: i64 = (1 << 53) - 1;
+
+pub(super) fn in_range(field: &'static str, value: u64, min: u64, max: u64) -> Result<(), Error> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::field_out_of_range(field, &value, min, max))
+}
+
+pub(super) fn check_instant(field: &'static str, unix_ms: i64) -> Result<(), Error> {
+    if (-LAST_INSTANT..=LAST_INSTANT).contains(&unix_ms) {
+        return Ok(());
+    }
+    let reason = format!("{unix_ms} is not an instant in Unix milliseconds");
+    Err(Error::invalid_option(field, &reason))
 }
 
 /// A token is not shown, not even a wrong one.

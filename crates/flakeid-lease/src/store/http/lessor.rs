@@ -1,4 +1,4 @@
-//! A broker as those see it who lease from it: sends requests and waits for the answers.
+//! The client of brokers in a process: sends requests and waits for the answers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,6 +10,7 @@ use super::brokers::Brokers;
 use super::exchange::{Demand, Exchange, HttpAnswer, HttpRequest, Reply};
 use crate::protocol::{Acquire, Grant, Release, Renew, Renewed};
 use crate::store::certificates::tls_config;
+use crate::store::lessor::no_other_lessor;
 use crate::store::url::ServerUrl;
 use crate::store::{Fault, Lessor};
 
@@ -20,6 +21,8 @@ const LONGEST_ANSWER: u64 = 64 << 10;
 pub(super) struct HttpLessor {
     agent: Agent,
     pub(super) brokers: Brokers,
+    /// The instant since which the brokers' times count.
+    begun: Instant,
 }
 
 /// Reads the URL; does not connect.
@@ -29,7 +32,7 @@ pub(in crate::store) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
 
 /// Reads the URL.
 pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
-    let url = ServerUrl::parse(url, &["token-file", "tls-ca", "tls-cert", "tls-key"])?;
+    let url = ServerUrl::parse(url, &["token-file", "brokers", "tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
     let from_file = url.file("token-file")?.map(|file| {
         let text = String::from_utf8_lossy(&file);
@@ -41,30 +44,49 @@ pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
             return Err(url.reject("the URL is not of the form http+unix:///path/of/the/socket"));
         }
         let agent = unix_agent(Path::new(&path))?;
-        return Ok(HttpLessor { agent, brokers: Brokers::of_socket(from_file) });
+        return Ok(HttpLessor::new(agent, Brokers::of_socket(from_file)));
     }
     let brokers = Brokers::parse(&url, from_file)?;
     let tls = if scheme == "https" { Some(tls_config(&url)?) } else { None };
-    Ok(HttpLessor { agent: agent(tls), brokers })
+    Ok(HttpLessor::new(agent(tls), brokers))
 }
 
 impl HttpLessor {
-    /// Asks until there is an answer, or nobody is left to ask; nothing if there was nobody.
+    fn new(agent: Agent, brokers: Brokers) -> Self {
+        Self { agent, brokers, begun: Instant::now() }
+    }
+
+    /// Asks one broker after the other until the demand is settled. `None` if there is none to ask.
     fn ask(
         &mut self,
         namespace: &str,
         demand: Demand,
         read: Instant,
     ) -> Result<Option<Reply>, Fault> {
-        let Some(mut exchange) = Exchange::new(&self.brokers, namespace, demand) else {
-            return Ok(None);
-        };
+        let exchange = Exchange::new(&self.brokers, namespace, demand, self.begun.elapsed());
+        let Some(mut exchange) = exchange else { return Ok(None) };
         loop {
             let request = exchange.request(&self.brokers, read.elapsed())?;
             let answer = self.send(request, LONGEST_ANSWER);
-            if let Some(reply) = exchange.answered(&mut self.brokers, answer) {
+            let now = self.begun.elapsed();
+            if let Some(reply) = exchange.answered(&mut self.brokers, answer, now) {
                 return reply.map(Some);
             }
+        }
+    }
+
+    fn ask_for_node(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        instead_of: Option<u64>,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        let demand = Demand::Acquire { request: request.clone(), is_of_layout: true, instead_of };
+        match self.ask(namespace, demand, read)? {
+            Some(Reply::Granted(grant, _)) => Ok(grant),
+            Some(_) => Err(mixed_up()),
+            None => Err(no_other_lessor()),
         }
     }
 
@@ -74,7 +96,7 @@ impl HttpLessor {
     }
 
     fn try_send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, ureq::Error> {
-        let HttpRequest { method, url, authorization, body, patience } = request;
+        let HttpRequest { method, url, authorization, body, timeout } = request;
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(url)
@@ -84,7 +106,7 @@ impl HttpLessor {
         }
         let request = self.agent.configure_request(request.body(body)?);
         let request =
-            request.allow_non_standard_methods(true).timeout_global(Some(patience)).build();
+            request.allow_non_standard_methods(true).timeout_global(Some(timeout)).build();
         let mut answer = self.agent.run(request)?;
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(longest).read_to_vec()?;
@@ -104,11 +126,17 @@ impl Lessor for HttpLessor {
         request: &Acquire,
         read: Instant,
     ) -> Result<Grant, Fault> {
-        let demand = Demand::Acquire { request: request.clone(), is_of_layout: true };
-        match self.ask(namespace, demand, read)? {
-            Some(Reply::Granted(grant, _)) => Ok(grant),
-            _ => Err(mixed_up()),
-        }
+        self.ask_for_node(namespace, request, None, read)
+    }
+
+    fn acquire_elsewhere(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        held: u64,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        self.ask_for_node(namespace, request, Some(held), read)
     }
 
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {

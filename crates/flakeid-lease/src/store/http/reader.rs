@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use flakeid_core::{Id, Layout};
+use flakeid_core::{Error, Id, Layout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::{Failure, HttpRequest, read_answer};
+use super::json::{check_instant, in_range};
 use super::lessor::{HttpLessor, parse};
 use crate::protocol::{Namespace, Owner, Row, State};
 use crate::store::operations::Listing;
 use crate::store::{Continuity, Fault};
 
 /// How long an answer may take: the broker may have to connect to its store first.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// No page of leases is longer.
 const LONGEST_ANSWER: u64 = 16 << 20;
 /// How many leases are asked for at once.
@@ -83,16 +84,24 @@ impl<'a> From<&'a Row> for LeaseJson<'a> {
 }
 
 impl LeaseJson<'_> {
-    /// The row; what is not told of it is empty.
-    fn to_row(&self) -> Option<Row> {
+    /// Returns the row after checking its numbers; fields that a broker does not show are empty.
+    fn to_row(&self, layout: &Layout, from: u64) -> Result<Row, Error> {
+        let state = State::from_name(&self.state)
+            .ok_or_else(|| Error::invalid_option("state", "is neither held nor free"))?;
+        in_range("node", self.node, from, layout.max_node())?;
+        in_range("fence", self.fence, 0, layout.max_tick() + 1)?;
+        in_range("start", self.start, 0, self.fence)?;
+        check_instant("acquired", self.acquired)?;
+        check_instant("renewed", self.renewed)?;
+        check_instant("expires", self.expires)?;
         let (name, host) = (self.name.to_string(), self.host.to_string());
-        Some(Row {
+        Ok(Row {
             node: self.node,
             fence: self.fence,
             start: self.start,
             token: None,
             grant: self.grant,
-            state: State::from_name(&self.state)?,
+            state,
             owner: Owner { name, host, pid: self.pid },
             acquired: self.acquired,
             renewed: self.renewed,
@@ -135,7 +144,9 @@ impl BrokerReader {
     /// [`Fault::Unavailable`] if no broker answers; [`Fault::Rejected`] if it does not serve leases of the
     /// namespace, or knows no such token.
     pub fn layout(&self, namespace: &str) -> Result<Layout, Fault> {
-        layout_of(&self.get(&format!("/v1/{namespace}/leases?limit=1"))?)
+        let page: LeasesJson<'static> = self.get(&format!("/v1/{namespace}/leases?limit=1"))?;
+        let layout = page.layout.parse();
+        layout.map_err(|error| Fault::Rejected(format!("the broker's answer: {error}")))
     }
 
     /// The leases of a namespace, as far as one broker has granted them.
@@ -148,15 +159,15 @@ impl BrokerReader {
             let from = rows.last().map_or(0, |row| row.node + 1);
             let path = format!("/v1/{namespace}/leases?from={from}&limit={PAGE}");
             let page: LeasesJson<'static> = self.get(&path)?;
-            let told = page.leases.len();
-            let in_order = page.leases.iter().all(|lease| lease.node >= from);
-            let new = page.leases.iter().map(LeaseJson::to_row).collect::<Option<Vec<_>>>();
-            rows.extend(new.filter(|_| in_order).ok_or_else(|| unexpected("leases"))?);
-            if told < PAGE {
-                let usual = Namespace::new(namespace, layout_of(&page)?);
-                let namespace = Namespace { block_bits: page.block_bits, ..usual };
+            let wrong = |error: Error| Fault::Rejected(format!("the broker's answer: {error}"));
+            let namespace = namespace_of(namespace, &page).map_err(wrong)?;
+            for lease in &page.leases {
+                let from = rows.last().map_or(0, |row| row.node + 1);
+                rows.push(lease.to_row(&namespace.layout, from).map_err(wrong)?);
+            }
+            if page.leases.len() < PAGE {
                 let (now, continuity) = (page.now, Continuity::Same);
-                let nodes = page.blocks.checked_shl(page.block_bits).unwrap_or(u64::MAX);
+                let nodes = page.blocks << page.block_bits;
                 return Ok(BrokerListing {
                     listing: Listing { namespace, rows, now, continuity },
                     nodes,
@@ -175,11 +186,11 @@ impl BrokerReader {
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         let mut texts = Vec::new();
-        for address in self.0.brokers.addresses() {
+        for address in &self.0.brokers.order(Duration::ZERO) {
             match self.get_from(address, path) {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Unreachable(text)) => texts.push(text),
                 Err(Failure::Answer(fault)) => return Err(fault),
+                Err(failure) => texts.push(failure.into_fault().to_string()),
             }
         }
         Err(Fault::Unavailable(texts.join("; ")))
@@ -191,18 +202,20 @@ impl BrokerReader {
             url: format!("{address}{path}"),
             authorization: self.0.brokers.authorization().map(str::to_owned),
             body: Vec::new(),
-            patience: PATIENCE,
+            timeout: TIMEOUT,
         };
         let answer = self.0.send(request, LONGEST_ANSWER);
-        let answer = answer.map_err(|error| Failure::Unreachable(format!("{address}: {error}")))?;
+        let answer = answer.map_err(|error| Failure::NoBroker(format!("{address}: {error}")))?;
         read_answer(address, &answer)
     }
 }
 
-fn layout_of(page: &LeasesJson<'_>) -> Result<Layout, Fault> {
-    page.layout.parse().map_err(|_| unexpected("a layout"))
-}
-
-fn unexpected(what: &str) -> Fault {
-    Fault::Rejected(format!("the broker's answer has something else where {what} belong"))
+/// The namespace of a page, as far as a broker shows it.
+fn namespace_of(name: &str, page: &LeasesJson<'_>) -> Result<Namespace, Error> {
+    let layout: Layout = page.layout.parse()?;
+    let namespace = Namespace { block_bits: page.block_bits, ..Namespace::new(name, layout) };
+    namespace.check_block_bits()?;
+    in_range("blocks", page.blocks, 0, namespace.max_row() + 1)?;
+    check_instant("now", page.now)?;
+    Ok(namespace)
 }

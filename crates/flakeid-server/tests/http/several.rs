@@ -1,0 +1,390 @@
+//! Clients of two brokers, one of which cannot serve them: no client is without an ID for a second.
+
+use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, Id, Layout, SystemClock};
+use flakeid_lease::broker::{Broker, BrokerOptions};
+use flakeid_lease::protocol::Namespace;
+use flakeid_lease::store::{Fault, Ledger, MemoryStore, Store, operations};
+use flakeid_lease::{LeaseEvent, LeasedGenerator};
+use flakeid_server::{Listener, ServeOptions, Service};
+
+use crate::client::TestServer;
+
+const SECOND: Duration = Duration::from_secs(1);
+/// Longer than the window of a block and that of a node after it.
+const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
+
+/// A namespace of blocks with the default bounds, in a layout with so many node bits.
+fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
+    let mut store = MemoryStore::new();
+    let layout = format!("t41.n{node_bits}.s12@1288834974657/1ms").parse().unwrap();
+    let namespace = Namespace { block_bits, ..Namespace::new("default", layout) };
+    operations::init(&mut store, &namespace).unwrap();
+    (store, layout)
+}
+
+/// The conditions that a broker runs under.
+#[derive(Clone, Default)]
+struct Conditions {
+    /// Whether its store is out of reach.
+    is_cut_off: Arc<AtomicBool>,
+    /// How far its clock is ahead of the true time, in milliseconds.
+    ahead_ms: Arc<AtomicI64>,
+}
+
+impl Clock for Conditions {
+    fn unix_ms(&self) -> i64 {
+        SystemClock.unix_ms() + self.ahead_ms.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection to a store that can be cut off.
+struct Connection {
+    store: MemoryStore,
+    is_cut_off: Arc<AtomicBool>,
+}
+
+impl Store for Connection {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.is_cut_off.load(Ordering::Relaxed) {
+            return Err(Fault::Unavailable("the store is cut off".into()));
+        }
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.store.prepare()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+}
+
+/// A broker with the default windows behind HTTP.
+struct Served {
+    _server: TestServer,
+    broker: Broker,
+    address: SocketAddr,
+    conditions: Conditions,
+}
+
+impl Served {
+    fn new(store: &MemoryStore, layout: Layout) -> Self {
+        Self::at("127.0.0.1:0".parse().unwrap(), store, layout)
+    }
+
+    fn at(address: SocketAddr, store: &MemoryStore, layout: Layout) -> Self {
+        let listener = Listener::bound(address).unwrap();
+        let address = listener.tcp_address().unwrap().unwrap();
+        let options = BrokerOptions::new("default", layout, &format!("http://{address}"));
+        let conditions = Conditions::default();
+        let (store, is_cut_off) = (store.clone(), Arc::clone(&conditions.is_cut_off));
+        let open = move || {
+            let (store, is_cut_off) = (store.clone(), Arc::clone(&is_cut_off));
+            Ok(Box::new(Connection { store, is_cut_off }) as _)
+        };
+        let clock = Arc::new(conditions.clone());
+        let broker = Broker::start_on("memory", open, options, clock).unwrap();
+        let service = Service::new([].into()).brokers([broker.clone()]);
+        let server = TestServer::on(&listener, service, ServeOptions::default());
+        Self { _server: server, broker, address, conditions }
+    }
+
+    /// Ends it as `kill -9` does: nothing is given back.
+    fn kill(self) -> SocketAddr {
+        self.conditions.is_cut_off.store(true, Ordering::Relaxed);
+        let Self { _server: server, broker, address, .. } = self;
+        drop(server);
+        broker.close(Duration::ZERO);
+        address
+    }
+}
+
+fn url(brokers: [&Served; 2]) -> String {
+    format!("http://{},{}", brokers[0].address, brokers[1].address)
+}
+
+fn client(url: &str, layout: Layout) -> LeasedGenerator {
+    let builder = LeasedGenerator::builder(url, layout).unwrap();
+    // With an observer, the clients of this process do not share a lease.
+    builder.observer(|_| {}).open().unwrap()
+}
+
+/// Lets the clients end, also when a check has failed: otherwise the test would never end.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The longest time without an ID of any of eight clients while `happen` runs, and the IDs of all.
+fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
+    const CLIENTS: usize = 8;
+    let (is_over, begun) = (AtomicBool::new(false), Barrier::new(CLIENTS + 1));
+    let gap = Mutex::new(Duration::ZERO);
+    let mut ids = Vec::new();
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let generator = client(url, layout);
+                    begun.wait();
+                    let (mut ids, mut last) = (Vec::new(), Instant::now());
+                    let (mut longest, mut error) = (Duration::ZERO, None);
+                    while !is_over.load(Ordering::Relaxed) {
+                        match generator.next_id() {
+                            Ok(id) => {
+                                ids.push(id);
+                                longest = longest.max(last.elapsed());
+                                last = Instant::now();
+                            }
+                            Err(failed) => error = Some(failed),
+                        }
+                        thread::sleep(Duration::from_millis(10));
+                    }
+                    longest = longest.max(last.elapsed());
+                    if longest >= SECOND {
+                        eprintln!("{longest:?} without an ID: {error:?}");
+                    }
+                    let mut gap = gap.lock().unwrap();
+                    *gap = longest.max(*gap);
+                    ids
+                })
+            })
+            .collect();
+        begun.wait();
+        let over = SetAtEnd(&is_over);
+        happen();
+        drop(over);
+        for client in clients {
+            ids.extend(client.join().unwrap());
+        }
+    });
+    (gap.into_inner().unwrap(), ids)
+}
+
+/// Checks that clients have IDs all the time. A busy machine may stop one of them, but not three times.
+fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
+    let mut gaps = Vec::new();
+    for _ in 0..3 {
+        let (gap, ids) = measure();
+        let different: HashSet<Id> = ids.iter().copied().collect();
+        assert_eq!(different.len(), ids.len(), "an ID was issued twice");
+        if gap < SECOND {
+            return;
+        }
+        gaps.push(gap);
+    }
+    panic!("{gaps:?} without an ID");
+}
+
+/// Clients that start now get a node in two seconds, whichever broker they ask first.
+fn check_new_clients(url: &str, layout: Layout) {
+    let slow: Vec<_> = (0..8)
+        .map(|_| {
+            let begun = Instant::now();
+            drop(client(url, layout));
+            begun.elapsed()
+        })
+        .filter(|elapsed| *elapsed > SECOND * 2)
+        .collect();
+    assert!(slow.len() < 3, "{slow:?} until there was a node");
+}
+
+#[test]
+fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
+    check_gaps(|| {
+        let (store, layout) = store(10, 4);
+        let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+        let url = url([&one, &other]);
+        longest_gap(&url, layout, || {
+            one.conditions.is_cut_off.store(true, Ordering::Relaxed);
+            thread::sleep(LONGER_THAN_WINDOWS);
+            check_new_clients(&url, layout);
+        })
+    });
+}
+
+#[test]
+fn clients_leave_a_broker_with_a_wrong_clock() {
+    for ahead_ms in [1_500, -30_000, 30_000] {
+        check_gaps(|| {
+            let (store, layout) = store(10, 4);
+            let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+            let url = url([&one, &other]);
+            longest_gap(&url, layout, || {
+                one.conditions.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+                thread::sleep(Duration::from_secs(6));
+                check_new_clients(&url, layout);
+                thread::sleep(Duration::from_secs(6));
+            })
+        });
+    }
+}
+
+/// What another service answers at the address of a broker that is gone.
+#[derive(Clone, Copy, Debug)]
+enum Stranger {
+    NotFound,
+    Html,
+    Redirect,
+    Forbidden,
+    Empty,
+    Silent,
+}
+
+impl Stranger {
+    const ALL: [Self; 6] =
+        [Self::NotFound, Self::Html, Self::Redirect, Self::Forbidden, Self::Empty, Self::Silent];
+
+    const fn answer(self) -> Option<&'static str> {
+        match self {
+            Self::NotFound => {
+                Some("404 Not Found\r\nContent-Length: 21\r\n\r\ndefault backend - 404")
+            }
+            Self::Html => Some("200 OK\r\nContent-Length: 19\r\n\r\n<h1>It works!</h1>\r\n"),
+            Self::Redirect => {
+                Some("302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+            }
+            Self::Forbidden => Some("403 Forbidden\r\nContent-Length: 2\r\n\r\n{}"),
+            Self::Empty => Some("200 OK\r\nContent-Length: 0\r\n\r\n"),
+            Self::Silent => None,
+        }
+    }
+
+    /// Answers each connection once, for as long as the program runs.
+    fn listen(self, address: SocketAddr) {
+        let listener = TcpListener::bind(address).unwrap();
+        thread::spawn(move || {
+            let mut silent = Vec::new();
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                // The request has to be read, or the connection is reset.
+                let _ = stream.read(&mut [0; 4_096]);
+                match self.answer() {
+                    Some(answer) => {
+                        let _ = write!(stream, "HTTP/1.1 {answer}");
+                    }
+                    None => silent.push(stream),
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn clients_leave_an_address_that_has_become_another_service() {
+    thread::scope(|scope| {
+        for stranger in Stranger::ALL {
+            scope.spawn(move || {
+                check_gaps(|| {
+                    let (store, layout) = store(10, 4);
+                    let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+                    let url = url([&one, &other]);
+                    longest_gap(&url, layout, || {
+                        stranger.listen(one.kill());
+                        thread::sleep(Duration::from_secs(6));
+                        check_new_clients(&url, layout);
+                    })
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn clients_leave_a_broker_that_restarts_with_its_store() {
+    check_gaps(|| {
+        let (store, layout) = store(10, 4);
+        let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+        let url = url([&one, &other]);
+        // The other broker has a block with room, because the store grants none for its quiet time.
+        let guest = client(&format!("http://{}", other.address), layout);
+        let measured = longest_gap(&url, layout, || {
+            let address = one.kill();
+            store.restore(store.backup());
+            let again = Served::at(address, &store, layout);
+            thread::sleep(LONGER_THAN_WINDOWS);
+            drop(again);
+        });
+        guest.close();
+        measured
+    });
+}
+
+#[test]
+fn new_clients_are_served_by_the_broker_that_has_room() {
+    let (store, layout) = store(4, 1);
+    let (full, roomy) = (Served::new(&store, layout), Served::new(&store, layout));
+    let at = |broker: &Served| client(&format!("http://{}", broker.address), layout);
+    let of_full: Vec<_> = (0..2).map(|_| at(&full)).collect();
+    let mut of_roomy: Vec<_> = (0..14).map(|_| at(&roomy)).collect();
+    // One node of each of six blocks becomes free, so the store gets no block back.
+    let mut blocks = HashSet::new();
+    of_roomy.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
+    let url = url([&full, &roomy]);
+    for number in 0..12 {
+        let begun = Instant::now();
+        let generator = client(&url, layout);
+        generator.next_id().unwrap();
+        let elapsed = begun.elapsed();
+        assert!(elapsed < SECOND * 2, "client {number} waited {elapsed:?}");
+        generator.close();
+    }
+    drop((of_full, of_roomy));
+}
+
+#[test]
+fn clients_hold_one_node_each_while_no_broker_reaches_the_store() {
+    let (store, layout) = store(10, 4);
+    let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+    let url = url([&one, &other]);
+    let acquired = Arc::new(AtomicI64::new(0));
+    let clients: Vec<_> = (0..8)
+        .map(|_| {
+            let acquired = Arc::clone(&acquired);
+            let builder = LeasedGenerator::builder(&url, layout).unwrap();
+            let count = move |event: &LeaseEvent| {
+                let is_acquired = matches!(event, LeaseEvent::Acquired { .. });
+                acquired.fetch_add(is_acquired.into(), Ordering::Relaxed);
+            };
+            builder.observer(count).open().unwrap()
+        })
+        .collect();
+    for broker in [&one, &other] {
+        broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
+    }
+    thread::sleep(LONGER_THAN_WINDOWS);
+    // Clients move once at most: to the broker whose blocks end later.
+    let acquired = acquired.load(Ordering::Relaxed);
+    assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
+    for broker in [&one, &other] {
+        broker.conditions.is_cut_off.store(false, Ordering::Relaxed);
+    }
+    for client in &clients {
+        let healed = Instant::now();
+        while client.next_id().is_err() {
+            assert!(healed.elapsed() < SECOND * 5, "the store answers again");
+        }
+    }
+    // Clients that moved have released their nodes.
+    let held = || [&one, &other].map(|served| served.broker.status().unwrap().holders);
+    let healed = Instant::now();
+    while held().iter().sum::<usize>() > clients.len() {
+        assert!(healed.elapsed() < SECOND * 5, "{:?} nodes are held", held());
+        thread::sleep(Duration::from_millis(50));
+    }
+}
