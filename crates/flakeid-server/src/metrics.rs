@@ -137,16 +137,27 @@ impl Collector for BrokerMetrics {
                 f64::from(u8::from(of.ready))
             }),
         ];
+        type Count = fn(&BrokerReadiness) -> u64;
+        let counters: [(&str, &str, Count); 2] = [
+            (
+                "broker_unrecorded_grants",
+                "Number of grants that the store's history will never have: too many at once, or their block was lost",
+                |of| of.unrecorded,
+            ),
+            (
+                "broker_abandoned_grants",
+                "Number of grants that expired unused: the client ended early or did not wait for the answer",
+                |of| of.abandoned,
+            ),
+        ];
         let all: Vec<_> = self.0.iter().map(|(name, of)| (name, broker_readiness(of))).collect();
-        let (name, help) = (
-            "broker_unrecorded_grants",
-            "Grants that the store's history will never have: too many at once, or their block was lost",
-        );
-        let kind = ConstCounter::new(0_u64).metric_type();
-        let mut family = encoder.encode_descriptor(name, help, None, kind)?;
-        for (namespace, of) in &all {
-            let labels = NamespaceLabel { namespace: (*namespace).clone() };
-            ConstCounter::new(of.unrecorded).encode(family.encode_family(&labels)?)?;
+        for (name, help, count) in counters {
+            let kind = ConstCounter::new(0_u64).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind)?;
+            for (namespace, of) in &all {
+                let labels = NamespaceLabel { namespace: (*namespace).clone() };
+                ConstCounter::new(count(of)).encode(family.encode_family(&labels)?)?;
+            }
         }
         for (name, help, read) in gauges {
             let kind = ConstGauge::new(0.0).metric_type();

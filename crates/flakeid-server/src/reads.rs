@@ -51,6 +51,8 @@ pub(crate) struct BrokerReadiness {
     pub(crate) skew_ms: i64,
     #[serde(skip)]
     pub(crate) unrecorded: u64,
+    #[serde(skip)]
+    pub(crate) abandoned: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
 }
@@ -73,6 +75,7 @@ pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
         seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
         skew_ms: status.skew_ms,
         unrecorded: status.unrecorded,
+        abandoned: status.abandoned,
         last_error: status.last_error.map(|error| error.to_string()),
     }
 }

@@ -58,6 +58,8 @@ pub struct Blocks {
     pub(super) is_recorded: bool,
     /// How many grants that history will never have.
     pub(super) dropped: u64,
+    /// How many grants expired without having been renewed.
+    abandoned: u64,
 }
 
 impl Blocks {
@@ -82,6 +84,7 @@ impl Blocks {
             names: BTreeMap::new(),
             is_recorded: false,
             dropped: 0,
+            abandoned: 0,
         }
     }
 
@@ -209,8 +212,17 @@ impl Blocks {
         let block = self.held.get(&(node >> self.block_bits));
         let Some(row) = block.and_then(|block| block.row(node)) else { return };
         if row.expires <= now && self.expiries.contains(&(row.expires, node)) {
-            self.free(row.clone(), now);
+            let row = row.clone();
+            self.abandoned += u64::from(row.renewed == row.acquired);
+            self.free(row, now);
         }
+    }
+
+    /// The number of grants that expired without having been renewed: their clients ended early, or no
+    /// longer waited for the answer and have a node of another broker.
+    #[must_use]
+    pub const fn abandoned(&self) -> u64 {
+        self.abandoned
     }
 
     /// How many nodes have a holder.

@@ -48,6 +48,9 @@ pub struct BrokerStatus {
     /// How many of its grants the store's history will never have: more were made than are kept until they
     /// are handed over, or their block was lost.
     pub unrecorded: u64,
+    /// The number of its grants that expired without having been renewed or released: clients that ended
+    /// early, or that did not wait for the answer.
+    pub abandoned: u64,
     /// Why the store's latest answer was no, or none.
     pub last_error: Option<Error>,
 }
@@ -138,6 +141,7 @@ impl Broker {
             served_until_unix_ms: fence.map(|fence| layout.unix_ms_at(fence)),
             skew_ms: state.skew_ms,
             unrecorded: state.blocks.dropped(),
+            abandoned: state.blocks.abandoned(),
             last_error: state
                 .failure
                 .as_ref()

@@ -236,3 +236,20 @@ fn more_blocks_do_not_help_everybody() {
     let refused = blocks.acquire(&brief, NOW);
     assert!(matches!(refused, Err(Denial::Refused(Refusal::Window { .. }))), "{refused:?}");
 }
+
+#[test]
+fn grants_that_expire_without_a_renewal_count_as_abandoned() {
+    let mut blocks = blocks(&[3, 4]);
+    let of_client = |blocks: &mut Blocks, number| {
+        blocks.acquire(&request(number, NOW, WINDOW_MS), NOW).unwrap()
+    };
+    let renewed = of_client(&mut blocks, 1);
+    let released = of_client(&mut blocks, 2);
+    of_client(&mut blocks, 3);
+    let soon = NOW + 1_000;
+    blocks.renew(&renewal(&renewed, 4, tick(soon) + WINDOW_MS, soon), soon).unwrap();
+    blocks.release(&release(&released, released.start), soon);
+    let late = NOW + 60_000;
+    while blocks.expire(late) {}
+    assert_eq!((blocks.holders(), blocks.abandoned()), (0, 1));
+}
