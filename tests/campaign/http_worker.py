@@ -58,6 +58,8 @@ class Brokers:
             if not isinstance(answer, dict) or "error" not in answer:
                 raise ValueError(f"status {reply.status}: this is not a broker")
             raise BrokerError(reply.status, answer["error"])
+        if method != "DELETE" and (not isinstance(answer, dict) or "fence" not in answer):
+            raise ValueError("this is not a broker")
         return answer
 
     def ask_any(self, method: str, path: str, body: dict) -> dict:

@@ -1,5 +1,7 @@
 //! The faults that a campaign injects.
 
+use flakeid_test_servers::OtherService;
+
 /// A fault of worker processes or their clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessFault {
@@ -64,6 +66,8 @@ pub(crate) enum StoreFault {
     FailedOverBehind,
     /// The same as the first, and then back to the first server with the data that it had.
     FailedBack,
+    /// The store and one of its brokers are killed together, and both are restarted.
+    KilledWithBroker,
 }
 
 /// A fault of a broker, or of the network between it and its clients.
@@ -83,6 +87,12 @@ pub(crate) enum BrokerFault {
     Delayed,
     /// Its clock is set wrong, and corrected later.
     Clock(ClockSetting),
+    /// Its connections to the store are reset, and new ones are refused, for longer than its blocks last.
+    WithoutStore,
+    /// Another service answers at its address.
+    Impersonated(OtherService),
+    /// Other clients hold all nodes that it can grant.
+    Full,
 }
 
 impl ProcessFault {
@@ -113,12 +123,15 @@ impl BrokerFault {
             Self::Delayed => "broker slow",
             Self::Clock(ClockSetting::WithinSkew(_)) => "broker clock within skew",
             Self::Clock(_) => "broker clock stepped",
+            Self::WithoutStore => "broker without store",
+            Self::Impersonated(_) => "broker impersonated",
+            Self::Full => "broker full",
         }
     }
 }
 
 impl StoreFault {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Locked,
         Self::Paused,
         Self::Killed,
@@ -132,11 +145,12 @@ impl StoreFault {
         Self::CutOffAndReplaced,
         Self::FailedOverBehind,
         Self::FailedBack,
+        Self::KilledWithBroker,
     ];
 
     /// Whether the whole store is restarted, on its data or on older ones.
     pub(crate) const fn is_restart(self) -> bool {
-        matches!(self, Self::Killed | Self::Restored)
+        matches!(self, Self::Killed | Self::Restored | Self::KilledWithBroker)
     }
 
     /// Whether another server takes the place of the one that was written to.
@@ -167,6 +181,7 @@ impl StoreFault {
             Self::CutOffAndReplaced => "cut off and replaced",
             Self::FailedOverBehind => "failed over with losses",
             Self::FailedBack => "failed back",
+            Self::KilledWithBroker => "store and broker killed",
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use flakeid_test_servers::OtherService;
+
 use crate::fault::{BrokerFault, ClockSetting, ProcessFault, StoreFault};
 use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
 use crate::shared_memory::GROUPS;
@@ -116,6 +118,9 @@ fn draw_broker_faults(
             BrokerFault::Cut,
             BrokerFault::Silenced,
             BrokerFault::Delayed,
+            BrokerFault::WithoutStore,
+            BrokerFault::Impersonated(OtherService::ALL[rng.in_range(0..6) as usize]),
+            BrokerFault::Full,
         ];
         let fault = match faults.len() {
             // Two brokers do not begin with the same kind.
@@ -125,7 +130,7 @@ fn draw_broker_faults(
             _ => kinds[rng.in_range(0..kinds.len() as u64) as usize],
         };
         let longest = match fault {
-            BrokerFault::Stopped => 2 * range.broker_window_ms,
+            BrokerFault::Stopped | BrokerFault::WithoutStore => 2 * range.broker_window_ms,
             _ => 1_500,
         };
         faults.push((at, fault, rng.in_range(100..longest)));
@@ -260,7 +265,7 @@ mod tests {
         assert_eq!(schedule.brokers.len(), 2);
         for faults in &schedule.brokers {
             let kinds = faults.iter().map(|(_, fault, _)| std::mem::discriminant(fault));
-            assert_eq!(kinds.collect::<HashSet<_>>().len(), 7, "{faults:?}");
+            assert_eq!(kinds.collect::<HashSet<_>>().len(), 10, "{faults:?}");
         }
         assert_ne!(schedule.brokers[0], schedule.brokers[1]);
     }

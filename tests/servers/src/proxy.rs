@@ -24,6 +24,8 @@ struct Network {
 struct Weather {
     cut: bool,
     delay: Duration,
+    /// The port to which new connections go in place of the server's.
+    detour: Option<u16>,
     over: bool,
     /// Both streams of each connection, by its number.
     open: BTreeMap<u64, [TcpStream; 2]>,
@@ -89,11 +91,17 @@ impl Proxy {
         self.network.change(Weather::close);
     }
 
-    /// Neither cut nor delayed from now on.
+    /// Leads new connections to another port of this host.
+    pub fn redirect(&self, port: u16) {
+        self.network.change(|weather| weather.detour = Some(port));
+    }
+
+    /// Neither cut, delayed nor redirected from now on.
     pub fn heal(&self) {
         self.network.change(|weather| {
             weather.cut = false;
             weather.delay = Duration::ZERO;
+            weather.detour = None;
         });
     }
 }
@@ -139,6 +147,8 @@ impl Network {
 
     fn connect(&self, client: TcpStream, target: SocketAddr) {
         self.pass();
+        let detour = self.weather.lock().unwrap().detour;
+        let target = detour.map_or(target, |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         // A server that is down is one that the client cannot reach either.
         let Ok(server) = TcpStream::connect(target) else { return };
         let copies =

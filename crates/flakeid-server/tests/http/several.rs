@@ -1,8 +1,7 @@
 //! Clients of two brokers, one of which cannot serve them: no client is without an ID for a second.
 
 use std::collections::HashSet;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
@@ -14,6 +13,7 @@ use flakeid_lease::protocol::Namespace;
 use flakeid_lease::store::{Fault, Ledger, MemoryStore, Store, operations};
 use flakeid_lease::{LeaseEvent, LeasedGenerator};
 use flakeid_server::{Listener, ServeOptions, Service};
+use flakeid_test_servers::OtherService;
 
 use crate::client::TestServer;
 
@@ -236,66 +236,17 @@ fn clients_leave_a_broker_with_a_wrong_clock() {
     }
 }
 
-/// What another service answers at the address of a broker that is gone.
-#[derive(Clone, Copy, Debug)]
-enum Stranger {
-    NotFound,
-    Html,
-    Redirect,
-    Forbidden,
-    Empty,
-    Silent,
-}
-
-impl Stranger {
-    const ALL: [Self; 6] =
-        [Self::NotFound, Self::Html, Self::Redirect, Self::Forbidden, Self::Empty, Self::Silent];
-
-    const fn answer(self) -> Option<&'static str> {
-        match self {
-            Self::NotFound => {
-                Some("404 Not Found\r\nContent-Length: 21\r\n\r\ndefault backend - 404")
-            }
-            Self::Html => Some("200 OK\r\nContent-Length: 19\r\n\r\n<h1>It works!</h1>\r\n"),
-            Self::Redirect => {
-                Some("302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
-            }
-            Self::Forbidden => Some("403 Forbidden\r\nContent-Length: 2\r\n\r\n{}"),
-            Self::Empty => Some("200 OK\r\nContent-Length: 0\r\n\r\n"),
-            Self::Silent => None,
-        }
-    }
-
-    /// Answers each connection once, for as long as the program runs.
-    fn listen(self, address: SocketAddr) {
-        let listener = TcpListener::bind(address).unwrap();
-        thread::spawn(move || {
-            let mut silent = Vec::new();
-            for mut stream in listener.incoming().map_while(Result::ok) {
-                // The request has to be read, or the connection is reset.
-                let _ = stream.read(&mut [0; 4_096]);
-                match self.answer() {
-                    Some(answer) => {
-                        let _ = write!(stream, "HTTP/1.1 {answer}");
-                    }
-                    None => silent.push(stream),
-                }
-            }
-        });
-    }
-}
-
 #[test]
 fn clients_leave_an_address_that_has_become_another_service() {
     thread::scope(|scope| {
-        for stranger in Stranger::ALL {
+        for other_service in OtherService::ALL {
             scope.spawn(move || {
                 check_gaps(|| {
                     let (store, layout) = store(10, 4);
                     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
                     let url = url([&one, &other]);
                     longest_gap(&url, layout, || {
-                        stranger.listen(one.kill());
+                        let _other_service = other_service.listen_at(one.kill());
                         thread::sleep(Duration::from_secs(6));
                         check_new_clients(&url, layout);
                     })

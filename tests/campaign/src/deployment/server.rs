@@ -203,6 +203,9 @@ impl Deployment for ServerDeployment {
             | StoreFault::FailedBack => {
                 return Err(io::Error::other("no other server could take its place"));
             }
+            StoreFault::KilledWithBroker => {
+                return Err(io::Error::other("there is no broker"));
+            }
         }
         Ok(())
     }

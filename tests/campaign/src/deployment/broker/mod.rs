@@ -102,15 +102,30 @@ impl Deployment for BrokerDeployment {
 
     /// Those of the network concern the one between a broker and the database.
     fn store_faults(&self) -> &[StoreFault] {
-        self.store.store_faults()
+        &[
+            StoreFault::Killed,
+            StoreFault::Cut,
+            StoreFault::Restored,
+            StoreFault::Paused,
+            StoreFault::KilledWithBroker,
+            StoreFault::Silenced,
+            StoreFault::Delayed,
+            StoreFault::Locked,
+        ]
     }
 
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
-        let duration = match store_fault {
-            StoreFault::Cut | StoreFault::Silenced => duration * CUT_OFF_TIMES,
-            _ => duration,
+        let group = group % self.brokers.len();
+        let (store_fault, duration) = match store_fault {
+            StoreFault::Cut | StoreFault::Silenced => (store_fault, duration * CUT_OFF_TIMES),
+            StoreFault::KilledWithBroker => {
+                // One that is down already is started later.
+                self.brokers[group].inject(BrokerFault::Killed, duration)?;
+                (StoreFault::Killed, duration)
+            }
+            _ => (store_fault, duration),
         };
-        self.store.inject(store_fault, duration, group % self.brokers.len())
+        self.store.inject(store_fault, duration, group)
     }
 
     fn inject_into_broker(
@@ -119,7 +134,13 @@ impl Deployment for BrokerDeployment {
         fault: BrokerFault,
         duration: Duration,
     ) -> io::Result<bool> {
-        self.brokers[broker].inject(fault, duration)
+        match fault {
+            BrokerFault::WithoutStore => {
+                self.store.inject(StoreFault::Cut, duration, broker)?;
+                Ok(true)
+            }
+            fault => self.brokers[broker].inject(fault, duration),
+        }
     }
 
     fn crashed(&self) -> Vec<String> {

@@ -13,11 +13,15 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
+use flakeid_lease::fresh_token;
+use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Release};
+use flakeid_lease::store::Location;
 use flakeid_test_servers::{Proxy, free_port};
 use tempfile::TempDir;
 
 use super::clock::BrokerClock;
 use crate::fault::BrokerFault;
+use crate::ids::LAYOUT;
 use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
 
 /// How long the supervisor waits before it starts a broker again: twice as long each time, until one has
@@ -141,10 +145,46 @@ impl SupervisedBroker {
             }
             BrokerFault::Silenced => proxy.cut(),
             BrokerFault::Delayed => proxy.delay(duration / 8),
+            BrokerFault::Impersonated(other_service) => {
+                let other_service = other_service.listen();
+                proxy.redirect(other_service.port());
+                proxy.reset();
+                thread::sleep(duration);
+                proxy.heal();
+                return Ok(true);
+            }
+            BrokerFault::Full => return self.fill_up(duration),
+            BrokerFault::WithoutStore => {
+                return Err(io::Error::other("the store's network is not the broker's"));
+            }
         }
         thread::sleep(duration);
         proxy.heal();
         Ok(true)
+    }
+
+    /// Leases nodes until the broker has none left, and releases them later; `false` if it grants none.
+    fn fill_up(&self, duration: Duration) -> io::Result<bool> {
+        let url = format!("http://{}:{}", Ipv4Addr::LOCALHOST, self.supervisor.port);
+        let location = Location::parse(&url).map_err(io::Error::other)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut lessor = location.connect_lessor(&clock).map_err(io::Error::other)?;
+        let begun = Instant::now();
+        let mut grants = Vec::new();
+        while begun.elapsed() < duration {
+            match lessor.acquire(NAMESPACE, &any_node(), Instant::now()) {
+                Ok(grant) => grants.push(grant),
+                // It is full, or another fault has hit it meanwhile.
+                Err(_) => break,
+            }
+        }
+        thread::sleep(duration.saturating_sub(begun.elapsed()));
+        for Grant { node, token, start, .. } in &grants {
+            let release = Release { node: *node, token: *token, used_until: *start };
+            // A node that is not released expires.
+            let _ = lessor.release(NAMESPACE, &release);
+        }
+        Ok(!grants.is_empty())
     }
 
     /// What ended or panicked although nobody had wanted that.
@@ -154,6 +194,26 @@ impl SupervisedBroker {
         let panicked = printed.lines().filter(|line| line.contains("panicked at"));
         crashed.extend(panicked.map(|line| format!("broker {}: {line}", self.supervisor.number)));
         crashed
+    }
+}
+
+/// A request for any node, for about as long as a fault lasts.
+fn any_node() -> Acquire {
+    Acquire {
+        layout: LAYOUT,
+        block_bits: 0,
+        identity: Identity::Any,
+        from: 0,
+        to: LAYOUT.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: fresh_token(),
+        window_ms: SHORT_WINDOW_MS,
+        ttl_ms: 3 * SHORT_WINDOW_MS,
+        now: SystemClock.unix_ms(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner::default(),
     }
 }
 
