@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
 
-use crate::{python, server_packages};
+use crate::{python, server_packages, wasm};
 
 /// The fault campaign, on private servers. With Python some of the workers use the wheel.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
@@ -43,11 +43,16 @@ pub(crate) fn short() -> Outcome {
 /// How long processes are without IDs when their store restarts or fails over.
 pub(crate) fn failover(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut step = start(&["failover"]).args(&arguments);
     if arguments.contains(&"--brokers") {
         // It is found next to the program that measures.
         Step::cargo(&["build", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
+        wasm::build()?;
+        let (python, package) =
+            (python::with_wheel("campaign")?, files::shown(wasm::PACKAGE.as_ref())?);
+        step = step.args(&["--python", &python, "--wasm", &package]);
     }
-    start(&["failover"]).args(&arguments).run()
+    step.run()
 }
 
 /// A private server of every kind, for trying things by hand.

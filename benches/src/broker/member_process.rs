@@ -10,7 +10,7 @@ use bytes::Bytes;
 use clap::Args;
 use flakeid_core::Layout;
 use flakeid_lease::protocol::Grant;
-use flakeid_lease::store::http::{AcquireJson, GrantJson, RenewJson, RenewedJson};
+use flakeid_lease::store::http::{AcquireJson, AnswerJson, RenewJson};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST};
@@ -191,8 +191,9 @@ async fn lease(address: SocketAddr, namespace: &str, layout: Layout) -> Result<M
     let path = format!("/v1/{namespace}/leases");
     let request = request(layout);
     let body = AcquireJson::new(&request, 0);
-    let granted: GrantJson = ask(&mut sender, &Method::POST, &path, &body).await?;
-    let (grant, broker) = (granted.to_grant(&request, &layout)?, granted.broker);
+    let mut granted: AnswerJson = ask(&mut sender, &Method::POST, &path, &body).await?;
+    let (layout, broker) = granted.layout_and_broker()?;
+    let grant = granted.to_grant(&request, &layout)?;
     let path = format!("{path}/{}", grant.node);
     Ok(Member { sender, path, layout, broker, grant })
 }
@@ -201,7 +202,7 @@ impl Member {
     async fn renew(&mut self) -> Result<(), Failed> {
         let renew = renewal(&self.layout, &self.grant)?;
         let body = RenewJson::new(&renew, 0, &self.broker);
-        let renewed: RenewedJson = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
+        let renewed: AnswerJson = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
         follow(&mut self.grant, &renew, renewed.to_renewed(&renew)?);
         Ok(())
     }

@@ -120,6 +120,7 @@ struct BrokerMetrics(BTreeMap<String, Broker>);
 impl Collector for BrokerMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         type Read = fn(&BrokerReadiness) -> f64;
+        type Count = fn(&BrokerReadiness) -> u64;
         let gauges: [(&str, &str, Read); 5] = [
             ("broker_blocks", "Blocks of nodes that the broker holds", |of| of.blocks as f64),
             ("broker_holders", "Nodes of them that have a holder", |of| of.holders as f64),
@@ -137,7 +138,6 @@ impl Collector for BrokerMetrics {
                 f64::from(u8::from(of.ready))
             }),
         ];
-        type Count = fn(&BrokerReadiness) -> u64;
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",

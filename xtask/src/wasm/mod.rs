@@ -16,7 +16,8 @@ use module::{GLUE, MODULES, Module};
 pub(crate) use module::lint;
 
 pub(crate) const DIST: &str = "target/dist/wasm";
-const PACKAGE: &str = "target/wasm/package";
+/// The files of the package, before they are packed.
+pub(crate) const PACKAGE: &str = "target/wasm/package";
 /// A user's project, where the tests run.
 const PROJECT: &str = "target/wasm/project";
 const BENCH: &str = "target/wasm/bench";

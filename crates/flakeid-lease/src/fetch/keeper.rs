@@ -21,8 +21,6 @@ pub(super) struct FetchKeeper {
     /// What errors call the brokers.
     place: String,
     brokers: Brokers,
-    /// The instant since which the brokers' times count.
-    begun: Instant,
     holder: Holder,
     pub(super) holder_options: HolderOptions,
     pub(super) schedule: RenewalSchedule,
@@ -58,7 +56,6 @@ impl FetchKeeper {
             is_of_layout,
             place,
             brokers,
-            begun: Instant::now(),
             holder: Holder::new(),
             holder_options,
             schedule,
@@ -124,11 +121,9 @@ impl FetchKeeper {
         answer: Result<HttpAnswer, String>,
     ) -> Option<(Demand, Result<Reply, Fault>)> {
         let (exchange, _) = self.exchange.as_mut()?;
-        let now = self.begun.elapsed();
-        let reply = exchange.answered(&mut self.brokers, answer, now)?;
-        let demand = exchange.demand().clone();
-        self.exchange = None;
-        Some((demand, reply))
+        let reply = exchange.answered(&mut self.brokers, answer)?;
+        let (exchange, _) = self.exchange.take()?;
+        Some((exchange.into_demand(), reply))
     }
 
     /// The end of a demand.
@@ -266,8 +261,7 @@ impl FetchKeeper {
 
     /// Begins to send a demand; `false` if there is no broker to ask.
     fn send(&mut self, demand: Demand) -> bool {
-        let now = self.begun.elapsed();
-        let exchange = Exchange::new(&self.brokers, &self.options.namespace, demand, now);
+        let exchange = Exchange::new(&self.brokers, &self.options.namespace, demand);
         self.exchange = exchange.map(|exchange| (exchange, Instant::now()));
         self.exchange.is_some()
     }

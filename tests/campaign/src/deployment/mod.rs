@@ -18,6 +18,7 @@ use cluster::{ClusterDeployment, EtcdMembers, GaleraMembers, PostgresServers, Re
 use server::{AnyServer, ServerDeployment};
 use sqlite::SqliteDeployment;
 
+pub(crate) use broker::BrokerClock;
 pub(crate) use interface::Deployment;
 
 /// Starts a new, empty store.

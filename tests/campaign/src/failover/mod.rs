@@ -21,6 +21,7 @@ use issuer::{BEFORE, Fleet, create_namespace};
 use noticed::Noticed;
 use outage::Outage;
 
+use brokers::Languages;
 pub(crate) use brokers::Members;
 pub(crate) use issuer::Issuer;
 
@@ -49,6 +50,8 @@ pub(crate) struct Failover {
     /// How long the processes go on after the event, in seconds.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
+    #[command(flatten)]
+    languages: Languages,
 }
 
 impl Failover {
@@ -62,7 +65,8 @@ impl Failover {
             let crashing = Duration::try_from_secs_f64(self.minutes * 60.0).map_err(|error| {
                 io::Error::other(format!("--minutes {}: {error}", self.minutes))
             })?;
-            return BrokerMeasurement { members: self.members, after, crashing }.run(&self.only);
+            let (members, languages) = (self.members, &self.languages);
+            return BrokerMeasurement { members, after, crashing, languages }.run(&self.only);
         }
         println!(
             "{} processes, 100 IDs/s each, default bounds; times in seconds\n\n\

@@ -1,108 +1,53 @@
 //! Addresses of brokers, and the list of hosts that may receive a client's token.
 
-use std::fmt;
-
 /// The address of a broker: `http://host:port` or `https://host:port`, and nothing after it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
+#[derive(Clone, Copy)]
+pub(super) struct Address<'a> {
     pub(super) is_tls: bool,
-    /// In lowercase.
-    host: String,
-    port: u16,
+    /// The host and, if there is one, the port.
+    authority: &'a str,
 }
 
-impl Address {
+impl<'a> Address<'a> {
     /// Reads an address; `None` for any other text, such as a URL with a user or a path.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let (scheme, rest) = text.split_once("://")?;
-        let is_tls = match scheme {
-            "http" => false,
-            "https" => true,
-            _ => return None,
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        let (is_tls, rest) = match text.strip_prefix("https://") {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix("http://")?),
         };
-        let (host, port) = split_port(rest.strip_suffix('/').unwrap_or(rest))?;
-        let port = port.unwrap_or(if is_tls { 443 } else { 80 });
-        Some(Self { is_tls, host, port })
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { is_tls, host, port } = self;
-        let scheme = if *is_tls { "https" } else { "http" };
-        match (*is_tls, *port) {
-            (false, 80) | (true, 443) => write!(f, "{scheme}://{host}"),
-            _ => write!(f, "{scheme}://{host}:{port}"),
-        }
-    }
-}
-
-/// An entry of the option `brokers`.
-pub(super) struct TrustedHost {
-    /// The host, or with `is_suffix` what its name ends with, from the dot on.
-    host: String,
-    is_suffix: bool,
-    /// Any port, unless the entry names one.
-    port: Option<u16>,
-}
-
-impl TrustedHost {
-    /// Reads a list such as `ids-1.example:7117,*.pods.ids.svc`.
-    ///
-    /// # Errors
-    /// A message that names the entry and the form that entries have.
-    pub(super) fn parse_list(list: &str) -> Result<Vec<Self>, String> {
-        let parse = |entry: &str| {
-            Self::parse(entry).ok_or_else(|| {
-                let entry: String = entry.chars().take(80).collect();
-                format!(
-                    "the option brokers has the entry {entry:?}: each must be HOST, HOST:PORT, \
-                     *.DOMAIN or *.DOMAIN:PORT"
-                )
-            })
-        };
-        list.split(',').map(parse).collect()
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        is_authority(authority).then_some(Self { is_tls, authority })
     }
 
-    fn parse(entry: &str) -> Option<Self> {
-        let (host, is_suffix) = match entry.strip_prefix("*.") {
+    /// Checks that this is the address of an entry: `host`, with any port, `host:port`, or one of these with
+    /// `*.` before it, which stands for all hosts below a domain.
+    pub(super) fn matches(self, entry: &str) -> bool {
+        let (pattern, is_domain) = match entry.strip_prefix('*') {
             Some(domain) => (domain, true),
             None => (entry, false),
         };
-        let (host, port) = split_port(host)?;
-        let host = if is_suffix { format!(".{host}") } else { host };
-        Some(Self { host, is_suffix, port })
-    }
-
-    /// Checks that an address may receive the token.
-    pub(super) fn covers(&self, address: &Address) -> bool {
-        let is_host = if self.is_suffix {
-            address.host.ends_with(&self.host)
-        } else {
-            address.host == self.host
-        };
-        is_host && self.port.is_none_or(|port| port == address.port)
+        let own =
+            if host_of(pattern) == pattern { host_of(self.authority) } else { self.authority };
+        let place = own.len().saturating_sub(pattern.len());
+        let is_place = if is_domain { place > 0 } else { place == 0 };
+        is_place && own.get(place..).is_some_and(|end| end.eq_ignore_ascii_case(pattern))
     }
 }
 
-/// The host in lowercase, and the port if there is one. `None` if the text is not a host and port.
-fn split_port(text: &str) -> Option<(String, Option<u16>)> {
-    let (host, port) = match text.rsplit_once(':') {
-        // The colons of an IPv6 address are in brackets.
-        Some((host, port)) if !port.ends_with(']') => {
-            let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
-            let port = port.parse().ok().filter(|port| is_number && *port != 0)?;
-            (host, Some(port))
-        }
-        _ => (text, None),
-    };
-    let is_ip = host.len() > 2 && host.starts_with('[') && host.ends_with(']');
-    let name = if is_ip { &host[1..host.len() - 1] } else { host };
-    let is_allowed = |byte: u8| match byte {
-        b'.' | b'-' | b'_' => !is_ip,
-        b':' => is_ip,
-        _ => byte.is_ascii_alphanumeric(),
-    };
-    let is_host = !name.is_empty() && name.len() <= 255 && name.bytes().all(is_allowed);
-    is_host.then(|| (host.to_ascii_lowercase(), port))
+/// Checks that a text can be an entry of the option `brokers`.
+pub(super) fn is_entry(entry: &str) -> bool {
+    is_authority(entry.strip_prefix("*.").unwrap_or(entry))
+}
+
+fn is_authority(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    !host_of(text).is_empty() && text.bytes().all(is_allowed)
+}
+
+/// The text without the port at its end. The colons of an IPv6 address are in brackets.
+fn host_of(text: &str) -> &str {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => host,
+        _ => text,
+    }
 }

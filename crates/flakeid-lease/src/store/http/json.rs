@@ -2,10 +2,10 @@
 //!
 //! Ticks are numbers: they stay far below 2^53 for longer than anybody will need them.
 
-use flakeid_core::{Error, Layout, Window};
+use flakeid_core::{Error, Layout};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token, rules};
+use crate::protocol::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
 
 /// A request for a node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct AcquireJson {
 }
 
 /// A node that was granted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GrantJson {
     /// The node.
     pub node: u64,
@@ -106,7 +106,7 @@ pub struct RenewJson {
 }
 
 /// What a renewal gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RenewedJson {
     /// The first tick that may not be used.
     pub fence: u64,
@@ -213,42 +213,6 @@ impl GrantJson {
             layout: layout.to_string(),
         }
     }
-
-    /// Returns the grant after checking it against the request that it answers and the layout in it.
-    ///
-    /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming a number that no broker
-    /// answers; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is not the
-    /// request's.
-    pub fn to_grant(&self, request: &Acquire, layout: &Layout) -> Result<Grant, Error> {
-        let grant = Grant {
-            node: self.node,
-            start: self.start,
-            fence: self.fence,
-            token: token("token", &self.token)?,
-            max_ahead_ms: self.max_ahead_ms,
-            max_window_ms: self.max_window_ms,
-            expires: self.expires,
-        };
-        if grant.token != request.token {
-            return Err(Error::invalid_option("token", "is not that of the request"));
-        }
-        let shortest_ms = layout.unit_ms().saturating_mul(Window::SHORTEST);
-        let end = layout.max_tick() + 1;
-        // The clock may be before the epoch.
-        let now = layout.tick_at(request.now.max(layout.epoch()))?;
-        in_range("node", grant.node, 0, layout.max_node())?;
-        in_range("max_ahead_ms", grant.max_ahead_ms, 0, LONGEST_MS)?;
-        in_range("max_window_ms", grant.max_window_ms, shortest_ms, LONGEST_MS)?;
-        let latest_start = now.saturating_add(rules::ticks(layout, grant.max_ahead_ms)).min(end);
-        let latest_start = latest_start.saturating_sub(Window::SHORTEST);
-        in_range("start", grant.start, 0, latest_start)?;
-        let longest = rules::ticks(layout, grant.max_window_ms);
-        let fences = (grant.start + Window::SHORTEST, grant.start.saturating_add(longest).min(end));
-        in_range("fence", grant.fence, fences.0, fences.1)?;
-        check_instant("expires", grant.expires)?;
-        Ok(grant)
-    }
 }
 
 impl RenewJson {
@@ -299,21 +263,6 @@ impl From<Renewed> for RenewedJson {
     }
 }
 
-impl RenewedJson {
-    /// Returns the answer after checking it against the request.
-    ///
-    /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming a number that no broker
-    /// answers.
-    pub fn to_renewed(&self, request: &Renew) -> Result<Renewed, Error> {
-        let Self { fence, expires, renewed } = *self;
-        in_range("fence", fence, 0, request.wanted.max(request.confirmed))?;
-        check_instant("expires", expires)?;
-        check_instant("renewed", renewed)?;
-        Ok(Renewed { fence, expires, renewed })
-    }
-}
-
 impl ReleaseJson {
     /// The request for a node.
     ///
@@ -324,28 +273,8 @@ impl ReleaseJson {
     }
 }
 
-/// A day, the longest of all bounds of a namespace.
-const LONGEST_MS: u64 = 86_400_000;
-/// The last instant that a broker's clock can read, in Unix milliseconds: JSON has no larger numbers.
-const LAST_INSTANT: i64 = (1 << 53) - 1;
-
-pub(super) fn in_range(field: &'static str, value: u64, min: u64, max: u64) -> Result<(), Error> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::field_out_of_range(field, &value, min, max))
-}
-
-pub(super) fn check_instant(field: &'static str, unix_ms: i64) -> Result<(), Error> {
-    if (-LAST_INSTANT..=LAST_INSTANT).contains(&unix_ms) {
-        return Ok(());
-    }
-    let reason = format!("{unix_ms} is not an instant in Unix milliseconds");
-    Err(Error::invalid_option(field, &reason))
-}
-
 /// A token is not shown, not even a wrong one.
-fn token(field: &'static str, text: &str) -> Result<Token, Error> {
+pub(super) fn token(field: &'static str, text: &str) -> Result<Token, Error> {
     let wrong = || Error::invalid_option(field, "must be 32 hexadecimal digits");
     Token::from_text(text).ok_or_else(wrong)
 }

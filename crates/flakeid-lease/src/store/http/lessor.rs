@@ -6,8 +6,9 @@ use std::time::Instant;
 use ureq::Agent;
 
 use super::agent::{agent, unix_agent};
+use super::answer::HttpAnswer;
 use super::brokers::Brokers;
-use super::exchange::{Demand, Exchange, HttpAnswer, HttpRequest, Reply};
+use super::exchange::{Demand, Exchange, HttpRequest, Reply};
 use crate::protocol::{Acquire, Grant, Release, Renew, Renewed};
 use crate::store::certificates::tls_config;
 use crate::store::lessor::no_other_lessor;
@@ -21,8 +22,6 @@ const LONGEST_ANSWER: u64 = 64 << 10;
 pub(super) struct HttpLessor {
     agent: Agent,
     pub(super) brokers: Brokers,
-    /// The instant since which the brokers' times count.
-    begun: Instant,
 }
 
 /// Reads the URL; does not connect.
@@ -53,7 +52,7 @@ pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
 
 impl HttpLessor {
     fn new(agent: Agent, brokers: Brokers) -> Self {
-        Self { agent, brokers, begun: Instant::now() }
+        Self { agent, brokers }
     }
 
     /// Asks one broker after the other until the demand is settled. `None` if there is none to ask.
@@ -63,13 +62,13 @@ impl HttpLessor {
         demand: Demand,
         read: Instant,
     ) -> Result<Option<Reply>, Fault> {
-        let exchange = Exchange::new(&self.brokers, namespace, demand, self.begun.elapsed());
-        let Some(mut exchange) = exchange else { return Ok(None) };
+        let Some(mut exchange) = Exchange::new(&self.brokers, namespace, demand) else {
+            return Ok(None);
+        };
         loop {
             let request = exchange.request(&self.brokers, read.elapsed())?;
             let answer = self.send(request, LONGEST_ANSWER);
-            let now = self.begun.elapsed();
-            if let Some(reply) = exchange.answered(&mut self.brokers, answer, now) {
+            if let Some(reply) = exchange.answered(&mut self.brokers, answer) {
                 return reply.map(Some);
             }
         }

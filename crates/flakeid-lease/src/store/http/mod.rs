@@ -17,6 +17,7 @@
 mod address;
 #[cfg(feature = "http")]
 mod agent;
+mod answer;
 mod brokers;
 mod exchange;
 mod json;
@@ -25,9 +26,10 @@ mod lessor;
 #[cfg(feature = "http")]
 mod reader;
 
+pub use answer::{AnswerJson, HttpAnswer};
 pub(crate) use brokers::Brokers;
+pub use exchange::HttpRequest;
 pub(crate) use exchange::{Demand, Exchange, Reply};
-pub use exchange::{HttpAnswer, HttpRequest};
 pub use json::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
 #[cfg(feature = "http")]
 pub(super) use lessor::connect;

@@ -7,8 +7,8 @@ use flakeid_core::{Error, Id, Layout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::exchange::{Failure, HttpRequest, read_answer};
-use super::json::{check_instant, in_range};
+use super::answer::{AnswerJson, Failure, checked_instant, in_range, no_broker};
+use super::exchange::HttpRequest;
 use super::lessor::{HttpLessor, parse};
 use crate::protocol::{Namespace, Owner, Row, State};
 use crate::store::operations::Listing;
@@ -91,9 +91,9 @@ impl LeaseJson<'_> {
         in_range("node", self.node, from, layout.max_node())?;
         in_range("fence", self.fence, 0, layout.max_tick() + 1)?;
         in_range("start", self.start, 0, self.fence)?;
-        check_instant("acquired", self.acquired)?;
-        check_instant("renewed", self.renewed)?;
-        check_instant("expires", self.expires)?;
+        checked_instant("acquired", Some(self.acquired))?;
+        checked_instant("renewed", Some(self.renewed))?;
+        checked_instant("expires", Some(self.expires))?;
         let (name, host) = (self.name.to_string(), self.host.to_string());
         Ok(Row {
             node: self.node,
@@ -186,10 +186,10 @@ impl BrokerReader {
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         let mut texts = Vec::new();
-        for address in &self.0.brokers.order(Duration::ZERO) {
+        for address in &self.0.brokers.order() {
             match self.get_from(address, path) {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Answer(fault)) => return Err(fault),
+                Err(failure) if failure.is_answer() => return Err(failure.into_fault()),
                 Err(failure) => texts.push(failure.into_fault().to_string()),
             }
         }
@@ -205,8 +205,11 @@ impl BrokerReader {
             timeout: TIMEOUT,
         };
         let answer = self.0.send(request, LONGEST_ANSWER);
-        let answer = answer.map_err(|error| Failure::NoBroker(format!("{address}: {error}")))?;
-        read_answer(address, &answer)
+        let answer = answer.map_err(|error| Failure::no_broker(format!("{address}: {error}")))?;
+        if !(200..300).contains(&answer.status) {
+            AnswerJson::read(address, &answer)?;
+        }
+        serde_json::from_slice(&answer.body).map_err(|error| no_broker(address, &error))
     }
 }
 
@@ -216,6 +219,6 @@ fn namespace_of(name: &str, page: &LeasesJson<'_>) -> Result<Namespace, Error> {
     let namespace = Namespace { block_bits: page.block_bits, ..Namespace::new(name, layout) };
     namespace.check_block_bits()?;
     in_range("blocks", page.blocks, 0, namespace.max_row() + 1)?;
-    check_instant("now", page.now)?;
+    checked_instant("now", Some(page.now))?;
     Ok(namespace)
 }

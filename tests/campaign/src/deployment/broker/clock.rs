@@ -8,14 +8,14 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The clock of the processes of one broker.
-pub(super) struct BrokerClock {
+pub(crate) struct BrokerClock {
     library: PathBuf,
     folder: TempDir,
 }
 
 impl BrokerClock {
     /// A clock that is right.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("flakeid-clock").tempdir()?;
         let clock = Self { library: library()?, folder };
         clock.set_error(0)?;
@@ -23,7 +23,7 @@ impl BrokerClock {
     }
 
     /// Sets it wrong by so many milliseconds, also for processes that are started later.
-    pub(super) fn set_error(&self, ms: i64) -> io::Result<()> {
+    pub(crate) fn set_error(&self, ms: i64) -> io::Result<()> {
         let sign = if ms < 0 { '-' } else { '+' };
         let (seconds, rest) = (ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000);
         let written = self.folder.path().join("new");
@@ -33,7 +33,7 @@ impl BrokerClock {
     }
 
     /// Lets a command read it. Timers go on as ever.
-    pub(super) fn give_to(&self, command: &mut Command) {
+    pub(crate) fn give_to(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAKETIME_TIMESTAMP_FILE", self.file())
@@ -44,7 +44,7 @@ impl BrokerClock {
     }
 
     /// Removes what the library leaves behind when a process is killed.
-    pub(super) fn clean_up(process: u32) {
+    pub(crate) fn clean_up(process: u32) {
         for name in [format!("faketime_shm_{process}"), format!("sem.faketime_sem_{process}")] {
             // There is nothing if the process ended by itself.
             let _ = fs::remove_file(Path::new("/dev/shm").join(name));

@@ -3,6 +3,8 @@
 mod clock;
 mod supervisor;
 
+pub(crate) use clock::BrokerClock;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,19 +8,38 @@ use flakeid_core::Layout;
 use flakeid_test_servers::{Process, free_port};
 
 use super::super::issuer::NAMESPACE;
+use crate::deployment::BrokerClock;
 
 /// A broker with an address of its own, which it has again after a restart.
 pub(super) struct BrokerProcess {
     store: String,
     layout: String,
     port: u16,
+    /// A clock of its own, which can be wrong.
+    clock: Option<BrokerClock>,
     process: Option<Process>,
 }
 
 impl BrokerProcess {
     pub(super) fn new(store: &str, layout: &Layout) -> Self {
         let (store, layout) = (store.to_owned(), layout.to_string());
-        Self { store, layout, port: free_port(), process: None }
+        Self { store, layout, port: free_port(), clock: None, process: None }
+    }
+
+    /// Gives it a clock of its own, before it starts.
+    pub(super) fn with_clock(self) -> io::Result<Self> {
+        Ok(Self { clock: Some(BrokerClock::new()?), ..self })
+    }
+
+    /// Sets its own clock wrong by this many milliseconds.
+    pub(super) fn set_clock_error(&self, ms: i64) -> io::Result<()> {
+        let clock = self.clock.as_ref();
+        clock.ok_or_else(|| io::Error::other("it has no clock of its own"))?.set_error(ms)
+    }
+
+    /// The URL at which its clients reach it.
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     pub(super) const fn port(&self) -> u16 {
@@ -32,6 +51,9 @@ impl BrokerProcess {
         let program = program()?;
         let listen = format!("127.0.0.1:{}", self.port);
         let mut command = Command::new(&program);
+        if let Some(clock) = &self.clock {
+            clock.give_to(&mut command);
+        }
         command.args(["serve", "--store", &self.store, "--layout", &self.layout]);
         command.args(["--namespace", NAMESPACE, "--listen", &listen]);
         // Its first line says that it listens. Afterwards it writes nothing there.
@@ -51,6 +73,7 @@ impl BrokerProcess {
     pub(super) fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
+            BrokerClock::clean_up(process.id());
         }
     }
 }

@@ -9,6 +9,8 @@ use std::io;
 pub(super) struct Member {
     /// The longest time without an ID after its first one, in milliseconds.
     pub(super) longest_ms: u64,
+    /// How long it took until it had a node, in milliseconds.
+    pub(super) first_ms: u64,
     /// How late it woke up from a sleep at most, in milliseconds, because the machine was busy.
     pub(super) late_ms: u64,
     /// How often it took another node.
@@ -24,9 +26,10 @@ pub(super) struct Member {
 
 impl Member {
     pub(super) fn to_text(&self) -> String {
-        let Self { longest_ms, late_ms, moves, renewed, failed, no_free_node, texts } = self;
+        let Self { longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node, texts } =
+            self;
         let texts = texts.iter().map(|(code, count)| format!("{count} {code}\n"));
-        let numbers = [longest_ms, late_ms, moves, renewed, failed, no_free_node];
+        let numbers = [longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node];
         let numbers = numbers.map(ToString::to_string).join(" ");
         std::iter::once(format!("{numbers}\n")).chain(texts).collect()
     }
@@ -36,8 +39,9 @@ impl Member {
         let mut lines = text.lines();
         let numbers: Result<Vec<u64>, _> =
             lines.next().ok_or_else(wrong)?.split(' ').map(str::parse).collect();
-        let numbers: Result<[u64; 6], _> = numbers.map_err(|_| wrong())?.try_into();
-        let Ok([longest_ms, late_ms, moves, renewed, failed, no_free_node]) = numbers else {
+        let numbers: Result<[u64; 7], _> = numbers.map_err(|_| wrong())?.try_into();
+        let Ok([longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node]) = numbers
+        else {
             return Err(wrong());
         };
         let mut texts = BTreeMap::new();
@@ -45,14 +49,21 @@ impl Member {
             let (count, code) = line.split_once(' ').ok_or_else(wrong)?;
             texts.insert(code.to_owned(), count.parse().map_err(|_| wrong())?);
         }
-        Ok(Self { longest_ms, late_ms, moves, renewed, failed, no_free_node, texts })
+        Ok(Self { longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node, texts })
     }
 }
+
+/// The members of each runtime.
+pub(super) type Fleet = Vec<(&'static str, Vec<Member>)>;
 
 /// What all members together have noticed.
 #[derive(Debug)]
 pub(super) struct Measured {
+    /// The longest time without an ID of each runtime's members, in milliseconds.
+    longest_ms: Vec<u64>,
     members: Vec<Member>,
+    /// The longest time until a member that started during the event had a node, in milliseconds.
+    newcomers_ms: Option<u64>,
     ids: usize,
     repeated: usize,
     /// The most blocks that were taken at a time, of all that there are.
@@ -61,25 +72,35 @@ pub(super) struct Measured {
 
 /// The longest time without an ID that is allowed, in milliseconds.
 const LONGEST_MS: u64 = 1_000;
+/// The longest time until a new member has a node, in milliseconds.
+const NEWCOMERS_MS: u64 = 2_000;
 
 impl Measured {
     pub(super) fn new(
-        mut members: Vec<Member>,
+        fleet: Fleet,
+        newcomers: Fleet,
         mut ids: Vec<u64>,
         most_blocks: (usize, u64),
     ) -> Self {
+        let longest = |members: &Vec<Member>| members.iter().map(|member| member.longest_ms).max();
+        let longest_ms = fleet.iter().map(|(_, members)| longest(members).unwrap_or(0)).collect();
+        let all = |fleet: Fleet| fleet.into_iter().flat_map(|(_, members)| members);
+        let newcomers_ms = all(newcomers).map(|member| member.first_ms).max();
+        let mut members: Vec<Member> = all(fleet).collect();
         members.sort_unstable_by_key(|member| member.longest_ms);
         let issued = ids.len();
         ids.sort_unstable();
         ids.dedup();
-        Self { members, ids: issued, repeated: issued - ids.len(), most_blocks }
+        let repeated = issued - ids.len();
+        Self { longest_ms, members, newcomers_ms, ids: issued, repeated, most_blocks }
     }
 
-    /// Whether no ID was repeated, nobody was told that no node is free, and every member had an ID in
-    /// each second.
+    /// Whether no ID was repeated, no member failed because no node was free, every member had an ID in
+    /// each second, and new ones had a node soon.
     pub(super) fn is_good(&self) -> bool {
         let fails = |member: &Member| member.longest_ms > LONGEST_MS || member.no_free_node > 0;
-        self.repeated == 0 && self.ids > 0 && !self.members.iter().any(fails)
+        let is_late = self.newcomers_ms.is_some_and(|ms| ms > NEWCOMERS_MS);
+        self.repeated == 0 && self.ids > 0 && !is_late && !self.members.iter().any(fails)
     }
 
     /// The failures of all members, by the code of their error.
@@ -94,17 +115,19 @@ impl Measured {
 
 impl Display for Measured {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let Self { members, ids, repeated, most_blocks: (taken, blocks) } = self;
+        let Self { longest_ms, members, newcomers_ms, ids, repeated, .. } = self;
+        let (taken, blocks) = self.most_blocks;
         let seconds = |ms: u64| ms as f64 / 1_000.0;
-        let longest = members.last().map_or(0, |member| member.longest_ms);
+        let longest: Vec<_> = longest_ms.iter().map(|ms| format!("{:.2}", seconds(*ms))).collect();
+        let newcomers = newcomers_ms.map_or("-".into(), |ms| format!("{:.2}", seconds(ms)));
         let of_most = members.get((members.len() * 99).div_ceil(100).saturating_sub(1));
         let of_most = of_most.map_or(0, |member| member.longest_ms);
         let moved = members.iter().filter(|member| member.moves > 0).count();
         let sum = |count: fn(&Member) -> u64| members.iter().map(count).sum::<u64>();
         write!(
             formatter,
-            "{ids} | {repeated} | {:.2} | {:.2} | {:.2} | {} ({moved}) | {} | {} | {taken} of {blocks} | {}",
-            seconds(longest),
+            "{ids} | {repeated} | {} | {:.2} | {:.2} | {newcomers} | {} ({moved}) | {} | {} | {taken} of {blocks} | {}",
+            longest.join(", "),
             seconds(of_most),
             seconds(members.iter().map(|member| member.late_ms).max().unwrap_or(0)),
             sum(|member| member.moves),
@@ -124,6 +147,7 @@ mod tests {
         let texts = [("FLAKEID_STORE_UNAVAILABLE".to_owned(), 3)].into();
         let member = Member {
             longest_ms: 1,
+            first_ms: 7,
             late_ms: 6,
             moves: 2,
             renewed: 3,
@@ -138,12 +162,22 @@ mod tests {
     #[test]
     fn repeated_ids_long_gaps_and_exhausted_nodes_are_failures() {
         let member = |longest_ms| Member { longest_ms, moves: 1, renewed: 7, ..Member::default() };
-        let good = Measured::new(vec![member(900), member(20)], vec![1, 2, 3], (2, 64));
+        let newcomer = |first_ms| vec![("Rust", vec![Member { first_ms, ..Member::default() }])];
+        let fleet = vec![("Rust", vec![member(20), member(900)]), ("Python", vec![member(40)])];
+        let good = Measured::new(fleet, newcomer(700), vec![1, 2, 3], (2, 64));
         assert!(good.is_good());
-        assert_eq!(good.to_string(), "3 | 0 | 0.90 | 0.90 | 0.00 | 2 (2) | 14 | 0 | 2 of 64 | 0");
-        assert!(!Measured::new(vec![member(1_001)], vec![1], (1, 64)).is_good());
-        assert!(!Measured::new(vec![member(20)], vec![1, 2, 1], (1, 64)).is_good());
-        let exhausted = Member { no_free_node: 1, ..member(20) };
-        assert!(!Measured::new(vec![exhausted], vec![1], (1, 64)).is_good());
+        assert_eq!(
+            good.to_string(),
+            "3 | 0 | 0.90, 0.04 | 0.90 | 0.00 | 0.70 | 3 (3) | 21 | 0 | 2 of 64 | 0"
+        );
+        let is_good = |member: Member, newcomers, ids: &[u64]| {
+            let fleet = vec![("Rust", vec![member])];
+            Measured::new(fleet, newcomers, ids.to_vec(), (1, 64)).is_good()
+        };
+        assert!(is_good(member(20), Vec::new(), &[1, 2]));
+        assert!(!is_good(member(1_001), Vec::new(), &[1]));
+        assert!(!is_good(member(20), Vec::new(), &[1, 2, 1]));
+        assert!(!is_good(member(20), newcomer(2_001), &[1]));
+        assert!(!is_good(Member { no_free_node: 1, ..member(20) }, Vec::new(), &[1]));
     }
 }

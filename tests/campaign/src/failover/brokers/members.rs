@@ -1,6 +1,7 @@
 //! Members of a fleet that lease from brokers: threads of a few processes, each with a lease of its own.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
 use super::super::issuer::{NAMESPACE, PERIOD};
-use super::measured::Member;
+use super::measured::{Fleet, Member};
 
 /// The options of one process of members.
 #[derive(Args)]
@@ -91,6 +92,7 @@ impl Events {
 fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Vec<Id>)> {
     let events = Arc::new(Events::default());
     let noted = Arc::clone(&events);
+    let begun = Instant::now();
     let generator = loop {
         let noted = Arc::clone(&noted);
         // With an observer a lease is shared with nobody.
@@ -104,6 +106,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
             Err(error) => return Err(other(&error)),
         }
     };
+    let first = begun.elapsed();
     let (mut ids, mut nodes) = (Vec::new(), Vec::new());
     let mut late = Duration::ZERO;
     let (mut longest, mut last, mut next) = (Duration::ZERO, Instant::now(), Instant::now());
@@ -130,6 +133,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
     let texts = events.texts.lock().unwrap_or_else(PoisonError::into_inner);
     let member = Member {
         longest_ms: longest.as_millis() as u64,
+        first_ms: first.as_millis() as u64,
         late_ms: late.as_millis() as u64,
         moves: nodes.len().saturating_sub(1) as u64,
         renewed: events.renewed.load(Ordering::Relaxed),
@@ -144,44 +148,99 @@ fn other(error: &Error) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// The processes of the members of one measurement.
-pub(super) struct MemberProcesses(Vec<(Child, PathBuf)>);
+/// Where members in other languages run.
+#[derive(Args)]
+pub(crate) struct Languages {
+    /// A Python interpreter that has the package flakeid: with --brokers, some of the members run there.
+    #[arg(long)]
+    python: Option<PathBuf>,
+    /// The folder of the npm package flakeid-wasm: with --brokers, some of the members use that.
+    #[arg(long)]
+    wasm: Option<PathBuf>,
+}
+
+/// The programs that members run in: a name, and the command without the options of the members.
+pub(super) struct Runtimes(Vec<(&'static str, Vec<PathBuf>)>);
+
+/// How many members each of the other languages has.
+const MEMBERS_OF_OTHERS: usize = 6;
+
+impl Runtimes {
+    pub(super) fn of(languages: &Languages) -> Self {
+        let script = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let mut runtimes = Self(Vec::new());
+        if let Some(python) = &languages.python {
+            runtimes.0.push(("Python", vec![python.clone(), script("member.py")]));
+        }
+        if let Some(package) = &languages.wasm {
+            let package = ["--package".into(), package.clone()];
+            let command = [vec!["node".into(), script("member.mjs")], package.into()].concat();
+            runtimes.0.push(("WebAssembly", command));
+        }
+        runtimes
+    }
+}
+
+impl Display for Runtimes {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let others = self.0.iter().map(|(name, _)| format!(", {name}"));
+        write!(formatter, "{RUST}{}", others.collect::<String>())
+    }
+}
+
+const RUST: &str = "Rust";
+
+/// The processes of the members of one measurement: the name of the runtime, and the folder for what they
+/// write.
+pub(super) struct MemberProcesses(Vec<(&'static str, Child, PathBuf)>);
 
 impl MemberProcesses {
-    /// Starts members that lease by a URL, spread over some processes.
+    /// Starts members that lease by a URL, spread over some processes, and some in each of the runtimes.
     pub(super) fn start(
         url: &str,
         layout: &Layout,
         members: usize,
         folder: &Path,
+        runtimes: &Runtimes,
     ) -> io::Result<Self> {
         let mut processes = Self(Vec::new());
+        let mut start = |name, command: &[PathBuf], threads: usize| {
+            let folder = folder.join(processes.0.len().to_string());
+            fs::create_dir_all(&folder)?;
+            let (program, arguments) =
+                command.split_first().ok_or_else(|| io::Error::other("no program"))?;
+            let mut command = Command::new(program);
+            command.args(arguments).args(["--url", url, "--layout", &layout.to_string()]);
+            command.arg("--threads").arg(threads.to_string()).arg("--folder").arg(&folder);
+            processes.0.push((name, command.stdin(Stdio::piped()).spawn()?, folder));
+            io::Result::Ok(())
+        };
         let most = members.div_ceil(PROCESSES);
+        let rust = [std::env::current_exe()?, "members".into()];
         let mut left = members;
         while left > 0 {
             let threads = left.min(most);
             left -= threads;
-            let folder = folder.join(processes.0.len().to_string());
-            fs::create_dir(&folder)?;
-            let mut command = Command::new(std::env::current_exe()?);
-            command.args(["members", "--url", url, "--layout", &layout.to_string()]);
-            command.arg("--threads").arg(threads.to_string()).arg("--folder").arg(&folder);
-            processes.0.push((command.stdin(Stdio::piped()).spawn()?, folder));
+            start(RUST, &rust, threads)?;
+        }
+        for (name, command) in &runtimes.0 {
+            start(name, command, MEMBERS_OF_OTHERS.min(members.div_ceil(PROCESSES)))?;
         }
         Ok(processes)
     }
 
-    /// Ends them; returns the figures of each member, and all IDs.
-    pub(super) fn end(mut self) -> io::Result<(Vec<Member>, Vec<u64>)> {
-        for (child, _) in &mut self.0 {
+    /// Ends them; returns the figures of each member by runtime, and all IDs.
+    pub(super) fn end(mut self) -> io::Result<(Fleet, Vec<u64>)> {
+        for (_, child, _) in &mut self.0 {
             drop(child.stdin.take());
         }
-        let (mut members, mut ids) = (Vec::new(), Vec::new());
-        for (child, folder) in &mut self.0 {
+        let (mut fleet, mut ids) = (Fleet::new(), Vec::new());
+        for (name, child, folder) in &mut self.0 {
             let status = child.wait()?;
             if !status.success() {
                 return Err(io::Error::other(format!("a process of members failed: {status}")));
             }
+            let mut members = Vec::new();
             for entry in fs::read_dir(folder)? {
                 let path = entry?.path();
                 if path.extension().is_some_and(|extension| extension == "ids") {
@@ -191,8 +250,12 @@ impl MemberProcesses {
                     members.push(Member::parse(&fs::read_to_string(path)?)?);
                 }
             }
+            match fleet.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.extend(members),
+                None => fleet.push((*name, members)),
+            }
         }
-        Ok((members, ids))
+        Ok((fleet, ids))
     }
 }
 
@@ -201,7 +264,7 @@ const PROCESSES: usize = 4;
 
 impl Drop for MemberProcesses {
     fn drop(&mut self) {
-        for (child, _) in &mut self.0 {
+        for (_, child, _) in &mut self.0 {
             // One that has ended cannot be killed.
             let _ = child.kill();
             let _ = child.wait();

@@ -1,6 +1,7 @@
-//! What a fleet that leases from brokers notices when brokers and their store are killed and restarted.
+//! What a fleet that leases from brokers notices when brokers and their store fail.
 
 mod broker;
+mod event;
 mod measured;
 mod members;
 
@@ -17,95 +18,37 @@ use tempfile::TempDir;
 
 use super::issuer::{BEFORE, NAMESPACE};
 use broker::BrokerProcess;
+use event::{BrokerEvent, Servers};
 use measured::Measured;
-use members::MemberProcesses;
+use members::{MemberProcesses, Runtimes};
 
-pub(crate) use members::Members;
-
-/// What happens to brokers.
-#[derive(Clone, Copy)]
-enum BrokerEvent {
-    OneOfTwoKilled,
-    StoreRestarted,
-    RoundRobin,
-    Crashes,
-    CrashesOfFewNodes,
-}
-
-/// By what the number of members is divided where there are few nodes.
-const FEWER: usize = 5;
-/// How long the store is stopped, besides the time that stopping and starting take.
-const STORE_DOWN: Duration = Duration::from_secs(4);
-/// The time from one crash to the next.
-const CRASH_PERIOD: Duration = Duration::from_secs(5);
-/// How long members lease through a proxy.
-const PROXIED: Duration = Duration::from_secs(60);
+pub(crate) use members::{Languages, Members};
 
 /// How much is measured.
-pub(super) struct BrokerMeasurement {
+pub(super) struct BrokerMeasurement<'a> {
     pub(super) members: usize,
     /// How long the members go on after an event.
     pub(super) after: Duration,
     /// How long a broker crashes again and again.
     pub(super) crashing: Duration,
+    /// Where some members in other languages run.
+    pub(super) languages: &'a Languages,
 }
 
-impl BrokerEvent {
-    const ALL: [Self; 5] = [
-        Self::OneOfTwoKilled,
-        Self::StoreRestarted,
-        Self::RoundRobin,
-        Self::Crashes,
-        Self::CrashesOfFewNodes,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::OneOfTwoKilled => "two brokers: one killed",
-            Self::StoreRestarted => "two brokers: PostgreSQL stopped and started",
-            Self::RoundRobin => "two brokers behind a round-robin proxy",
-            Self::Crashes => "one broker: killed every 5 s",
-            Self::CrashesOfFewNodes => "one broker, 8 node bits: killed every 5 s",
-        }
-    }
-
-    const fn brokers(self) -> usize {
-        match self {
-            Self::Crashes | Self::CrashesOfFewNodes => 1,
-            _ => 2,
-        }
-    }
-
-    fn layout(self) -> io::Result<Layout> {
-        if !matches!(self, Self::CrashesOfFewNodes) {
-            return Ok(Layout::TWITTER);
-        }
-        "t41.w8.s14@1288834974657/1ms"
-            .parse()
-            .map_err(|error: flakeid_core::Error| io::Error::other(error.to_string()))
-    }
-
-    const fn members(self, members: usize) -> usize {
-        match self {
-            Self::CrashesOfFewNodes => members.div_ceil(FEWER),
-            _ => members,
-        }
-    }
-}
-
-impl BrokerMeasurement {
+impl BrokerMeasurement<'_> {
     /// Measures every event with `only` in its name and prints a table. `false` if a line misses what is
     /// promised.
     pub(super) fn run(&self, only: &str) -> io::Result<bool> {
+        let runtimes = Runtimes::of(self.languages);
         println!(
             "{} members, 100 IDs/s each, default bounds, PostgreSQL; times in seconds\n\n\
-             | event | lasted | IDs | twice | longest time without an ID | of 99 % | longest oversleep | other nodes taken (by members) | renewals | failures | most blocks taken | no free node |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|---|",
+             | event | lasted | IDs | twice | longest time without an ID ({runtimes}) | of 99 % | longest oversleep | a new client waits | other nodes taken (by members) | renewals | failures | most blocks taken | no free node |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|",
             self.members
         );
         let mut all_good = true;
         for event in BrokerEvent::ALL.into_iter().filter(|event| event.name().contains(only)) {
-            let (lasted, measured) = self.measure(event)?;
+            let (lasted, measured) = self.measure(event, &runtimes)?;
             println!("| {} | {:.1} | {measured} |", event.name(), lasted.as_secs_f64());
             let failures = measured.failures();
             if !failures.is_empty() {
@@ -116,12 +59,21 @@ impl BrokerMeasurement {
         Ok(all_good)
     }
 
-    fn measure(&self, event: BrokerEvent) -> io::Result<(Duration, Measured)> {
+    fn measure(&self, event: BrokerEvent, runtimes: &Runtimes) -> io::Result<(Duration, Measured)> {
         let (layout, store) = (event.layout()?, PostgresServer::new());
         let url = store.url();
         create_namespace_of_blocks(&url, layout)?;
-        let mut brokers: Vec<_> =
-            (0..event.brokers()).map(|_| BrokerProcess::new(&url, &layout)).collect();
+        // The first broker reaches the store by a network of its own.
+        let port = port_of(&url)?;
+        let network = Proxy::to(port);
+        let own_url = url.replace(&format!(":{port}/"), &format!(":{}/", network.port()));
+        let mut brokers = Vec::new();
+        for number in 0..event.brokers() {
+            let reached = if number == 0 { &own_url } else { &url };
+            let broker = BrokerProcess::new(reached, &layout);
+            let has_clock = number == 0 && matches!(event, BrokerEvent::WrongClock(_));
+            brokers.push(if has_clock { broker.with_clock()? } else { broker });
+        }
         brokers.iter_mut().try_for_each(BrokerProcess::start)?;
         let proxy = Proxy::to_each(brokers.iter().map(BrokerProcess::port).collect());
         let addresses = match event {
@@ -130,37 +82,41 @@ impl BrokerMeasurement {
         };
         let addresses = format!("http://{}", addresses.join(","));
         let folder = TempDir::with_prefix("flakeid-brokers")?;
-        let members = event.members(self.members);
-        let members = MemberProcesses::start(&addresses, &layout, members, folder.path())?;
+        let start = |members, name: &str| {
+            let folder = folder.path().join(name);
+            MemberProcesses::start(&addresses, &layout, members, &folder, runtimes)
+        };
+        let members = start(event.members(self.members), "members")?;
         sleep(BEFORE);
         let mut taken = TakenBlocks::default();
         taken.count(&url)?;
         let began = Instant::now();
-        match event {
-            BrokerEvent::OneOfTwoKilled => brokers[0].kill(),
-            BrokerEvent::StoreRestarted => {
-                store.stop();
-                sleep(STORE_DOWN);
-                store.start();
+        let (store, network, crashing) = (&store, &network, self.crashing);
+        let mut servers = Servers { store, network, brokers: &mut brokers, layout, crashing };
+        let mut newcomers = None;
+        let add_newcomers = || {
+            if event.newcomers() > 0 {
+                newcomers = Some(start(event.newcomers(), "newcomers")?);
             }
-            BrokerEvent::RoundRobin => sleep(PROXIED),
-            BrokerEvent::Crashes | BrokerEvent::CrashesOfFewNodes => {
-                while began.elapsed() < self.crashing {
-                    let next = Instant::now() + CRASH_PERIOD;
-                    brokers[0].kill();
-                    brokers[0].start()?;
-                    sleep(next.saturating_duration_since(Instant::now()));
-                    taken.count(&url)?;
-                }
-            }
-        }
+            Ok(())
+        };
+        event.happen(&mut servers, add_newcomers, || taken.count(&url))?;
         let lasted = began.elapsed();
         sleep(self.after / 2);
         taken.count(&url)?;
         sleep(self.after / 2);
-        let (members, ids) = members.end()?;
-        Ok((lasted, Measured::new(members, ids, (taken.most, taken.blocks))))
+        let (members, mut ids) = members.end()?;
+        let (newcomers, more) =
+            newcomers.map_or_else(|| Ok(Default::default()), MemberProcesses::end)?;
+        ids.extend(more);
+        Ok((lasted, Measured::new(members, newcomers, ids, (taken.most, taken.blocks))))
     }
+}
+
+fn port_of(url: &str) -> io::Result<u16> {
+    let port = url.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
+    let port = port.and_then(|port| port.parse().ok());
+    port.ok_or_else(|| io::Error::other(format!("{url} has no port of this host")))
 }
 
 /// The namespace, with the default bounds and blocks of the usual size.

@@ -1,0 +1,289 @@
+//! What happens to the brokers of a fleet and to their store.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_lease::fresh_token;
+use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Release};
+use flakeid_lease::store::{Lessor, Location};
+use flakeid_test_servers::{OtherService, PostgresServer, Proxy, Server};
+
+use super::super::issuer::NAMESPACE;
+use super::broker::BrokerProcess;
+
+/// What happens to brokers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BrokerEvent {
+    OneOfTwoKilled,
+    StoreRestarted,
+    RoundRobin,
+    CutOff,
+    Impersonated(OtherService),
+    WrongClock(i64),
+    Full,
+    RestartedWithStore,
+    Crashes,
+    CrashesOfFewNodes,
+}
+
+/// By what the number of members is divided where there are few nodes.
+const FEWER: usize = 5;
+/// How many members there are where the nodes of one broker's block have to do for all.
+const FEW_MEMBERS: usize = 8;
+/// How long the store is stopped, besides the time that stopping and starting take.
+const STORE_DOWN: Duration = Duration::from_secs(4);
+/// The time from one crash to the next.
+const CRASH_PERIOD: Duration = Duration::from_secs(5);
+/// How long members lease through a proxy.
+const PROXIED: Duration = Duration::from_secs(60);
+/// How long a broker cannot serve its clients: longer than its blocks and the windows in them last.
+const UNUSABLE: Duration = Duration::from_secs(25);
+/// How long a broker is full. The nodes that make it so are not renewed.
+const FULL: Duration = Duration::from_secs(8);
+
+/// The servers that an event happens to.
+pub(super) struct Servers<'a> {
+    pub(super) store: &'a PostgresServer,
+    /// The network between the first broker and the store.
+    pub(super) network: &'a Proxy,
+    pub(super) brokers: &'a mut [BrokerProcess],
+    pub(super) layout: Layout,
+    /// How long a broker crashes again and again.
+    pub(super) crashing: Duration,
+}
+
+impl BrokerEvent {
+    pub(super) const ALL: [Self; 14] = [
+        Self::OneOfTwoKilled,
+        Self::StoreRestarted,
+        Self::RoundRobin,
+        Self::CutOff,
+        Self::Impersonated(OtherService::NotFound),
+        Self::Impersonated(OtherService::Html),
+        Self::Impersonated(OtherService::Redirect),
+        Self::Impersonated(OtherService::Silent),
+        Self::WrongClock(1_500),
+        Self::WrongClock(-30_000),
+        Self::Full,
+        Self::RestartedWithStore,
+        Self::Crashes,
+        Self::CrashesOfFewNodes,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::OneOfTwoKilled => "two brokers: one killed",
+            Self::StoreRestarted => "two brokers: PostgreSQL stopped and started",
+            Self::RoundRobin => "two brokers behind a round-robin proxy",
+            Self::CutOff => "two brokers: one cut off from PostgreSQL",
+            Self::Impersonated(OtherService::NotFound) => {
+                "two brokers: status 404 at the address of one"
+            }
+            Self::Impersonated(OtherService::Html) => "two brokers: a page at the address of one",
+            Self::Impersonated(OtherService::Redirect) => {
+                "two brokers: a redirect at the address of one"
+            }
+            Self::Impersonated(_) => "two brokers: no answer at the address of one",
+            Self::WrongClock(ms) if ms > 0 => "two brokers: the clock of one 1.5 s ahead",
+            Self::WrongClock(_) => "two brokers: the clock of one 30 s behind",
+            Self::Full => "two brokers: one full",
+            Self::RestartedWithStore => "two brokers: one killed and started with PostgreSQL",
+            Self::Crashes => "one broker: killed every 5 s",
+            Self::CrashesOfFewNodes => "one broker, 8 node bits: killed every 5 s",
+        }
+    }
+
+    pub(super) const fn brokers(self) -> usize {
+        match self {
+            Self::Crashes | Self::CrashesOfFewNodes => 1,
+            _ => 2,
+        }
+    }
+
+    pub(super) fn layout(self) -> io::Result<Layout> {
+        if !matches!(self, Self::CrashesOfFewNodes | Self::Full) {
+            return Ok(Layout::TWITTER);
+        }
+        "t41.w8.s14@1288834974657/1ms"
+            .parse()
+            .map_err(|error: flakeid_core::Error| io::Error::other(error.to_string()))
+    }
+
+    pub(super) fn members(self, members: usize) -> usize {
+        match self {
+            Self::CrashesOfFewNodes | Self::Full => members.div_ceil(FEWER),
+            Self::RestartedWithStore => members.min(FEW_MEMBERS),
+            _ => members,
+        }
+    }
+
+    /// How many members start while the event lasts: none where it may take all nodes.
+    pub(super) const fn newcomers(self) -> usize {
+        match self {
+            Self::Crashes
+            | Self::CrashesOfFewNodes
+            | Self::RestartedWithStore
+            | Self::StoreRestarted => 0,
+            _ => 10,
+        }
+    }
+
+    /// Starts the newcomers once the event has begun, and ends it some time after.
+    pub(super) fn happen(
+        self,
+        servers: &mut Servers<'_>,
+        newcomers: impl FnOnce() -> io::Result<()>,
+        mut count: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Servers { store, network, brokers, .. } = servers;
+        match self {
+            Self::OneOfTwoKilled => {
+                brokers[0].kill();
+                newcomers()
+            }
+            Self::StoreRestarted => {
+                store.stop();
+                newcomers()?;
+                sleep(STORE_DOWN);
+                store.start();
+                Ok(())
+            }
+            Self::RoundRobin => {
+                newcomers()?;
+                sleep(PROXIED);
+                Ok(())
+            }
+            Self::CutOff => {
+                network.cut();
+                network.reset();
+                sleep(UNUSABLE / 2);
+                newcomers()?;
+                sleep(UNUSABLE / 2);
+                network.heal();
+                Ok(())
+            }
+            Self::Impersonated(other_service) => {
+                brokers[0].kill();
+                let address = ([127, 0, 0, 1], brokers[0].port()).into();
+                let _other_service = other_service.listen_at(address);
+                sleep(UNUSABLE / 2);
+                newcomers()?;
+                sleep(UNUSABLE / 2);
+                Ok(())
+            }
+            Self::WrongClock(ms) => {
+                brokers[0].set_clock_error(ms)?;
+                sleep(UNUSABLE / 2);
+                newcomers()?;
+                sleep(UNUSABLE / 2);
+                brokers[0].set_clock_error(0)
+            }
+            Self::Full => {
+                let held = fill_first(servers)?;
+                newcomers()?;
+                sleep(FULL);
+                drop(held);
+                Ok(())
+            }
+            Self::RestartedWithStore => {
+                store.kill();
+                brokers[0].kill();
+                store.start();
+                brokers[0].start()?;
+                sleep(UNUSABLE);
+                Ok(())
+            }
+            Self::Crashes | Self::CrashesOfFewNodes => {
+                let began = Instant::now();
+                while began.elapsed() < servers.crashing {
+                    let next = Instant::now() + CRASH_PERIOD;
+                    servers.brokers[0].kill();
+                    servers.brokers[0].start()?;
+                    sleep(next.saturating_duration_since(Instant::now()));
+                    count()?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Nodes that the measurement itself holds, and releases in the end.
+struct HeldNodes {
+    lessor: Box<dyn Lessor>,
+    grants: Vec<Grant>,
+}
+
+impl HeldNodes {
+    /// Leases nodes of a broker until it has none left, or up to a number.
+    fn lease(broker: &BrokerProcess, layout: Layout, most: usize) -> io::Result<Self> {
+        let location = Location::parse(&broker.url()).map_err(io::Error::other)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut lessor = location.connect_lessor(&clock).map_err(io::Error::other)?;
+        let mut grants = Vec::new();
+        while grants.len() < most {
+            match lessor.acquire(NAMESPACE, &any_node(layout), Instant::now()) {
+                Ok(grant) => grants.push(grant),
+                Err(_) => break,
+            }
+        }
+        Ok(Self { lessor, grants })
+    }
+
+    fn release(&mut self, is_released: impl Fn(usize) -> bool) -> io::Result<()> {
+        let mut kept = Vec::new();
+        for (number, grant) in self.grants.drain(..).enumerate() {
+            if !is_released(number) {
+                kept.push(grant);
+                continue;
+            }
+            let Grant { node, token, start, .. } = grant;
+            let release = Release { node, token, used_until: start };
+            self.lessor.release(NAMESPACE, &release).map_err(io::Error::other)?;
+        }
+        self.grants = kept;
+        Ok(())
+    }
+}
+
+impl Drop for HeldNodes {
+    fn drop(&mut self) {
+        // A node that is not released expires.
+        let _ = self.release(|_| true);
+    }
+}
+
+/// Takes all nodes of the first broker, for which it leases all free blocks, and leaves room in the
+/// blocks of the other one.
+fn fill_first(servers: &Servers<'_>) -> io::Result<[HeldNodes; 2]> {
+    /// Some blocks of nodes.
+    const ROOM: usize = 40;
+    let (brokers, layout) = (&servers.brokers, servers.layout);
+    let mut of_other = HeldNodes::lease(&brokers[1], layout, ROOM)?;
+    let of_full = HeldNodes::lease(&brokers[0], layout, usize::MAX)?;
+    // A part of each block stays, so that the broker keeps it.
+    of_other.release(|number| !number.is_multiple_of(4))?;
+    Ok([of_full, of_other])
+}
+
+fn any_node(layout: Layout) -> Acquire {
+    Acquire {
+        layout,
+        block_bits: 0,
+        identity: Identity::Any,
+        from: 0,
+        to: layout.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: fresh_token(),
+        window_ms: 4_000,
+        ttl_ms: 60_000,
+        now: SystemClock.unix_ms(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner::default(),
+    }
+}
