@@ -79,6 +79,21 @@ fn a_lease_gives_rising_ids_and_gives_its_node_back() {
 }
 
 #[test]
+fn close_at_fence_leaves_the_fence_where_it_is() {
+    let store = MemoryStore::new();
+    let generator = on(&store).open().unwrap();
+    let last = tick_of(generator.next_id().unwrap());
+    let held = rows(&store);
+    generator.close_at_fence();
+    assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Closed);
+    let free = rows(&store);
+    assert_eq!((free[0].state, free[0].fence), (State::Free, held[0].fence));
+    assert!(free[0].fence > last + 1, "the window ends later than the last ID");
+    let next = on(&store).identity(Identity::Node(free[0].node)).open().unwrap();
+    assert_eq!(next.lease().start, free[0].fence, "the next grant begins at the fence");
+}
+
+#[test]
 fn two_leases_have_two_nodes() {
     let store = MemoryStore::new();
     let (one, other) = (on(&store).open().unwrap(), on(&store).open().unwrap());

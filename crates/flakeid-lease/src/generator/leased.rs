@@ -160,6 +160,17 @@ impl LeasedGenerator {
         }
     }
 
+    /// Ends this generator as [`close`](Self::close) does, and gives the node back with the fence where
+    /// it is, as if every tick of the window had been used. The next grant of the node begins at the
+    /// fence, which can be a window ahead of the clock.
+    ///
+    /// This is for a node number that was handed to a generator of another library: this process does
+    /// not see the IDs of that generator, and cannot know the last of its ticks.
+    pub fn close_at_fence(&self) {
+        self.shared_lease().keep_fence();
+        self.close();
+    }
+
     /// The node in the IDs now, the smallest of several. It changes when another process takes it.
     #[must_use]
     pub fn node(&self) -> u64 {

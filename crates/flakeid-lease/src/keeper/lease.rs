@@ -1,7 +1,7 @@
 //! One lease of this process: its options, store, clock and generators.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flakeid_core::{Error, Generator};
 
@@ -26,6 +26,8 @@ pub(crate) struct Lease {
     pub(crate) sessions: Sessions,
     /// The tick after the last one used by a generator that has ended.
     used_until: AtomicU64,
+    /// Whether the release leaves the fence where it is.
+    keeps_fence: AtomicBool,
 }
 
 impl Lease {
@@ -36,7 +38,8 @@ impl Lease {
         observer: Option<Arc<Observer>>,
     ) -> Self {
         let (tenures, sessions) = (Chain::new(), Sessions::new());
-        Self { options, source, clock, observer, tenures, sessions, used_until: AtomicU64::new(0) }
+        let (used_until, keeps_fence) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { options, source, clock, observer, tenures, sessions, used_until, keeps_fence }
     }
 
     /// The present grant's generator, or that of the last one.
@@ -59,6 +62,22 @@ impl Lease {
 
     pub(crate) fn note_used(&self, until: u64) {
         self.used_until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// Makes the release leave the fence where it is, because another generator may have used every tick
+    /// of the window.
+    pub(crate) fn keep_fence(&self) {
+        self.keeps_fence.store(true, Ordering::Release);
+    }
+
+    /// Returns the tick from which on nothing was used, for the release: the end of the layout if the
+    /// fence stays, because the store lowers a fence to this tick and never raises it.
+    pub(crate) fn released_from(&self) -> u64 {
+        if self.keeps_fence.load(Ordering::Acquire) {
+            self.options.layout.max_tick() + 1
+        } else {
+            self.used_until()
+        }
     }
 
     /// Makes a generator for the nodes of `grants`, in the window from `start` to `fence`.

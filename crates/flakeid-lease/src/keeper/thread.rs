@@ -189,7 +189,10 @@ impl Keeper {
             Effect::Raise { node, fence, expires } => {
                 self.raise(session, member, (node, fence, expires))
             }
-            Effect::End => Some(Event::Ended { used_until: self.end() }),
+            Effect::End => {
+                self.end();
+                Some(Event::Ended { used_until: self.lease.released_from() })
+            }
             Effect::Release(ref release) => {
                 let is_over = self.members[member].holder.closing;
                 match self.ask(|lessor, namespace| lessor.release(namespace, release)) {
@@ -367,9 +370,8 @@ impl Keeper {
         None
     }
 
-    /// Retires the present generator, if it belongs to this process. Returns the tick after the last
-    /// one used.
-    fn end(&self) -> u64 {
+    /// Retires the present generator, if it belongs to this process, and notes its last tick.
+    fn end(&self) {
         if let Some(generator) = self.lease.generator() {
             let floor = generator.next_tick();
             match generator.retire() {
@@ -382,7 +384,6 @@ impl Keeper {
                 Ok(None) | Err(_) => {}
             }
         }
-        self.lease.used_until()
     }
 
     fn ask<T>(
