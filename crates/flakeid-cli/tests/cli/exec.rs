@@ -63,6 +63,26 @@ fn the_node_is_in_the_environment_and_given_back_above_the_end() {
 }
 
 #[test]
+fn window_sets_the_length_of_the_lease() {
+    let (dir, store) = scratch("exec_window");
+    let script = "echo yes > begun; until [ -e listed ]; do sleep 0.02; done";
+    let arguments = ["--store", &store, "--window", "40s", "--", "sh", "-c", script];
+    run(&["leases", "init", "--store", &store, "--max-window", "60s"]).quiet();
+    let command = exec(&dir, &arguments);
+    begun(&dir, "begun");
+    // The first renewal comes when a third of the window has passed.
+    let held = row(&store);
+    fs::write(dir.join("listed"), "").unwrap();
+    assert_eq!(held["fence"].as_u64(), held["start"].as_u64().map(|start| start + 40_000));
+    finish(command.wait_with_output().unwrap()).quiet();
+
+    let (_, store) = scratch("exec_window_refused");
+    let refused = run(&[&["exec", "--store", &store], &arguments[2..]].concat());
+    assert!(refused.stderr.contains("window_ms 40000 is out of range"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("leases init --max-window"), "{}", refused.stderr);
+}
+
+#[test]
 fn two_at_a_time_have_two_nodes() {
     let (dir, store) = scratch("exec_two");
     let arguments = ["--store", &store, "--", "sh", "-c", "echo $WORKER_ID; sleep 2"];

@@ -4,9 +4,10 @@ mod child;
 mod lease;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::Args;
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, ErrorKind, Layout};
 
 use super::next_source::LeaseArgs;
 use crate::failure::{Failure, Outcome};
@@ -49,6 +50,12 @@ pub(crate) struct ExecArgs {
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
+    /// How long the command can run while the store is down [default: 10s, or 4 ticks]
+    ///
+    /// At most the namespace's --max-window (`flakeid leases init`).
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    window: Option<String>,
+
     /// How long before the end of the lease the command gets SIGTERM: at most a quarter of its window
     #[arg(
         long,
@@ -75,6 +82,9 @@ Exit status:
   that of the command, or 128 and the number of the signal that killed it;
   1 if there is no lease, or it was lost";
 
+const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace is \
+                              set when it is created: `flakeid leases init --max-window`";
+
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 
 pub(crate) fn run(args: &ExecArgs) -> Outcome {
@@ -84,10 +94,18 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
         let (least, most) = (LAST_MS, LONGEST_GRACE_MS);
         return Err(Error::field_out_of_range("grace", &grace_ms, least, most).into());
     }
+    let window = args.window.as_deref().map(|text| duration::parse("window", text)).transpose()?;
     let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
     // With an observer the lease is shared with nobody, so that no other part of it goes on at the end.
-    let generator = args.lease.builder(layout, identity)?.observer(|_| {}).open()?;
+    let mut builder = args.lease.builder(layout, identity)?.observer(|_| {});
+    if let Some(window_ms) = window {
+        builder = builder.window(Duration::from_millis(window_ms));
+    }
+    let generator = builder.open().map_err(|error| match error.kind() {
+        ErrorKind::FieldOutOfRange if window.is_some() => Failure::hinted(error, LONGEST_WINDOW),
+        _ => error.into(),
+    })?;
     let variables = variables.values(&layout, generator.node());
     let lease = Lease::begin(generator, grace_ms);
     let child = Child::start(&args.command, &variables)?;
@@ -96,7 +114,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
         Some(error) => Err(Failure::hinted(
             error,
             "the command was ended, because its node may be another's from now on; longer windows \
-             bridge longer outages: `flakeid leases init --max-window`",
+             bridge longer outages: `--window`, up to `flakeid leases init --max-window`",
         )),
         None if ended.status == 0 => Ok(()),
         None => Err(Failure::Exit(ended.status)),
