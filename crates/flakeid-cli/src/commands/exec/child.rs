@@ -1,231 +1,153 @@
-//! The command that `flakeid exec` runs: signals are passed on, and it is ended in time.
-
-#![cfg_attr(target_os = "linux", allow(unsafe_code))]
+//! The command that `flakeid exec` runs: it gets signals passed on, and it is ended in time with all that
+//! it has started.
 
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flakeid_core::Error;
-use tokio::process::{self, Command};
+use tokio::process::{Child, Command};
 use tokio::runtime::{Builder, Runtime};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::lease::{Lease, Order};
+#[cfg(not(unix))]
+use super::other::{Processes, status_of, status_of_signal};
+#[cfg(unix)]
+use super::unix::{Processes, status_of, status_of_signal};
 use crate::failure::Failure;
+use crate::format::duration;
+use crate::terminal;
 
-/// How often it is seen whether the lease goes on.
+/// The time between two looks at the lease.
 const INTERVAL: Duration = Duration::from_millis(50);
+/// The clock may be set meanwhile.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// A shorter wait for a node's first tick is not worth a line.
+const SHORTEST_NOTED_MS: u64 = 1_000;
 
 /// What came of the command.
 pub(super) struct Ended {
-    /// As a shell counts it.
+    /// The exit status of the command, as a shell counts it.
     pub(super) status: u8,
-    /// Why it was ended, if the lease was lost.
+    /// The reason why the command was ended, if the lease was lost.
     pub(super) lost: Option<Error>,
 }
 
-/// The command, and what waits for it.
-pub(super) struct Child {
-    // Before the runtime, which it needs until it is dropped.
-    process: process::Child,
-    signals: Signals,
+/// What starts the command, waits for it, and ends what it has started.
+pub(super) struct Supervisor {
+    processes: Processes,
     runtime: Runtime,
+    /// How long processes have between SIGTERM and SIGKILL once the command has ended.
+    grace: Duration,
 }
 
-impl Child {
-    pub(super) fn start(command: &[OsString], variables: &[(&str, u64)]) -> Result<Self, Failure> {
+impl Supervisor {
+    pub(super) fn new(grace: Duration) -> Result<Self, Failure> {
+        let failed = |error| Failure::io("cannot prepare to run the command", error);
+        // On this thread: on Linux the kernel ends the command when the thread that started it ends.
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let entered = runtime.enter();
+        let processes = Processes::new().map_err(failed)?;
+        drop(entered);
+        Ok(Self { processes, runtime, grace })
+    }
+
+    /// Waits until the node's first tick has come. Returns the exit status if a signal comes first.
+    pub(super) fn wait_for_first_tick(&mut self, lease: &Lease) -> Option<u8> {
+        let left = lease.ms_to_first_tick();
+        if left >= SHORTEST_NOTED_MS {
+            let (node, left) = (lease.node(), duration::shown(left));
+            terminal::note(&format!(
+                "flakeid: node {node} can be used in {left}, when the window of its previous holder has \
+                 ended; the command starts then"
+            ));
+        }
+        let Self { processes, runtime, .. } = self;
+        runtime.block_on(async {
+            loop {
+                let left = Duration::from_millis(lease.ms_to_first_tick());
+                if left.is_zero() {
+                    return None;
+                }
+                tokio::select! {
+                    signal = processes.next() => if let Some(signal) = signal {
+                        return Some(status_of_signal(signal));
+                    },
+                    () = sleep(left.min(LONGEST_SLEEP)) => {}
+                }
+            }
+        })
+    }
+
+    /// Starts the command with these variables in its environment.
+    pub(super) fn start(
+        &self,
+        command: &[OsString],
+        variables: &[(&str, u64)],
+    ) -> Result<Child, Failure> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(Error::invalid_option("COMMAND", "there is none").into());
         };
-        let failed = |error| Failure::io(format!("cannot start {}", program.display()), error);
-        // On this thread: on Linux a child can be told of the end of the thread that started it.
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let entered = runtime.enter();
-        let signals = Signals::new().map_err(failed)?;
         let mut command = Command::new(program);
         command.args(arguments).kill_on_drop(true);
         command.envs(variables.iter().map(|(name, value)| (name, value.to_string())));
-        signals.prepare(&mut command);
-        let process = command.spawn().map_err(failed)?;
-        drop(entered);
-        Ok(Self { process, signals, runtime })
+        self.processes.prepare(&mut command);
+        let _entered = self.runtime.enter();
+        let failed = |error| Failure::io(format!("cannot start {}", program.display()), error);
+        command.spawn().map_err(failed)
     }
 
-    /// Waits until the command has ended, or the lease; then gives the node back.
-    pub(super) fn run(mut self, mut lease: Lease) -> Result<Ended, Failure> {
-        let Self { process, signals, runtime } = &mut self;
-        let (status, was_ended) = runtime
-            .block_on(supervise(process, signals, &mut lease))
-            .map_err(|error| Failure::io("cannot wait for the command", error))?;
-        let lost = was_ended.then(|| lease.error());
-        lease.end();
-        Ok(Ended { status: status_of(status), lost })
+    /// Waits until the command and all that it has started have ended, or ends them before the lease
+    /// ends.
+    pub(super) fn run(mut self, mut child: Child, lease: &mut Lease) -> Result<Ended, Failure> {
+        let Self { processes, runtime, grace } = &mut self;
+        let ended = runtime.block_on(supervise(&mut child, processes, *grace, lease));
+        ended.map_err(|error| Failure::io("cannot wait for the command", error))
     }
 }
 
-/// The command's status, and whether it was ended here.
 async fn supervise(
-    child: &mut process::Child,
-    signals: &mut Signals,
+    child: &mut Child,
+    processes: &mut Processes,
+    grace: Duration,
     lease: &mut Lease,
-) -> io::Result<(ExitStatus, bool)> {
-    let pid = child.id();
+) -> io::Result<Ended> {
     let mut due = interval(INTERVAL);
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut last, mut was_ended) = (Order::GoOn, false);
-    let status = loop {
+    let (mut previous, mut lost, mut was_signalled) = (Order::Continue, None, false);
+    let number = child.id();
+    // The status of the command once it has ended, and when its remaining processes are killed.
+    let mut ended: Option<(ExitStatus, Instant)> = None;
+    loop {
         tokio::select! {
-            status = child.wait() => break status?,
-            signal = signals.next() => signals.send(pid, signal),
+            status = child.wait(), if ended.is_none() => {
+                ended = Some((status?, Instant::now() + grace));
+                processes.end_rest(number, !was_signalled && lost.is_none());
+            }
+            signal = processes.next() => if let Some(signal) = signal {
+                was_signalled = true;
+                processes.pass_on(child.id(), signal);
+            },
             _ = due.tick() => {}
         }
         let order = lease.order();
-        was_ended = was_ended || order != Order::GoOn;
-        if order != last && order == Order::End {
-            signals.end(pid);
+        if order != Order::Continue && lost.is_none() {
+            lost = Some(lease.error());
         }
-        if order == Order::Kill {
-            signals.kill(pid);
-            child.start_kill()?;
+        if order == Order::End && previous == Order::Continue {
+            processes.end(child.id());
         }
-        last = order;
-    };
-    // What it has started goes with it: the node is given back.
-    signals.kill(pid);
-    Ok((status, was_ended))
-}
-
-#[cfg(unix)]
-use unix::{Signals, status_of};
-
-#[cfg(unix)]
-mod unix {
-    use std::io::{self, IsTerminal};
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::ExitStatus;
-
-    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-    use tokio::process::Command;
-    use tokio::signal::unix::{self, SignalKind};
-
-    /// The signals that are passed on.
-    pub(super) struct Signals {
-        terminate: unix::Signal,
-        hang_up: unix::Signal,
-        interrupt: unix::Signal,
-        /// On a terminal the command stays in our group, so that it can read and gets Ctrl-C by itself.
-        /// Elsewhere it has a group of its own, which can be ended with all that it has started.
-        has_group: bool,
-    }
-
-    impl Signals {
-        pub(super) fn new() -> io::Result<Self> {
-            Ok(Self {
-                terminate: unix::signal(SignalKind::terminate())?,
-                hang_up: unix::signal(SignalKind::hangup())?,
-                interrupt: unix::signal(SignalKind::interrupt())?,
-                has_group: !io::stdin().is_terminal(),
-            })
+        if order == Order::Kill || ended.is_some_and(|(_, at)| Instant::now() >= at) {
+            processes.kill(child, lease.node());
         }
-
-        pub(super) fn prepare(&self, command: &mut Command) {
-            if self.has_group {
-                command.process_group(0);
-            }
-            #[cfg(target_os = "linux")]
-            {
-                // Nobody would end the command when its lease has ended.
-                let die_with_parent =
-                    || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
-                // SAFETY: it makes one system call and allocates nothing.
-                unsafe { command.pre_exec(die_with_parent) };
-            }
+        previous = order;
+        Processes::reap(child.id());
+        if let Some((status, _)) = ended
+            && Processes::have_ended()
+        {
+            return Ok(Ended { status: status_of(status), lost });
         }
-
-        pub(super) async fn next(&mut self) -> Signal {
-            tokio::select! {
-                _ = self.terminate.recv() => Signal::TERM,
-                _ = self.hang_up.recv() => Signal::HUP,
-                _ = self.interrupt.recv() => Signal::INT,
-            }
-        }
-
-        /// Passes a signal on, unless the terminal has sent it to the command as well.
-        pub(super) fn send(&self, pid: Option<u32>, signal: Signal) {
-            if self.has_group || signal != Signal::INT {
-                self.tell(pid, signal);
-            }
-        }
-
-        pub(super) fn end(&self, pid: Option<u32>) {
-            self.tell(pid, Signal::TERM);
-        }
-
-        /// Kills all that the command has started, if it has a group.
-        pub(super) fn kill(&self, pid: Option<u32>) {
-            if self.has_group {
-                self.tell(pid, Signal::KILL);
-            }
-        }
-
-        fn tell(&self, pid: Option<u32>, signal: Signal) {
-            let pid = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
-            // It may have ended: then there is nobody to tell.
-            let _ = pid.map(|pid| {
-                if self.has_group {
-                    kill_process_group(pid, signal)
-                } else {
-                    kill_process(pid, signal)
-                }
-            });
-        }
-    }
-
-    /// As a shell counts it.
-    pub(super) fn status_of(status: ExitStatus) -> u8 {
-        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-        code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
-    }
-}
-
-#[cfg(not(unix))]
-use other::{Signals, status_of};
-
-#[cfg(not(unix))]
-mod other {
-    use std::io;
-    use std::process::ExitStatus;
-
-    use tokio::process::Command;
-
-    /// The console tells the command itself; there is no gentle way to end it.
-    pub(super) struct Signals;
-
-    impl Signals {
-        #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-        pub(super) fn new() -> io::Result<Self> {
-            Ok(Self)
-        }
-
-        pub(super) fn prepare(&self, _: &mut Command) {}
-
-        /// Ctrl-C ends the command, and not us before.
-        pub(super) async fn next(&mut self) {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending().await
-            }
-        }
-
-        pub(super) fn send(&self, _: Option<u32>, (): ()) {}
-
-        pub(super) fn end(&self, _: Option<u32>) {}
-
-        pub(super) fn kill(&self, _: Option<u32>) {}
-    }
-
-    pub(super) fn status_of(status: ExitStatus) -> u8 {
-        status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
     }
 }

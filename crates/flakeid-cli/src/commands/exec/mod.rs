@@ -1,7 +1,16 @@
-//! `flakeid exec`: a leased node for a generator that is not ours.
+//! `flakeid exec`: a leased node for a generator of another library.
+//!
+//! Nothing is released while a process that knows the node is running: on Linux all of them are found and
+//! ended (`descendants`).
 
 mod child;
+#[cfg(target_os = "linux")]
+mod descendants;
 mod lease;
+#[cfg(not(unix))]
+mod other;
+#[cfg(unix)]
+mod unix;
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,21 +21,33 @@ use flakeid_core::{Error, ErrorKind, Layout};
 use super::next_source::LeaseArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
-use child::Child;
+use child::Supervisor;
 use lease::{LAST_MS, Lease};
 
 /// Runs a command with a leased node number in its environment
 ///
 /// For generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your own code): the
-/// command finds a number that nobody else has in `WORKER_ID`. The lease is renewed while the command runs,
-/// and given back when it ends; the exit status is the command's. If the lease cannot be renewed, the
-/// command gets SIGTERM, and SIGKILL before the node can become another's.
+/// command finds a number that no other process has in `WORKER_ID`. The lease is renewed while the command
+/// runs, and the exit status is the command's. If the lease cannot be renewed, the command and all that it
+/// has started get SIGTERM, and SIGKILL before the node can become another's.
 ///
-/// This is less than flakeid's own generators promise, because the command's generator knows nothing of the
-/// lease. IDs can repeat if that generator repeats them itself when the clock goes back, if it makes IDs for
-/// times to come, or if the host is paused for longer than the lease lasts: the command then goes on for an
-/// instant before it is killed. If `flakeid exec` is killed with -9, the command is killed too on Linux, and
-/// goes on elsewhere.
+/// When the command ends, the processes that it has left behind get SIGTERM, and SIGKILL after --grace,
+/// whatever session they are in; then the node is released. So a service has to run in the foreground.
+/// `flakeid exec` waits for a process that it may not signal, such as a set-uid program, and renews the lease
+/// until that process ends. This takes Linux: on macOS only the command's process group gets SIGKILL, and on
+/// Windows nothing is ended. What other services start for the command (docker run, systemd-run, at) is not
+/// ended anywhere.
+///
+/// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the command
+/// has started nor a set-uid program; other systems kill nothing. IDs repeat if such a process runs on until
+/// the node is another's: when the lease expires, 60 s after its last renewal, or at the end of the window
+/// if `flakeid exec` is started again with the same --node. So a wrapper script has to replace itself with
+/// the program: `exec program`, not `program`.
+///
+/// This is less than flakeid's own generators promise. IDs also repeat if the command's generator repeats
+/// them by itself when the clock goes back, or if it runs ahead of the clock by more than is left of the
+/// window. The same holds if the host is paused, or its clock is set forward, beyond the end of the lease:
+/// the command then runs for an instant before it is killed.
 ///
 /// --layout is the layout of the IDs that the command makes; above all, its unit of time has to be right.
 #[derive(Args)]
@@ -56,7 +77,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 
-    /// How long before the end of the lease the command gets SIGTERM: at most a quarter of its window
+    /// Time between SIGTERM and SIGKILL
+    ///
+    /// It applies to the processes that the command has left behind. At the end of a lease that is not
+    /// renewed it applies to the command, too, and is then at most a quarter of the window.
     #[arg(
         long,
         hide_short_help = true,
@@ -97,7 +121,9 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     let window = args.window.as_deref().map(|text| duration::parse("window", text)).transpose()?;
     let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
-    // With an observer the lease is shared with nobody, so that no other part of it goes on at the end.
+    // Before the lease: from here on a signal does not end this process, which then releases the node.
+    let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
+    // With an observer the lease is shared with no other generator, which would keep it at the end.
     let mut builder = args.lease.builder(layout, identity)?.observer(|_| {});
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
@@ -106,10 +132,15 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
         ErrorKind::FieldOutOfRange if window.is_some() => Failure::hinted(error, LONGEST_WINDOW),
         _ => error.into(),
     })?;
-    let variables = variables.values(&layout, generator.node());
-    let lease = Lease::begin(generator, grace_ms);
-    let child = Child::start(&args.command, &variables)?;
-    let ended = child.run(lease)?;
+    let mut lease = Lease::new(generator, grace_ms);
+    if let Some(status) = supervisor.wait_for_first_tick(&lease) {
+        return Err(Failure::Exit(status));
+    }
+    let variables = variables.values(&layout, lease.node());
+    let child = supervisor.start(&args.command, &variables)?;
+    lease.begin();
+    let ended = supervisor.run(child, &mut lease)?;
+    lease.release();
     match ended.lost {
         Some(error) => Err(Failure::hinted(
             error,

@@ -1,0 +1,56 @@
+//! The processes of a command where there are no signals: the command alone.
+
+#![allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
+
+use std::io;
+use std::process::ExitStatus;
+
+use tokio::process::{Child, Command};
+
+/// Ctrl-C.
+pub(super) type Signal = ();
+
+/// The command. The console sends Ctrl-C to it, and there is no gentle way to end it.
+pub(super) struct Processes;
+
+impl Processes {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    pub(super) fn prepare(&self, _: &mut Command) {}
+
+    /// Waits for Ctrl-C, which ends the command, and not this process before.
+    pub(super) async fn next(&mut self) -> Option<Signal> {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await;
+        }
+        Some(())
+    }
+
+    pub(super) fn pass_on(&mut self, _: Option<u32>, (): Signal) {}
+
+    pub(super) fn end(&mut self, _: Option<u32>) {}
+
+    pub(super) fn end_rest(&mut self, _: Option<u32>, _: bool) {}
+
+    pub(super) fn kill(&mut self, command: &mut Child, _: u64) {
+        // It may have ended; if it cannot be killed, this process waits for it.
+        let _ = command.start_kill();
+    }
+
+    pub(super) fn reap(_: Option<u32>) {}
+
+    pub(super) fn have_ended() -> bool {
+        true
+    }
+}
+
+pub(super) fn status_of(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Returns what a shell counts for Ctrl-C.
+pub(super) fn status_of_signal((): Signal) -> u8 {
+    130
+}

@@ -1,0 +1,216 @@
+//! What the command has started and left behind: it is ended before the node is released.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use flakeid_core::{Clock, SystemClock};
+
+use super::{begun, compiled, ended, exec, row, script};
+use crate::run::{CLEARED, Run, run, scratch};
+use crate::serve::serve;
+
+/// Writes the time every few milliseconds for a minute or so, and holds no output of exec open.
+const WRITER: &str = "exec > /dev/null 2>&1
+    for i in $(seq 2000); do date +%s%3N >> times; sleep 0.02; done
+    echo > survived";
+
+/// Waits until the writer has begun.
+const BEGUN: &str = "until [ -s times ]; do sleep 0.02; done";
+
+/// Asserts that the writer was ended, and that the node is free above all that was written.
+fn assert_ended(dir: &Path, store: &str) {
+    assert!(!dir.join("survived").exists(), "a process was not ended");
+    let times = || fs::read_to_string(dir.join("times")).unwrap();
+    let at_the_end = times();
+    sleep(Duration::from_millis(200));
+    assert_eq!(times(), at_the_end, "a process is left");
+    let last: i64 = at_the_end.lines().last().unwrap().parse().unwrap();
+    let row = row(store);
+    assert_eq!(row["state"], "free", "{row}");
+    assert!(row["fence_unix_ms"].as_i64().unwrap() > last, "{last} is not below {row}");
+}
+
+#[test]
+fn processes_outside_the_group_end_before_the_release() {
+    for (name, start) in [
+        ("setsid", "setsid ./writer &"),
+        ("timeout", "timeout 60 ./writer &"),
+        ("monitor", "bash -mc './writer & disown; exit'"),
+        ("daemon", "setsid sh -c 'setsid ./writer & exit' & wait"),
+        (
+            "python",
+            "python3 -c \"import subprocess as s; s.Popen('./writer', start_new_session=True)\"",
+        ),
+    ] {
+        let (dir, store) = scratch(&format!("exec_left_{name}"));
+        script(&dir, "writer", WRITER);
+        let script = format!("{start}\n{BEGUN}; exit 3");
+        let ended = ended(exec(&dir, &["--store", &store, "--", "sh", "-c", &script]));
+        assert_ended(&dir, &store);
+        assert_eq!(ended.code, Some(3), "{name}: {}", ended.stderr);
+        assert!(ended.stderr.contains("(writer)"), "{name}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_process_left_behind_gets_sigterm_before_sigkill() {
+    let (dir, store) = scratch("exec_left_term");
+    script(&dir, "writer", &format!("trap 'echo yes > ended; exit' TERM; {WRITER}"));
+    let script = format!("setsid ./writer & {BEGUN}");
+    ended(exec(&dir, &["--store", &store, "--grace", "20s", "--", "sh", "-c", &script]));
+    assert_ended(&dir, &store);
+    assert_eq!(fs::read_to_string(dir.join("ended")).unwrap(), "yes\n");
+}
+
+#[test]
+fn a_process_that_ignores_sigterm_is_killed_after_the_grace() {
+    let (dir, store) = scratch("exec_left_stubborn");
+    script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
+    let script = format!("setsid ./writer & {BEGUN}; date +%s%3N > ended");
+    ended(exec(&dir, &["--store", &store, "--grace", "2s", "--", "sh", "-c", &script]));
+    assert_ended(&dir, &store);
+    let read = |file| fs::read_to_string(dir.join(file)).unwrap();
+    let last: i64 = read("times").lines().last().unwrap().parse().unwrap();
+    let ended: i64 = read("ended").trim().parse().unwrap();
+    assert!(last >= ended + 500, "killed {} ms after the command's end", last - ended);
+}
+
+#[test]
+fn exec_ends_processes_that_keep_forking() {
+    let (dir, store) = scratch("exec_left_forking");
+    compiled(&dir, "comet.c", &[]);
+    script(
+        &dir,
+        "writer",
+        &format!(
+            "trap '' TERM; (for i in $(seq 300); do setsid sleep 1 & sleep 0.01; done) & {WRITER}"
+        ),
+    );
+    let script = format!("trap '' TERM; ./writer & {BEGUN}; ./comet 30 survived");
+    ended(exec(&dir, &["--store", &store, "--grace", "250ms", "--", "sh", "-c", &script]));
+    assert_ended(&dir, &store);
+}
+
+#[test]
+fn processes_outside_the_group_end_before_a_lost_lease() {
+    let (dir, store) = scratch("exec_left_lost");
+    let (mut broker, url) = serve(&["--store", &store]);
+    script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
+    let command = exec(&dir, &["--store", &url, "--", "sh", "-c", "setsid ./writer & wait"]);
+    begun(&dir, "times");
+    broker.kill();
+    let killed = SystemClock.unix_ms();
+    assert_eq!(ended(command).code, Some(1));
+    let times = fs::read_to_string(dir.join("times")).unwrap();
+    let last: i64 = times.lines().last().unwrap().parse().unwrap();
+    // Its window was at most 4 s when the broker was killed.
+    assert!(last < killed + 4_000, "it ran for {} ms", last - killed);
+    sleep(Duration::from_millis(200));
+    assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a process is left");
+}
+
+#[test]
+fn orphans_are_reaped_while_the_command_runs() {
+    let (dir, store) = scratch("exec_orphans");
+    let script = "for i in 1 2 3 4 5; do (sleep 0.1 &); done
+        sleep 0.2
+        for i in $(seq 100); do
+            zombies=0
+            for child in $(cat /proc/$PPID/task/*/children); do
+                case \"$(sed 's/.*) //' /proc/$child/stat)\" in Z*) zombies=1;; esac
+            done
+            [ $zombies = 0 ] && exit 0
+            sleep 0.1
+        done
+        exit 1";
+    let ended = ended(exec(&dir, &["--store", &store, "--", "sh", "-c", script]));
+    assert_eq!(ended.code, Some(0), "zombies are left: {}", ended.stderr);
+}
+
+#[test]
+fn orphans_do_not_replace_the_status_of_the_command() {
+    let (dir, store) = scratch("exec_orphans_status");
+    let script = "for i in $(seq 40); do (sleep 0.2 & exit 0); done; sleep 0.2; exit 7";
+    for _ in 0..3 {
+        let ended = ended(exec(&dir, &["--store", &store, "--", "sh", "-c", script]));
+        assert_eq!(ended.code, Some(7), "{}", ended.stderr);
+    }
+}
+
+/// A command with a process of another user, which exec has no right to signal, as with set-uid programs.
+/// That process ends when it is asked to.
+struct Unsignalled {
+    command: Child,
+    dir: PathBuf,
+}
+
+impl Unsignalled {
+    /// Starts a script in which `$UNSIGNALLED` begins the process.
+    fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
+        const WAITER: &str = "echo yes >&3; read line <&4";
+        // The store belongs to this user, also where root opens it.
+        run(&["leases", "init", "--store", store]).quiet();
+        assert!(Command::new("mkfifo").arg(dir.join("gate")).status().unwrap().success());
+        let mut command = Command::new("sudo");
+        command.arg("-n");
+        if rustix::process::geteuid().is_root() {
+            command = Command::new("env");
+        }
+        // Also root's processes have that right by a capability alone.
+        command.args(["setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "--", "env"]);
+        command.args(CLEARED.map(|name| format!("--unset={name}")));
+        command.arg("UNSIGNALLED=setpriv --reuid=65534 --clear-groups -- sh -c");
+        command.args([env!("CARGO_BIN_EXE_flakeid"), "exec", "--store", store]).args(arguments);
+        let script = format!("waiter='{WAITER}'; exec 3> begun 4<> gate; {script}");
+        command.args(["--", "sh", "-c", &script]).current_dir(dir);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let command = command.spawn().expect("setpriv of util-linux, and root or sudo");
+        begun(dir, "begun");
+        Self { command, dir: dir.to_owned() }
+    }
+
+    fn is_running(&mut self) -> bool {
+        self.command.try_wait().unwrap().is_none()
+    }
+
+    /// Lets the process end, and then the command.
+    fn end(self) -> Run {
+        fs::write(self.dir.join("gate"), "end\n").unwrap();
+        ended(self.command)
+    }
+}
+
+#[test]
+fn a_process_that_cannot_be_signalled_keeps_the_node() {
+    let (dir, store) = scratch("exec_unsignalled");
+    let script = "$UNSIGNALLED \"$waiter\" & until [ -s begun ]; do sleep 0.02; done; exit 4";
+    let mut command = Unsignalled::start(&dir, &store, &["--grace", "250ms"], script);
+    sleep(Duration::from_millis(1_500));
+    assert!(command.is_running());
+    assert_eq!(row(&store)["state"], "held");
+    let ended = command.end();
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(sh) cannot be ended"), "{}", ended.stderr);
+    assert_eq!(row(&store)["state"], "free");
+}
+
+#[test]
+fn a_node_in_use_past_its_fence_is_not_released() {
+    let (dir, store) = scratch("exec_unsignalled_lost");
+    let script = "exec $UNSIGNALLED \"$waiter\"";
+    let command = Unsignalled::start(&dir, &store, &["--window", "2s"], script);
+    // Renewals fail during this transaction, and succeed again after it.
+    let file = store.strip_prefix("sqlite://").unwrap();
+    let locked = Command::new("sqlite3")
+        .args([file, ".timeout 10000", "BEGIN EXCLUSIVE", ".shell sleep 4", "ROLLBACK"])
+        .status()
+        .expect("sqlite3: apt-get install sqlite3");
+    assert!(locked.success());
+    let ended = command.end();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(sh) cannot be ended"), "{}", ended.stderr);
+    assert_eq!(row(&store)["state"], "held", "{}", ended.stderr);
+}

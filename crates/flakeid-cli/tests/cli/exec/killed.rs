@@ -1,0 +1,54 @@
+//! `kill -9` of exec, which has the effect that the guide describes.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{PATIENCE, STUBBORN, begun, exec, kill, row, script};
+use crate::run::scratch;
+
+/// Whether a process is there and has not ended; a zombie has.
+fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The state follows the name, which is in brackets.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Kills exec while its command runs a writer, and returns whether the writer continues to write.
+fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
+    script(dir, "writer", &format!("exec > /dev/null 2>&1; echo $$ > pid; {STUBBORN}"));
+    let store = format!("sqlite://{}", dir.join("flakeid.db").display());
+    let mut exec = exec(dir, &["--store", &store, "--", "sh", "-c", command]);
+    begun(dir, "times");
+    let pid = fs::read_to_string(dir.join("pid")).unwrap().trim().parse().unwrap();
+    exec.kill().unwrap();
+    exec.wait().unwrap();
+    let times = || fs::read_to_string(dir.join("times")).unwrap().lines().count();
+    let (before, start) = (times(), Instant::now());
+    while is_running(pid) && times() < before + 10 {
+        assert!(start.elapsed() < PATIENCE, "the writer neither ends nor writes");
+        sleep(Duration::from_millis(20));
+    }
+    let outlives = is_running(pid);
+    if outlives {
+        kill(pid, Signal::KILL);
+    }
+    // No other process gets the node before the lease expires.
+    assert_eq!(row(&store)["state"], "held");
+    outlives
+}
+
+#[test]
+fn the_command_is_killed_with_exec() {
+    let (dir, _) = scratch("exec_killed");
+    assert!(!writer_outlives_exec(&dir, "exec ./writer"));
+}
+
+#[test]
+fn a_program_outlives_exec_if_its_wrapper_does_not_exec_it() {
+    let (dir, _) = scratch("exec_killed_wrapper");
+    assert!(writer_outlives_exec(&dir, "./writer; true"));
+}
