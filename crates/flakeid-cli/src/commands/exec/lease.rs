@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use flakeid_core::{Clock, Error, ErrorKind, SystemClock};
 use flakeid_lease::LeasedGenerator;
 
+use super::clock_watch::ClockWatch;
 use crate::terminal;
 
 /// How long before the end of the lease the command is killed, in milliseconds, unless the window is short.
@@ -16,6 +17,8 @@ pub(super) struct Lease {
     node: u64,
     /// Whether the command has begun.
     is_used: bool,
+    /// What has watched the clock since then. Without it the command's IDs may be ahead of the clock.
+    watch: Option<ClockWatch>,
     /// How long before the end the command is asked to end, and is killed, in milliseconds.
     grace_ms: i64,
     last_ms: i64,
@@ -48,6 +51,7 @@ impl Lease {
             node: generator.node(),
             generator: ManuallyDrop::new(generator),
             is_used: false,
+            watch: None,
             grace_ms,
             last_ms,
             first_ms,
@@ -68,12 +72,16 @@ impl Lease {
 
     /// Notes that the command has begun. From here on only [`release`](Self::release) releases the node:
     /// after an error, when the command may still be running, the lease expires instead.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, watch: Option<ClockWatch>) {
         self.is_used = true;
+        self.watch = watch;
     }
 
     /// Looks at the clock and the lease, and returns what they mean for the command.
     pub(super) fn order(&mut self) -> Order {
+        if let Some(watch) = &mut self.watch {
+            watch.look();
+        }
         let lease = self.generator.lease();
         let is_lost = lease.grants != 1 || lease.fenced_off;
         if !is_lost {
@@ -102,6 +110,9 @@ impl Lease {
     /// Releases the node once the command and all that it has started have ended, above everything that
     /// they can have used.
     pub(super) fn release(mut self) {
+        // An ID of the present tick, above which the fence falls if the clock was never set. It is taken
+        // before the last look at the clock, so that no step comes between the two.
+        let is_issued = self.watch.is_some() && self.generator.try_next_id().is_ok();
         self.order();
         if self.is_over {
             terminal::note(&format!(
@@ -109,13 +120,10 @@ impl Lease {
                  free when the lease expires",
                 self.node
             ));
-            return;
-        }
-        // An ID of this tick, so that the next holder begins above it, and above those of the command. Without
-        // one the node is not released, and becomes free when its lease has expired.
-        match self.generator.try_next_id() {
-            Ok(_) => self.generator.close(),
-            Err(error) => terminal::note(&format!("flakeid: the node is not released: {error}")),
+        } else if is_issued && self.watch.as_ref().is_some_and(|watch| !watch.was_set()) {
+            self.generator.close();
+        } else {
+            self.generator.close_at_fence();
         }
     }
 }

@@ -1,9 +1,11 @@
 //! `flakeid exec`: a leased node for a generator of another library.
 //!
-//! Nothing is released while a process that knows the node is running: on Linux all of them are found and
-//! ended (`descendants`).
+//! The IDs of that generator are not seen here. So the node is released at its fence (`lease`), unless the
+//! user vouches for the generator and the clock was never set (`clock_watch`). And nothing is released
+//! while a process that knows the node is running: on Linux all of them are found and ended (`descendants`).
 
 mod child;
+mod clock_watch;
 #[cfg(target_os = "linux")]
 mod descendants;
 mod lease;
@@ -22,6 +24,7 @@ use super::next_source::LeaseArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
 use child::Supervisor;
+use clock_watch::ClockWatch;
 use lease::{LAST_MS, Lease};
 
 /// Runs a command with a leased node number in its environment
@@ -37,6 +40,11 @@ use lease::{LAST_MS, Lease};
 /// until that process ends. This takes Linux: on macOS only the command's process group gets SIGKILL, and on
 /// Windows nothing is ended. What other services start for the command (docker run, systemd-run, at) is not
 /// ended anywhere.
+///
+/// Only the command's generator knows its last ID. So the node is released at the end of its window, up to
+/// 10 s ahead of the clock (--window). The next `flakeid exec` with the same --node or --name waits for that
+/// time before it starts its command. Without these options it gets another node, and does not wait.
+/// --no-ahead avoids the wait.
 ///
 /// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the command
 /// has started nor a set-uid program; other systems kill nothing. IDs repeat if such a process runs on until
@@ -73,7 +81,8 @@ pub(crate) struct ExecArgs {
 
     /// How long the command can run while the store is down [default: 10s, or 4 ticks]
     ///
-    /// At most the namespace's --max-window (`flakeid leases init`).
+    /// At most the namespace's --max-window (`flakeid leases init`). A shorter window also shortens the wait
+    /// of the next command on the same node.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 
@@ -89,6 +98,16 @@ pub(crate) struct ExecArgs {
         allow_hyphen_values = true
     )]
     grace: String,
+
+    /// Promise that the command's generator is never ahead of the clock
+    ///
+    /// Then the node is released above the end of the command, if meanwhile the clock was not set and the
+    /// host not suspended, and the next command on the same node does not wait. A generator is ahead if it
+    /// borrows from later ticks when a tick is full, or continues after its last ID when the clock goes
+    /// back: IDs can then repeat. Only Linux reports when the clock is set. Elsewhere the option is accepted
+    /// and changes nothing.
+    #[arg(long, hide_short_help = true)]
+    no_ahead: bool,
 
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -137,8 +156,10 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
         return Err(Failure::Exit(status));
     }
     let variables = variables.values(&layout, lease.node());
+    let watch = args.no_ahead.then(ClockWatch::start).transpose();
+    let watch = watch.map_err(|error| Failure::io("cannot watch the clock", error))?;
     let child = supervisor.start(&args.command, &variables)?;
-    lease.begin();
+    lease.begin(watch);
     let ended = supervisor.run(child, &mut lease)?;
     lease.release();
     match ended.lost {

@@ -1,0 +1,49 @@
+// A wall clock that a test sets, preloaded into a process. The file $TEST_CLOCK holds two numbers: the
+// milliseconds that are added to the clock, and how often the clock was set. Once it was set, a read of a
+// timer fails as the kernel makes it fail for a timer with TFD_TIMER_CANCEL_ON_SET.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void setting(long long *ms, int *times) {
+    char text[64] = "";
+    int file = open(getenv("TEST_CLOCK"), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || syscall(SYS_read, file, text, sizeof text - 1) < 0 || sscanf(text, "%lld %d", ms, times) != 2)
+        abort();
+    close(file);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    long result = syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME) {
+        long long ms;
+        int times;
+        setting(&ms, &times);
+        long long ns = time->tv_nsec + ms % 1000 * 1000000;
+        long long seconds = ns < 0 ? -1 : ns / 1000000000;
+        time->tv_sec += ms / 1000 + seconds;
+        time->tv_nsec = ns - seconds * 1000000000;
+    }
+    return result;
+}
+
+ssize_t read(int file, void *buffer, size_t size) {
+    char link[64], target[64] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    if (readlink(link, target, sizeof target - 1) > 0 && strcmp(target, "anon_inode:[timerfd]") == 0) {
+        long long ms;
+        int times;
+        setting(&ms, &times);
+        if (times > 0) {
+            errno = ECANCELED;
+            return -1;
+        }
+    }
+    return syscall(SYS_read, file, buffer, size);
+}

@@ -1,0 +1,135 @@
+//! Where the fence is once the node is released, and what that means for the next grant.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, SystemClock};
+use rustix::process::Signal;
+
+use super::{PATIENCE, begun, ended, exec, kill, row};
+use crate::run::{run, scratch};
+
+/// The length of a tick of the default layout.
+const TICK_MS: i64 = 1;
+
+fn fence(row: &serde_json::Value) -> i64 {
+    row["fence_unix_ms"].as_i64().expect("a fence")
+}
+
+#[test]
+fn exec_releases_the_node_at_its_fence() {
+    let (dir, store) = scratch("exec_fence");
+    let script = "echo yes > begun; until [ -e listed ]; do sleep 0.02; done";
+    let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
+    begun(&dir, "begun");
+    let held = row(&store);
+    fs::write(dir.join("listed"), "").unwrap();
+    assert!(fence(&held) > SystemClock.unix_ms(), "{held}");
+    assert_eq!(ended(command).quiet().code, Some(0));
+    let free = row(&store);
+    assert_eq!((&free["state"], fence(&free)), (&"free".into(), fence(&held)));
+}
+
+/// Without a step of the clock the present tick is above all that the command can have used.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_ahead_lowers_the_fence_to_the_present() {
+    let (_, store) = scratch("exec_no_ahead");
+    let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
+    let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();
+    let free = row(&store);
+    assert_eq!(free["state"], "free");
+    assert!((last + TICK_MS..=SystemClock.unix_ms() + TICK_MS).contains(&fence(&free)), "{free}");
+}
+
+#[test]
+fn a_named_node_starts_again_at_its_fence() {
+    for named in [["--name", "app"], ["--node", "9"]] {
+        let (_, store) = scratch("exec_again");
+        let exec = |arguments: &[&str]| {
+            let first = ["exec", "--store", &store, "--window", "4s"];
+            run(&[&first, arguments, &["--", "date", "+%s%3N"]].concat())
+        };
+        exec(&named).quiet();
+        let free = row(&store);
+        let began: i64 = exec(&named).text().trim().parse().unwrap();
+        assert!(began >= fence(&free), "{named:?}: {began} is before {free}");
+        // Another node does not wait, or a line on standard error would say so.
+        exec(&[]).quiet();
+    }
+}
+
+/// The window of the second grant was not used.
+#[test]
+fn a_signal_during_the_wait_releases_the_node() {
+    let (dir, store) = scratch("exec_interrupted");
+    let arguments = ["--store", &store, "--node", "7", "--", "sh", "-c", "echo yes >> begun"];
+    ended(exec(&dir, &arguments)).quiet();
+    let before = fence(&row(&store));
+    let waiting = exec(&dir, &arguments);
+    let start = Instant::now();
+    while row(&store)["state"] != "held" {
+        assert!(start.elapsed() < PATIENCE, "the node is not leased again");
+        sleep(Duration::from_millis(20));
+    }
+    kill(waiting.id(), Signal::TERM);
+    let ended = ended(waiting);
+    assert_eq!(ended.code, Some(128 + 15), "{}", ended.stderr);
+    assert!(ended.stderr.contains("node 7 can be used in"), "{}", ended.stderr);
+    let free = row(&store);
+    assert_eq!((&free["state"], fence(&free)), (&"free".into(), before));
+    assert_eq!(fs::read_to_string(dir.join("begun")).unwrap(), "yes\n", "it ran once");
+}
+
+#[cfg(target_os = "linux")]
+mod clock {
+    use std::path::{Path, PathBuf};
+
+    use super::super::{command, compiled, script};
+    use super::{Clock, SystemClock, ended, fence, fs, row, scratch};
+    use crate::run::Run;
+
+    /// The wall clock of a command and of all that it starts.
+    struct TestClock {
+        dir: PathBuf,
+        library: PathBuf,
+    }
+
+    impl TestClock {
+        fn new(dir: &Path) -> Self {
+            script(dir, "set-clock", "echo \"$1\" > new && mv new \"$TEST_CLOCK\"");
+            fs::write(dir.join("setting"), "0 0").unwrap();
+            let library = compiled(dir, "clock.c", &["-shared", "-fPIC"]);
+            Self { dir: dir.to_owned(), library }
+        }
+
+        fn exec(&self, arguments: &[&str]) -> Run {
+            let mut command = command(&self.dir, arguments);
+            command.env("LD_PRELOAD", &self.library).env("TEST_CLOCK", self.dir.join("setting"));
+            ended(command.spawn().unwrap()).quiet()
+        }
+    }
+
+    /// Many generators refuse to continue then, and their supervisors start them again.
+    #[test]
+    fn the_fence_stays_when_the_clock_goes_back() {
+        for flags in [&[][..], &["--no-ahead"]] {
+            let (dir, store) = scratch("exec_rollback");
+            let clock = TestClock::new(&dir);
+            let script = "date +%s%3N; ./set-clock '-5000 0'";
+            let arguments = [&["--store", &store], flags, &["--", "sh", "-c", script]].concat();
+            let last: i64 = clock.exec(&arguments).text().trim().parse().unwrap();
+            assert!(fence(&row(&store)) > last, "{flags:?}: {} after {last}", row(&store));
+        }
+    }
+
+    /// Between two looks, which therefore show nothing; but the kernel cancels a timer.
+    #[test]
+    fn no_ahead_detects_a_step_forward_and_back() {
+        let (dir, store) = scratch("exec_forward");
+        let clock = TestClock::new(&dir);
+        clock.exec(&["--store", &store, "--no-ahead", "--", "./set-clock", "0 1"]);
+        assert!(fence(&row(&store)) > SystemClock.unix_ms() + 1_000, "{}", row(&store));
+    }
+}
