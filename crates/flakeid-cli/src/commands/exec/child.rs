@@ -81,18 +81,22 @@ impl Supervisor {
         })
     }
 
-    /// Starts the command with these variables in its environment.
+    /// Starts the command, without the variables `removed` and with `set` in its environment.
     pub(super) fn start(
         &self,
         command: &[OsString],
-        variables: &[(&str, u64)],
+        removed: &[&str],
+        set: &[(&str, u64)],
     ) -> Result<Child, Failure> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(Error::invalid_option("COMMAND", "there is none").into());
         };
         let mut command = Command::new(program);
         command.args(arguments).kill_on_drop(true);
-        command.envs(variables.iter().map(|(name, value)| (name, value.to_string())));
+        for name in removed {
+            command.env_remove(name);
+        }
+        command.envs(set.iter().map(|(name, value)| (name, value.to_string())));
         self.processes.prepare(&mut command);
         let _entered = self.runtime.enter();
         let failed = |error| Failure::io(format!("cannot start {}", program.display()), error);

@@ -21,8 +21,11 @@ use clap::Args;
 use flakeid_core::{Error, ErrorKind, Layout};
 
 use super::next_source::LeaseArgs;
+use crate::args::layout_arg::LAYOUT;
+use crate::args::node::{DATACENTER, NODE, WORKER};
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
+use crate::store::{NAMESPACE, STORE};
 use child::Supervisor;
 use clock_watch::ClockWatch;
 use lease::{LAST_MS, Lease};
@@ -121,9 +124,21 @@ Examples:
   flakeid exec --store sqlite://sony.db --layout sonyflake --env MACHINE -- printenv MACHINE
   flakeid exec --store sqlite://foreign.db --env-datacenter DC --env-worker W -- printenv DC W
 
+Environment, none of which the command inherits:
+  FLAKEID_STORE       URL of the store, if --store is not given
+  FLAKEID_NAMESPACE   namespace in the store, if --namespace is not given
+  FLAKEID_LAYOUT      layout, if --layout is not given
+  FLAKEID_NODE        node number, if no flag gives one
+  FLAKEID_DATACENTER  the node number in two parts:
+  FLAKEID_WORKER      set both or neither
+
 Exit status:
   that of the command, or 128 and the number of the signal that killed it;
   1 if there is no lease, or it was lost";
+
+/// The variables that `flakeid exec` reads itself. Its command does not inherit them, because the URL may
+/// have a password, and because the node is leased already.
+const OWN_VARIABLES: [&str; 6] = [STORE, NAMESPACE, LAYOUT, NODE, DATACENTER, WORKER];
 
 const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace is \
                               set when it is created: `flakeid leases init --max-window`";
@@ -158,7 +173,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     let variables = variables.values(&layout, lease.node());
     let watch = args.no_ahead.then(ClockWatch::start).transpose();
     let watch = watch.map_err(|error| Failure::io("cannot watch the clock", error))?;
-    let child = supervisor.start(&args.command, &variables)?;
+    let child = supervisor.start(&args.command, &OWN_VARIABLES, &variables)?;
     lease.begin(watch);
     let ended = supervisor.run(child, &mut lease)?;
     lease.release();

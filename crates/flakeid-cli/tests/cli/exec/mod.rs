@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
 
-use crate::run::{Run, finish, flakeid, run, scratch};
+use crate::run::{Run, finish, flakeid, run, run_with, scratch};
 use crate::serve::serve;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -91,6 +91,35 @@ fn the_node_is_in_the_environment() {
     assert_eq!(two.text(), "1 1 none\n", "the node that has never been used");
     let parts = ["--node", "37", "--env-datacenter", "DC", "--env-worker", "W"];
     assert_eq!(printed(&parts, "echo $DC $W ${WORKER_ID-none}").text(), "1 5 none\n");
+}
+
+/// The URL of a store may have a password in it.
+#[test]
+fn the_command_does_not_inherit_the_variables_of_exec() {
+    let (_, store) = scratch("exec_variables");
+    let variables = [
+        ("FLAKEID_STORE", store.as_str()),
+        ("FLAKEID_NAMESPACE", "orders"),
+        ("FLAKEID_LAYOUT", "twitter"),
+        ("FLAKEID_NODE", "37"),
+        ("FLAKEID_KEY_FILE", "keys"),
+        ("OTHER", "kept"),
+    ];
+    let printed = |arguments: &[&str]| {
+        let arguments = [&["exec"], arguments, &["--", "env"]].concat();
+        let run = run_with(&variables, &arguments).quiet();
+        let mut found: Vec<String> = run.lines().into_iter().map(str::to_owned).collect();
+        found.retain(|line| {
+            ["FLAKEID_", "WORKER_ID", "OTHER"].iter().any(|name| line.starts_with(name))
+        });
+        found.sort();
+        found
+    };
+    // The file of keys is no argument of exec.
+    let others = ["FLAKEID_KEY_FILE=keys", "OTHER=kept"];
+    assert_eq!(printed(&[]), [&others[..], &["WORKER_ID=37"]].concat());
+    let named = ["--layout", "sonyflake", "--namespace", "named", "--env", "FLAKEID_NODE"];
+    assert_eq!(printed(&named), [&others[..1], &["FLAKEID_NODE=37"], &others[1..]].concat());
 }
 
 #[test]
