@@ -129,6 +129,14 @@ impl LeaseBuilder {
         self
     }
 
+    /// Keeps the node for as long as its window lasts, even if renewals fail and another broker would grant
+    /// another node. This is for a node number that was handed to a generator of another library, which
+    /// would go on with the old number.
+    pub fn keep_node(mut self) -> Self {
+        self.options.moves = false;
+        self
+    }
+
     /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
     /// allows. It is how long IDs go on while the store is away.
     pub fn window(mut self, window: Duration) -> Self {

@@ -17,6 +17,8 @@ pub(crate) struct LeaseOptions {
     pub(crate) to: u64,
     pub(crate) rotation: u64,
     pub(crate) reuse: bool,
+    /// Whether a node of another broker may take the place of one whose renewals fail.
+    pub(crate) moves: bool,
     pub(crate) window_ms: u64,
     pub(crate) ttl_ms: u64,
     pub(crate) max_wait: Duration,
@@ -37,6 +39,7 @@ impl LeaseOptions {
             to: layout.max_node(),
             rotation: 0,
             reuse: true,
+            moves: true,
             window_ms: Bounds::of(&layout).max_window_ms,
             ttl_ms: 60_000.max(layout.unit_ms().saturating_mul(12)),
             max_wait: Duration::from_secs(1)

@@ -58,7 +58,7 @@ impl Keeper {
         let options = &lease.options;
         let window = options.window_ms.div_ceil(options.layout.unit_ms());
         let fixed = matches!(options.identity, Identity::Node(_));
-        let moves = !fixed && lease.source.has_several_lessors();
+        let moves = options.moves && !fixed && lease.source.has_several_lessors();
         let holder_options = HolderOptions { window, ttl_ms: options.ttl_ms, fixed, moves };
         let schedule = RenewalSchedule::new(options.window_ms, options.ttl_ms);
         let members = (0..options.node_count).map(|_| Member::default()).collect();

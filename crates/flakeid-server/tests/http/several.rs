@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Clock, Id, Layout, SystemClock};
+use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_lease::broker::{Broker, BrokerOptions};
 use flakeid_lease::protocol::Namespace;
 use flakeid_lease::store::{Fault, Ledger, MemoryStore, Store, operations};
@@ -217,6 +217,23 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
             check_new_clients(&url, layout);
         })
     });
+}
+
+/// Its number may be in use by another generator, as that of `flakeid exec` is.
+#[test]
+fn a_lease_that_keeps_its_node_does_not_leave_its_broker() {
+    let (store, layout) = store(10, 4);
+    let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+    let builder = LeasedGenerator::builder(&url([&one, &other]), layout).unwrap();
+    let generator = builder.keep_node().observer(|_| {}).open().unwrap();
+    let brokers = [&one, &other];
+    let holders = |served: &&Served| served.broker.status().unwrap().holders;
+    let granter = brokers.into_iter().find(|served| holders(served) == 1).unwrap();
+    granter.conditions.is_cut_off.store(true, Ordering::Relaxed);
+    thread::sleep(LONGER_THAN_WINDOWS);
+    let error = generator.next_id().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
+    assert_eq!(generator.lease().grants, 1);
 }
 
 #[test]

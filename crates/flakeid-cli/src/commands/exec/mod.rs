@@ -158,7 +158,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     // Before the lease: from here on a signal does not end this process, which then releases the node.
     let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
     // With an observer the lease is shared with no other generator, which would keep it at the end.
-    let mut builder = args.lease.builder(layout, identity)?.observer(|_| {});
+    let mut builder = args.lease.builder(layout, identity)?.keep_node().observer(|_| {});
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
     }

@@ -54,7 +54,7 @@ impl BrokerProcess {
         if let Some(clock) = &self.clock {
             clock.give_to(&mut command);
         }
-        command.args(["serve", "--store", &self.store, "--layout", &self.layout]);
+        command.args(["serve", "--no-ids", "--store", &self.store, "--layout", &self.layout]);
         command.args(["--namespace", NAMESPACE, "--listen", &listen]);
         // Its first line says that it listens. Afterwards it writes nothing there.
         let (reader, writer) = io::pipe()?;

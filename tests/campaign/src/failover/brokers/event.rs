@@ -107,7 +107,7 @@ impl BrokerEvent {
         if !matches!(self, Self::CrashesOfFewNodes | Self::Full) {
             return Ok(Layout::TWITTER);
         }
-        "t41.w8.s14@1288834974657/1ms"
+        "t41.n8.s14@1288834974657/1ms"
             .parse()
             .map_err(|error: flakeid_core::Error| io::Error::other(error.to_string()))
     }
