@@ -36,6 +36,51 @@ fn the_split_of_the_node_does_not_matter() {
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
+/// Presets and descriptors whose IDs have the same bits in the same places.
+#[test]
+fn layouts_that_differ_only_in_the_end_of_time_share_the_position() {
+    for (node, one, other) in [
+        (34, "flakeid", "plain"),
+        (35, "t42.d5.w5.s12@0/1ms", "t41.n10.s12@0/1ms"),
+        (36, "t41.n10.s12@1577836800000/1ms", "t39.n10.s12@1577836800000/1ms"),
+        (37, "t41.c2.n9.s12@1577836800000/1ms", "t40.c2.n9.s12@1577836800000/1ms"),
+        (38, "t41.r2.n8.s12@0/1ms", "t42.r2.n8.s12@0/1ms"),
+    ] {
+        let generators = [one, other].map(|layout| {
+            let layout: Layout = layout.parse().unwrap();
+            Generator::new(layout, node).unwrap()
+        });
+        generators[0].next_id().unwrap();
+        let ids: Vec<_> = (0..5_000)
+            .flat_map(|_| generators.each_ref().map(|generator| generator.next_id().unwrap()))
+            .collect();
+        assert!(ids.is_sorted_by(|a, b| a < b), "{one} and {other}");
+    }
+}
+
+/// Within one ID space a node is used alone or with others, never both.
+#[test]
+fn layouts_with_other_places_are_other_id_spaces() {
+    let build = |layout: &str, nodes: &[u64]| {
+        let layout: Layout = layout.parse().unwrap();
+        Generator::builder(layout).nodes(nodes).build()
+    };
+    let own = "t41.n10.s12@5/1ms";
+    build(own, &[40]).unwrap();
+    for other in [
+        "t41.n9.s13@5/1ms",
+        "t41.s12.n10@5/1ms",
+        "t41.n10.s12@6/1ms",
+        "t41.n10.s12@5/10ms",
+        "t41.r1.n10.s12@5/1ms",
+    ] {
+        build(other, &[40, 41]).unwrap();
+    }
+    for same in [own, "t42.d5.w5.s12@5/1ms"] {
+        assert_eq!(build(same, &[40, 41]).map(drop).unwrap_err().kind(), ErrorKind::InvalidOption);
+    }
+}
+
 #[test]
 fn other_policies_share_the_position_too() {
     let slow = slow();

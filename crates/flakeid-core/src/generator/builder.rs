@@ -208,8 +208,8 @@ impl GeneratorBuilder {
             queue: clock.is_system().then(|| Box::new(super::queue::Queue::new())),
             ahead,
             has_clock_sequences: cell.has_clock_sequences(),
+            limit: Limit::new(limit_of(&layout, &shape, fence).min(cell.last_position())),
             cell,
-            limit: Limit::new(limit_of(&layout, &shape, fence)),
             clock,
             shape,
             epoch: layout.epoch(),
@@ -319,7 +319,7 @@ fn shared_cell(
     nodes: &[u64],
     make: impl FnOnce() -> Cell,
 ) -> Result<Arc<Cell>, Error> {
-    super::registry::REGISTRY.cell(layout.unsplit(), nodes, make)
+    super::registry::REGISTRY.cell(layout, nodes, make)
 }
 
 /// A static would outlive one run of a model; the registry has models of its own.

@@ -46,12 +46,13 @@ impl ClockSequences {
 impl Cell {
     /// A fixed node's cell, which issues nothing before the position `start`.
     pub(super) fn fixed(layout: &Layout, start: u64) -> Self {
-        let (time, _, clock_sequence, sequence) = layout.spans();
-        let clock_sequences = (clock_sequence.width > 0).then(|| ClockSequences {
-            shift: time.width + sequence.width + 1,
-            marks: (0..1u64 << clock_sequence.width.min(ClockSequences::MOST_BITS))
-                .map(|_| AtomicU64::new(0))
-                .collect(),
+        let (_, _, clock_sequence, _) = layout.spans();
+        let bits = clock_sequence.width.min(ClockSequences::MOST_BITS);
+        let clock_sequences = (bits > 0).then(|| ClockSequences {
+            // At the top of the word, wherever the time of a layout ends that shares this cell. The fields
+            // of an ID have room in 64 bits, so the position has room below.
+            shift: 64 - bits,
+            marks: (0..1u64 << bits).map(|_| AtomicU64::new(0)).collect(),
         });
         Self::new(start, false, clock_sequences)
     }
@@ -105,6 +106,11 @@ impl Cell {
     /// Whether the word holds a clock sequence above the position.
     pub(super) fn has_clock_sequences(&self) -> bool {
         self.clock_sequences.is_some()
+    }
+
+    /// The last position for which the word has room.
+    pub(super) fn last_position(&self) -> u64 {
+        self.clock_sequences.as_ref().map_or(CLOSED - 1, |values| (1 << values.shift) - 1)
     }
 
     /// (clock sequence, next free position).

@@ -278,7 +278,7 @@ fn one_cell_for_each_node() {
         let registry = Arc::new(Registry::<1>::new());
         let get = |node| {
             let registry = Arc::clone(&registry);
-            move || registry.cell(layout(), &[node], || Cell::fixed(&layout(), 0)).unwrap()
+            move || registry.cell(&layout(), &[node], || Cell::fixed(&layout(), 0)).unwrap()
         };
         let same = thread::spawn(get(7));
         let another = thread::spawn(get(8));
@@ -297,7 +297,7 @@ fn one_cell_for_all_nodes_of_a_set() {
         let registry = Arc::new(Registry::<1>::new());
         let get = |nodes: &'static [u64]| {
             let registry = Arc::clone(&registry);
-            move || registry.cell(layout(), nodes, || Cell::fixed(&layout(), 0))
+            move || registry.cell(&layout(), nodes, || Cell::fixed(&layout(), 0))
         };
         let same = thread::spawn(get(&[4, 7]));
         let across = thread::spawn(get(&[7, 8]));

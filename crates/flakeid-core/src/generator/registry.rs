@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::sync::Arc;
 
 use super::cell::Cell;
+use crate::field::Span;
 use crate::fork::Limit;
 use crate::sync::{AtomicPtr, Ordering};
 use crate::{Error, Layout};
@@ -16,8 +17,34 @@ pub(super) struct Registry<const BUCKETS: usize> {
     buckets: [AtomicPtr<Entry>; BUCKETS],
 }
 
+/// What makes two layouts one ID space: the places of their fields, and what a tick is. How far the time
+/// reaches does not matter, nor do names, nor whether the node is given in two parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct IdSpace {
+    epoch: i64,
+    unit_ms: u64,
+    time_shift: u8,
+    node: Span,
+    clock_sequence: Span,
+    sequence: Span,
+}
+
+impl IdSpace {
+    fn of(layout: &Layout) -> Self {
+        let (time, node, clock_sequence, sequence) = layout.spans();
+        Self {
+            epoch: layout.epoch(),
+            unit_ms: layout.unit_ms(),
+            time_shift: time.shift,
+            node,
+            clock_sequence,
+            sequence,
+        }
+    }
+}
+
 struct Entry {
-    layout: Layout,
+    space: IdSpace,
     node: u64,
     /// What stands for all nodes that share the cell, this one among them.
     nodes: Box<[u64]>,
@@ -37,10 +64,8 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
     }
 
-    /// The cell of `nodes`, which are in rising order; made by `make` if this is their first use in
-    /// this process.
-    ///
-    /// `layout` must not split its node: whether the node is told in two parts does not matter.
+    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space; made by `make`
+    /// if this is their first use in this process.
     ///
     /// # Errors
     /// [`Forked`](crate::ErrorKind::Forked) if the first use was the parent's;
@@ -48,17 +73,18 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
     /// with others.
     pub(super) fn cell(
         &self,
-        layout: Layout,
+        layout: &Layout,
         nodes: &[u64],
         make: impl FnOnce() -> Cell,
     ) -> Result<Arc<Cell>, Error> {
+        let space = IdSpace::of(layout);
         // Before any entry is added: what is refused leaves nothing behind, races apart.
         for node in nodes {
-            if let Some(entry) = self.find(&layout, *node) {
+            if let Some(entry) = self.find(space, *node) {
                 entry.shared(nodes)?;
             }
         }
-        let first = nodes.first().and_then(|node| self.find(&layout, *node));
+        let first = nodes.first().and_then(|node| self.find(space, *node));
         let mut cell = match first {
             Some(entry) => entry.shared(nodes)?,
             None => Arc::new(make()),
@@ -66,7 +92,7 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         // In the order of the nodes: of two threads with the same nodes one is faster at the first,
         // and both go on with its cell.
         for node in nodes {
-            cell = self.find_or_add(layout, *node, nodes, cell)?;
+            cell = self.find_or_add(space, *node, nodes, cell)?;
         }
         Ok(cell)
     }
@@ -74,19 +100,19 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
     /// The cell of a node's entry, which is made with `cell` if there is none.
     fn find_or_add(
         &self,
-        layout: Layout,
+        space: IdSpace,
         node: u64,
         nodes: &[u64],
         cell: Arc<Cell>,
     ) -> Result<Arc<Cell>, Error> {
-        let bucket = self.bucket(&layout, node);
+        let bucket = self.bucket(space, node);
         let mut newest = bucket.load(Ordering::Acquire);
-        let find = |newest| entries(newest).find(|e| e.layout == layout && e.node == node);
+        let find = |newest| entries(newest).find(|e| e.space == space && e.node == node);
         if let Some(entry) = find(newest) {
             return entry.shared(nodes);
         }
         let mut new = Box::new(Entry {
-            layout,
+            space,
             node,
             nodes: nodes.into(),
             cell: Arc::clone(&cell),
@@ -107,13 +133,13 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         }
     }
 
-    fn bucket(&self, layout: &Layout, node: u64) -> &AtomicPtr<Entry> {
-        &self.buckets[bucket_of(layout, node, BUCKETS)]
+    fn bucket(&self, space: IdSpace, node: u64) -> &AtomicPtr<Entry> {
+        &self.buckets[bucket_of(space, node, BUCKETS)]
     }
 
-    fn find(&self, layout: &Layout, node: u64) -> Option<&'static Entry> {
-        let newest = self.bucket(layout, node).load(Ordering::Acquire);
-        entries(newest).find(|entry| entry.layout == *layout && entry.node == node)
+    fn find(&self, space: IdSpace, node: u64) -> Option<&'static Entry> {
+        let newest = self.bucket(space, node).load(Ordering::Acquire);
+        entries(newest).find(|entry| entry.space == space && entry.node == node)
     }
 }
 
@@ -152,7 +178,7 @@ fn reclaim(entry: *mut Entry) -> Box<Entry> {
     unsafe { Box::from_raw(entry) }
 }
 
-fn bucket_of(layout: &Layout, node: u64, buckets: usize) -> usize {
-    let hash = super::start::split_mix(node ^ layout.epoch().cast_unsigned().rotate_left(32));
+fn bucket_of(space: IdSpace, node: u64, buckets: usize) -> usize {
+    let hash = super::start::split_mix(node ^ space.epoch.cast_unsigned().rotate_left(32));
     (hash % buckets as u64) as usize
 }
