@@ -9,18 +9,21 @@ mod mariadb;
 mod mariadb_storm;
 mod mysql;
 mod one_table;
+mod rearm;
 mod recipes;
 mod schedule;
+mod session;
 mod sqlite;
 mod storm;
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flakeid_test_servers::{PostgresServer, Server};
 use serde_json::Value;
 
+use self::session::psql_client;
 use crate::refusals::refused;
 use crate::run::run;
 
@@ -32,8 +35,12 @@ fn script(layout: &str, args: &[&str]) -> String {
 
 /// What psql writes when it runs this as the owner of the database, or what it says against it.
 fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
-    let mut psql = Command::new("psql")
-        .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &server.url()])
+    psql_at(&server.url(), sql)
+}
+
+/// The same for the database of a URL.
+fn psql_at(url: &str, sql: &str) -> Result<String, String> {
+    let mut psql = psql_client(url)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use flakeid_lease::LeasedGenerator;
 use flakeid_lease::protocol::Identity;
 use flakeid_test_servers::{PostgresServer, Server};
 
+use super::session::{Session, psql_client};
 use super::{ids, mariadb, psql};
 use crate::run::run;
 
@@ -22,35 +22,6 @@ const LAYOUT: &str = "t41.n3.s10@1577836800000/1ms";
 fn length() -> Duration {
     let text = std::env::var("FLAKEID_SQL_SECONDS").unwrap_or_else(|_| "4".to_owned());
     Duration::from_secs(text.parse().expect("FLAKEID_SQL_SECONDS is a number of seconds"))
-}
-
-/// One statement after the other in a session of its own, which a primary key that comes twice would end.
-struct Session {
-    client: Child,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Session {
-    fn new(mut client: Command) -> Self {
-        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut client = client.spawn().expect("the database's client");
-        let answers = BufReader::new(client.stdout.take().expect("a standard output"));
-        Self { client, answers }
-    }
-
-    /// Whether the session has done it, and goes on.
-    fn send(&mut self, sql: &str) -> bool {
-        let mut input = self.client.stdin.as_ref().expect("a standard input");
-        let sent = input.write_all(format!("{sql}\nSELECT 'done';\n").as_bytes());
-        let mut answer = String::new();
-        sent.is_ok() && self.answers.read_line(&mut answer).unwrap() > 0
-    }
-
-    fn end(mut self) {
-        drop(self.client.stdin.take());
-        let output = self.client.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
 }
 
 fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
@@ -82,11 +53,7 @@ fn an_application_and_the_database_fill_one_table() {
         dialect: "postgres",
         schema: "public",
         url: url.clone(),
-        client: &move || {
-            let mut psql = Command::new("psql");
-            psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &url]);
-            psql
-        },
+        client: &move || psql_client(&url),
         query: &|sql| psql(&server, sql).unwrap(),
         round: "
             INSERT INTO t (id) VALUES (DEFAULT);
@@ -137,7 +104,7 @@ fn fill_one_table(database: &Database<'_>) {
         for _ in 0..3 {
             scope.spawn(|| {
                 let mut session = Session::new(client());
-                while !is_over() && session.send(round) {}
+                while !is_over() && session.ask(round).is_some() {}
                 session.end();
             });
         }
@@ -150,7 +117,7 @@ fn fill_one_table(database: &Database<'_>) {
                 let mut session = Session::new(client());
                 while !is_over() {
                     let ids = (0..200).map(|_| generator.next_id().unwrap());
-                    if !session.send(&insert(ids)) {
+                    if session.ask(&insert(ids)).is_none() {
                         break;
                     }
                 }
@@ -164,7 +131,7 @@ fn fill_one_table(database: &Database<'_>) {
                 while !is_over() {
                     let args = [&["next", "-n", "1000", "--layout", LAYOUT], store.as_slice()];
                     let made = run(&args.concat()).quiet();
-                    if !session.send(&insert(made.lines())) {
+                    if session.ask(&insert(made.lines())).is_none() {
                         break;
                     }
                 }

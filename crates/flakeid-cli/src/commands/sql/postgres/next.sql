@@ -30,7 +30,8 @@ DECLARE
   seq CONSTANT regclass := '{{schema}}.flakeid_position';
   used_up CONSTANT bigint := (tick - 1 << {{slot_bits}}) + {{last_usable}};
 BEGIN
-  -- For the lock see flakeid_attempt.
+  -- For both locks see flakeid_attempt.
+  PERFORM pg_sequence_last_value(seq);
   BEGIN
     PERFORM pg_advisory_xact_lock({{lock_class}}, seq::oid::int);
     IF used_up > coalesce(pg_sequence_last_value(seq), -1) THEN
@@ -52,21 +53,16 @@ IF is_new THEN
   PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, {{first_tick_of_new}}, 1));
 END IF;
 
--- The node and the database that generate IDs; flakeid_rearm replaces both functions. They are left as they
--- are when the script is run again, so that running it in a copy of the database does not pass for consent.
-IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
-  CREATE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT {{node}}::bigint $body$;
-  EXECUTE format(
-    'CREATE FUNCTION {{schema}}.flakeid_own_database() RETURNS text
-     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT %L::text $body$',
-    {{schema}}.flakeid_this_database());
-END IF;
-
 -- Lets this database generate IDs, which is a copy of the one that did, or changes the node. No other database
 -- or program may use the node from then on; from_tick is the first tick that others have not used.
+--
+-- Once this has been committed, no transaction issues an ID of the old node. A transaction that takes IDs holds the
+-- lock of nextval on the sequence until it ends, and ALTER SEQUENCE waits for that lock. A transaction that gets the
+-- lock later reads the new functions, because sessions read changes of the catalog when they have got a lock.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_rearm(node bigint, from_tick bigint DEFAULT 0) RETURNS void
-LANGUAGE plpgsql AS $body$
+LANGUAGE plpgsql SET lock_timeout = '1s' AS $body$
+DECLARE
+  pids text;
 BEGIN
   IF node IS NULL OR node NOT BETWEEN 0 AND {{max_node}} THEN
     RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
@@ -76,6 +72,19 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'IDRNG', MESSAGE = format(
       'FLAKEID_FIELD_OUT_OF_RANGE: from_tick %s is out of range: must be from 0 to {{last_tick}}', from_tick);
   END IF;
+  BEGIN
+    -- It changes nothing, because no column owns the sequence. Calls that come meanwhile wait behind it.
+    ALTER SEQUENCE {{schema}}.flakeid_position OWNED BY NONE;
+  EXCEPTION WHEN lock_not_available THEN
+    SELECT string_agg(coalesce(pid::text, 'prepared transaction'), ', ' ORDER BY pid) INTO pids FROM pg_locks
+    WHERE locktype = 'relation' AND relation = '{{schema}}.flakeid_position'::regclass AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND mode NOT IN ('AccessShareLock', 'RowShareLock') AND pid IS DISTINCT FROM pg_backend_pid();
+    RAISE EXCEPTION USING ERRCODE = 'lock_not_available', MESSAGE = format(
+      'flakeid_rearm: transactions that have taken IDs are open, in the processes: %s',
+      coalesce(pids, 'ended by now')),
+      HINT = 'Call it again when they have ended, or end them with pg_terminate_backend(pid).';
+  END;
   PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, from_tick, 1));
   EXECUTE format(
     'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
@@ -87,6 +96,12 @@ BEGIN
 END $body$;
 REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint, bigint) FROM PUBLIC;
 
+-- The node and the database that generate IDs, which flakeid_rearm writes. They are left as they are when the script
+-- is run again, so that running it in a copy of the database does not pass for consent.
+IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
+  PERFORM {{schema}}.flakeid_rearm({{node}});
+END IF;
+
 -- Takes places with all rules: up to "wanted" of them where it opens a slot, which it then says by a place whose
 -- number within the tick is 0, and otherwise one.
 --
@@ -97,7 +112,8 @@ REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint, bigint) FROM PUBLIC;
 --
 -- The lock must neither last until the transaction ends, since inserting transactions would then run one after
 -- another, nor outlive a statement that is cancelled. It is taken in a block that is always left by an error:
--- that releases it and leaves the sequence as it is.
+-- that releases it and leaves the sequence as it is. The sequence is locked before, as nextval locks it, until the
+-- transaction ends: flakeid_rearm takes a stronger lock on it and then the advisory one, in the same order.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_attempt(wanted int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -121,6 +137,7 @@ BEGIN
     -- A session that knows it does not ask again. If a rollback takes the setting back, it does.
     PERFORM set_config('flakeid.database', {{schema}}.flakeid_own_database(), false);
   END IF;
+  PERFORM pg_sequence_last_value(seq);
   LOOP
     taken := NULL;
     BEGIN

@@ -1,0 +1,214 @@
+//! `flakeid_rearm` while transactions are open: none of them issues an ID of the old node once it has returned.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_test_servers::{PostgresServer, Server};
+
+use super::session::{Session, psql_client};
+use super::{SetAtEnd, ids, psql, psql_at, script};
+
+const NODE: &str = "SELECT flakeid_node(flakeid_next());";
+
+/// A server whose database `ids` generates on node 7, with a table.
+fn server() -> PostgresServer {
+    let server = PostgresServer::new();
+    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    psql(
+        &server,
+        "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);
+         CREATE TABLE calls (id bigint DEFAULT 0);
+         CREATE FUNCTION set_id() RETURNS trigger LANGUAGE plpgsql AS $$
+           BEGIN NEW.id := flakeid_next(); RETURN NEW; END $$;
+         CREATE TRIGGER calls_id BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION set_id();
+         CREATE FUNCTION inlined() RETURNS bigint LANGUAGE sql AS 'SELECT flakeid_next()';",
+    )
+    .unwrap();
+    server
+}
+
+fn session(server: &PostgresServer) -> Session {
+    Session::new(psql_client(&server.url()))
+}
+
+/// The ways in which a transaction takes an ID.
+const WAYS: [&str; 9] = [
+    "SELECT flakeid_next();",
+    "SELECT count(*) FROM flakeid_next_n(5000);",
+    "INSERT INTO t DEFAULT VALUES;",
+    "INSERT INTO calls DEFAULT VALUES;",
+    "SELECT inlined();",
+    "EXECUTE prepared;",
+    "SAVEPOINT s; SELECT flakeid_next(); ROLLBACK TO s;",
+    "DO $$ BEGIN PERFORM flakeid_next(); RAISE 'undone'; EXCEPTION WHEN raise_exception THEN NULL; END $$;",
+    "DECLARE c CURSOR FOR SELECT flakeid_next() FROM generate_series(1, 9); FETCH c;",
+];
+
+#[test]
+fn rearm_refuses_while_a_transaction_that_took_an_id_is_open() {
+    let server = server();
+    let mut session = session(&server);
+    session.answer(&format!("PREPARE prepared AS {}", WAYS[0]));
+    let pid = session.answer("SELECT pg_backend_pid();");
+    for way in WAYS {
+        // Plans are cached from the sixth execution on.
+        assert_eq!(session.answer(&NODE.repeat(7)).lines().last(), Some("7"));
+        session.answer(&format!("BEGIN; {way}"));
+        let answer = psql(&server, "SELECT flakeid_rearm(8);");
+        let node = session.answer(NODE);
+        let refusal = answer.expect_err(&format!("{way}: the next ID is of node {node}"));
+        let expected =
+            format!("transactions that have taken IDs are open, in the processes: {pid}\n");
+        assert!(refusal.contains(&expected), "{refusal}");
+        assert!(refusal.contains("HINT:") && node == "7", "{node}: {refusal}");
+        session.answer("COMMIT;");
+    }
+    // Once the transaction has ended, no other way is left to the old node.
+    psql(&server, "SELECT flakeid_rearm(8);").unwrap();
+    for way in &WAYS[..6] {
+        assert_eq!(
+            session.answer(&format!("BEGIN; {way} COMMIT; {NODE}")).lines().last(),
+            Some("8")
+        );
+    }
+    session.end();
+}
+
+#[test]
+fn rearm_changes_the_node_of_transactions_that_took_no_id_yet() {
+    let server = server();
+    for (begin, then) in [
+        ("BEGIN; SELECT 1;", NODE),
+        ("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t;", NODE),
+        ("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t;", "EXECUTE prepared;"),
+        ("BEGIN; SELECT 1;", "SELECT DISTINCT flakeid_node(id) FROM flakeid_next_n(9000) id;"),
+        ("BEGIN; SELECT 1;", "INSERT INTO t DEFAULT VALUES RETURNING flakeid_node(id);"),
+        ("BEGIN; DECLARE c CURSOR FOR SELECT flakeid_node(flakeid_next()) FROM t;", "FETCH c;"),
+    ] {
+        psql(&server, "SELECT flakeid_rearm(7);").unwrap();
+        let mut session = session(&server);
+        session.answer(&format!("PREPARE prepared AS {NODE}"));
+        // Everything that can be cached is.
+        session.answer(&"EXECUTE prepared; INSERT INTO t DEFAULT VALUES;".repeat(7));
+        session.answer(begin);
+        psql(&server, "SELECT flakeid_rearm(8);").unwrap();
+        assert_eq!(session.answer(then), "8", "{then}");
+        session.end();
+    }
+}
+
+/// A procedure that commits is one call of many transactions.
+#[test]
+fn rearm_changes_the_node_of_a_running_procedure() {
+    let server = server();
+    let sql = "CREATE PROCEDURE fill() LANGUAGE plpgsql AS $$ BEGIN
+                 FOR x IN 1 .. 400 LOOP
+                   INSERT INTO t (x) VALUES (x);
+                   COMMIT;
+                   PERFORM pg_sleep(0.005);
+                 END LOOP;
+               END $$;";
+    psql(&server, sql).unwrap();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| psql(&server, "CALL fill();"));
+        wait_until(|| psql(&server, "SELECT count(*) > 50 FROM t;").unwrap() == "t");
+        psql(&server, "SELECT flakeid_rearm(8);").unwrap();
+        let before = psql(&server, "SELECT max(x) FROM t WHERE flakeid_node(id) = 7;").unwrap();
+        call.join().unwrap().unwrap();
+        let after = psql(&server, "SELECT max(x) FROM t WHERE flakeid_node(id) = 7;").unwrap();
+        assert_eq!(before, after, "rows of node 7 after flakeid_rearm(8)");
+    });
+    assert_eq!(psql(&server, "SELECT count(*), max(x) FROM t;").unwrap(), "400|400");
+    assert_eq!(
+        psql(&server, "SELECT count(*) > 1 FROM t WHERE flakeid_node(id) = 8;").unwrap(),
+        "t"
+    );
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it does not get so far");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Nodes go round between two databases, one of which always leaves the node that the other one gets next.
+#[test]
+fn nodes_handed_around_repeat_no_id() {
+    let server = server();
+    server.sql_in("postgres", "CREATE DATABASE other OWNER flakeid").unwrap();
+    let urls = [server.url(), server.url_of("flakeid", PostgresServer::PASSWORD, "other", "")];
+    psql_at(&urls[1], &script("twitter", &["--node", "9"])).unwrap();
+    let over = AtomicBool::new(false);
+    let mut seen = HashSet::new();
+    let moves = thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for url in urls.iter().flat_map(|url| [url, url, url]) {
+            let over = &over;
+            workers.push(scope.spawn(move || {
+                let mut session = Session::new(psql_client(url));
+                let mut issued = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    let lines = session.answer(
+                        "BEGIN; SELECT flakeid_next_n(200); DO 'BEGIN PERFORM pg_sleep(0.05); END';
+                         SELECT flakeid_next_n(2000); SELECT flakeid_next_n(2000); COMMIT;
+                         SELECT flakeid_next();",
+                    );
+                    issued.extend(ids(&lines));
+                }
+                session.end();
+                issued
+            }));
+        }
+        let moves = {
+            // Also when an assertion fails: the sessions would not end.
+            let _end = SetAtEnd(&over);
+            move_around(&urls)
+        };
+        for worker in workers {
+            for id in worker.join().unwrap() {
+                assert!(seen.insert(id), "{id} was issued twice");
+            }
+        }
+        moves
+    });
+    assert!(moves > 10 && seen.len() > 20_000, "{moves} moves, {} IDs", seen.len());
+}
+
+/// Returns how often a database changed its node.
+fn move_around(urls: &[String; 2]) -> usize {
+    let begin = Instant::now();
+    let mut moves = 0;
+    let mut free = 8;
+    let mut nodes = [7, 9];
+    while begin.elapsed() < Duration::from_secs(4) {
+        let which = moves % 2;
+        psql_at(&urls[which], &format!("SELECT flakeid_rearm({free});")).unwrap();
+        std::mem::swap(&mut free, &mut nodes[which]);
+        moves += 1;
+        if moves % 2 == 0 {
+            thread::sleep(Duration::from_millis(30));
+        }
+    }
+    moves
+}
+
+/// What the guide says of giving a node back.
+#[test]
+fn dropping_the_sequence_waits_for_transactions_that_took_an_id() {
+    let server = server();
+    let mut session = session(&server);
+    session.answer(
+        "PREPARE prepared AS SELECT flakeid_next(); EXECUTE prepared; BEGIN; EXECUTE prepared;",
+    );
+    let drop = "SET lock_timeout = '100ms'; DROP SEQUENCE flakeid_position;";
+    let refusal = psql(&server, drop).unwrap_err();
+    assert!(refusal.contains("lock timeout"), "{refusal}");
+    session.answer("COMMIT; BEGIN; SELECT 1;");
+    psql(&server, drop).unwrap();
+    let refusal = session.refusal("EXECUTE prepared;");
+    assert!(refusal.contains("could not open relation"), "{refusal}");
+}
