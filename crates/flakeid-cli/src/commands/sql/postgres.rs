@@ -51,8 +51,6 @@ pub(super) fn script(
     }
     let header = node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of));
     terms.push(("header_node", header));
-    let declarations = node.map_or("", |_| "DECLARE\n  is_new boolean := false;\n");
-    terms.push(("declarations", declarations.to_owned()));
     let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
     terms.push(("guard_node", guard));
 
@@ -89,6 +87,7 @@ fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term>
     let mut own = layout_terms::counting(layout, &places);
     own.extend([
         ("node", node.node.to_string()),
+        ("this_position", fill("'{{schema}}.flakeid_position'::regclass::oid", terms)),
         ("rearm_arguments", rearm_arguments),
         ("first_tick", first(node.first_tick).to_string()),
         ("first_tick_of_new", first(node.first_tick_of_new).to_string()),

@@ -84,7 +84,7 @@ fn another_database(server: &PostgresServer) {
     };
     for call in ["SELECT flakeid_next()", "SELECT flakeid_next_n(3)"] {
         assert!(
-            ask(call).contains("FLAKEID_FORKED: node 7 belongs to another database"),
+            ask(call).contains("FLAKEID_FORKED: node 7 belongs to the database from which"),
             "{}",
             ask(call)
         );

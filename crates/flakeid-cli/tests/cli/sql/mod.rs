@@ -11,6 +11,7 @@ mod mysql;
 mod one_table;
 mod rearm;
 mod recipes;
+mod restore;
 mod schedule;
 mod session;
 mod sqlite;

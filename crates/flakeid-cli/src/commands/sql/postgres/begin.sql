@@ -5,7 +5,7 @@
 -- whole or not at all, in a transaction of yours or by itself, and may be run again. Where the functions are
 -- installed for another layout or another node it raises an error and changes nothing.
 DO $flakeid$
-{{declarations}}BEGIN
+BEGIN
 IF to_regprocedure('{{schema}}.flakeid_layout()') IS NOT NULL THEN
   IF {{schema}}.flakeid_layout() <> '{{descriptor}}' THEN
     RAISE EXCEPTION USING ERRCODE = 'IDOPT', MESSAGE = format(

@@ -1,6 +1,7 @@
 
--- Which database this is. A copy of it on the same server has another number, a copy elsewhere another
--- system identifier; a physical copy of the whole cluster has the same and cannot be told apart.
+-- Returns the identity of this database. A copy on the same server has another number, and a copy elsewhere has
+-- another system identifier. A physical copy of the whole cluster has the same identity and cannot be distinguished.
+-- A dump that is restored into its own database is distinguished by the number of the sequence that it creates.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_this_database() RETURNS text
 LANGUAGE sql STABLE AS $body$
   SELECT system_identifier || '.' || oid FROM pg_control_system(), pg_database WHERE datname = current_database()
@@ -13,13 +14,20 @@ IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
   COMMENT ON SEQUENCE {{schema}}.flakeid_position IS
     'where flakeid_next() goes on; IDs repeat if this is set to a lower value by hand';
   GRANT USAGE ON SEQUENCE {{schema}}.flakeid_position TO PUBLIC;
-  is_new := true;
 END IF;
+
+-- Creates or replaces a function that returns a constant, which the planner writes into plans.
+CREATE OR REPLACE FUNCTION {{schema}}.flakeid_define(name text, type regtype, value text) RETURNS void
+LANGUAGE plpgsql AS $body$
+BEGIN
+  EXECUTE format(
+    'CREATE OR REPLACE FUNCTION {{schema}}.%I() RETURNS %s LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %L::%s $own$',
+    name, type, value, type);
+END $body$;
 
 -- The first tick whose slot is this database's: other users of the node may have used those before it.
 IF to_regprocedure('{{schema}}.flakeid_first_tick()') IS NULL THEN
-  CREATE FUNCTION {{schema}}.flakeid_first_tick() RETURNS bigint
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$ SELECT 0::bigint $body$;
+  PERFORM {{schema}}.flakeid_define('flakeid_first_tick', 'bigint', '0');
 END IF;
 
 -- From now on no ID is of an earlier tick than this. The slot before it counts as used up, in the same way as one
@@ -41,17 +49,11 @@ BEGIN
   EXCEPTION WHEN SQLSTATE 'ID000' THEN NULL;
   END;
   IF tick > {{schema}}.flakeid_first_tick() THEN
-    EXECUTE format(
-      'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_first_tick() RETURNS bigint
-       LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %s::bigint $own$', tick);
+    PERFORM {{schema}}.flakeid_define('flakeid_first_tick', 'bigint', tick::text);
   END IF;
 END $body$;
 REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_begin_at(bigint) FROM PUBLIC;
 PERFORM {{schema}}.flakeid_begin_at({{first_tick}});
-IF is_new THEN
-  -- An earlier user of the node may have used the present tick.
-  PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, {{first_tick_of_new}}, 1));
-END IF;
 
 -- Lets this database generate IDs, which is a copy of the one that did, or changes the node. No other database
 -- or program may use the node from then on; from_tick is the first tick that others have not used.
@@ -86,20 +88,21 @@ BEGIN
       HINT = 'Call it again when they have ended, or end them with pg_terminate_backend(pid).';
   END;
   PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, from_tick, 1));
-  EXECUTE format(
-    'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_node() RETURNS bigint
-     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %s::bigint $own$', node);
-  EXECUTE format(
-    'CREATE OR REPLACE FUNCTION {{schema}}.flakeid_own_database() RETURNS text
-     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $own$ SELECT %L::text $own$',
-    {{schema}}.flakeid_this_database());
+  PERFORM {{schema}}.flakeid_define('flakeid_own_node', 'bigint', node::text);
+  PERFORM {{schema}}.flakeid_define('flakeid_own_database', 'text', {{schema}}.flakeid_this_database());
+  PERFORM {{schema}}.flakeid_define('flakeid_own_position', 'oid', {{this_position}}::text);
 END $body$;
 REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint, bigint) FROM PUBLIC;
 
--- The node and the database that generate IDs, which flakeid_rearm writes. They are left as they are when the script
--- is run again, so that running it in a copy of the database does not pass for consent.
+-- flakeid_rearm writes which node, database and sequence generate IDs. Running the script again leaves these functions
+-- as they are, so that running it in a copy of the database is not consent.
 IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
+  PERFORM {{schema}}.flakeid_begin_at({{first_tick_of_new}});
   PERFORM {{schema}}.flakeid_rearm({{node}});
+ELSIF to_regprocedure('{{schema}}.flakeid_own_position()') IS NULL THEN
+  -- Earlier scripts did not write the sequence, so it may be a restored one, which is behind the last ID.
+  PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, 1));
+  PERFORM {{schema}}.flakeid_define('flakeid_own_position', 'oid', {{this_position}}::text);
 END IF;
 
 -- Takes places with all rules: up to "wanted" of them where it opens a slot, which it then says by a place whose
@@ -126,13 +129,15 @@ DECLARE
   wait_ms bigint;
   waited_ms bigint := 0;
 BEGIN
-  IF current_setting('flakeid.database', true) IS DISTINCT FROM {{schema}}.flakeid_own_database() THEN
-    IF {{schema}}.flakeid_this_database() <> {{schema}}.flakeid_own_database() THEN
-      RAISE EXCEPTION USING ERRCODE = 'IDFRK',
-        MESSAGE = format('FLAKEID_FORKED: node %s belongs to another database, of which this one is a copy',
-          {{schema}}.flakeid_own_node()),
-        HINT = 'Call {{schema}}.flakeid_rearm(node) with a node of its own, or with the same one if the '
-          'other database generates no more IDs. pg_upgrade makes a copy in this sense.';
+  IF {{schema}}.flakeid_own_position() <> seq::oid
+     OR current_setting('flakeid.database', true) IS DISTINCT FROM {{schema}}.flakeid_own_database() THEN
+    IF {{schema}}.flakeid_own_position() <> seq::oid
+       OR {{schema}}.flakeid_this_database() <> {{schema}}.flakeid_own_database() THEN
+      RAISE EXCEPTION USING ERRCODE = 'IDFRK', MESSAGE = format(
+        'FLAKEID_FORKED: node %s belongs to the database from which this one was copied or restored',
+        {{schema}}.flakeid_own_node()),
+        HINT = 'Call {{schema}}.flakeid_rearm(node) with a node of its own, or with the same one if the original '
+          'generates no more IDs, as after pg_upgrade or after a dump was restored in its place.';
     END IF;
     -- A session that knows it does not ask again. If a rollback takes the setting back, it does.
     PERFORM set_config('flakeid.database', {{schema}}.flakeid_own_database(), false);
@@ -203,7 +208,8 @@ BEGIN
   -- Where the slot of the clock's tick, or of a later one, is open and not used up, nextval is enough.
   IF place & {{slot_mask}} < {{last_usable}}
      AND {{clock_tick}} BETWEEN 0 AND place >> {{slot_bits}}
-     AND current_setting('flakeid.database', true) = {{schema}}.flakeid_own_database() THEN
+     AND current_setting('flakeid.database', true) = {{schema}}.flakeid_own_database()
+     AND {{schema}}.flakeid_own_position() = {{this_position}} THEN
     place := nextval('{{schema}}.flakeid_position'::regclass);
     IF place & {{slot_mask}} < {{usable}} THEN
       RETURN {{id_of_place}};

@@ -1,0 +1,142 @@
+//! Dumps that are restored into the database that they are of, and functions that an older version installed.
+
+use std::collections::HashSet;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use flakeid_test_servers::{PostgresServer, Server};
+
+use super::session::{Session, psql_client};
+use super::{ids, psql, script};
+
+/// A layout whose ticks take a second, so that a dump and its restoration fit into one.
+const SLOW: &str = "baidu-29";
+
+const MANY: &str = "SELECT id FROM ids.flakeid_next_n(50) id;";
+
+fn own_script() -> String {
+    script(SLOW, &["--node", "7", "--schema", "ids"])
+}
+
+fn server() -> PostgresServer {
+    let server = PostgresServer::new();
+    psql(&server, &format!("CREATE SCHEMA ids;\n{}", own_script())).unwrap();
+    psql(&server, "CREATE TABLE ids.t (id bigint DEFAULT ids.flakeid_next() PRIMARY KEY);")
+        .unwrap();
+    server
+}
+
+fn dump(server: &PostgresServer, args: &[&str]) -> String {
+    let output = Command::new("pg_dump").args(args).arg(server.url()).output();
+    let output = output.expect("the package postgresql-client");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Waits for the first tenth of a second, in which a tick of the layout begins.
+fn wait_for_tick() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    thread::sleep(Duration::from_millis(1005) - Duration::from_nanos(now.subsec_nanos().into()));
+}
+
+#[test]
+fn a_dump_restored_into_its_own_database_generates_nothing() {
+    let server = server();
+    for (index, clean) in [
+        ["--clean", "--if-exists", "--schema=ids"].as_slice(),
+        &["--clean", "--table=ids.flakeid_position"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // A session of a pool, which has verified the database and cached every plan.
+        let mut old = Session::new(psql_client(&server.url()));
+        old.answer(&format!(
+            "PREPARE prepared AS SELECT ids.flakeid_next();{}",
+            "EXECUTE prepared;".repeat(7)
+        ));
+        wait_for_tick();
+        let dump = dump(&server, clean);
+        let mut seen: HashSet<i64> = ids(&psql(&server, MANY).unwrap()).into_iter().collect();
+        psql(&server, &format!("BEGIN; {dump} COMMIT;")).unwrap();
+        for answer in [psql(&server, MANY), psql(&server, "INSERT INTO ids.t DEFAULT VALUES;")] {
+            let refusal = answer.expect_err("the database generates");
+            let expected = "FLAKEID_FORKED: node 7 belongs to the database from which this one was copied or restored";
+            assert!(refusal.contains(expected), "{refusal}");
+            assert!(refusal.contains("flakeid_rearm(node)"), "{refusal}");
+        }
+        let refusal = old.refusal("EXECUTE prepared;");
+        assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
+        // Running the script is not consent.
+        psql(&server, &own_script()).unwrap();
+        assert!(psql(&server, MANY).unwrap_err().contains("FLAKEID_FORKED"));
+        psql(&server, "SELECT ids.flakeid_rearm(7);").unwrap();
+        for id in ids(&psql(&server, MANY).unwrap()) {
+            assert!(seen.insert(id), "restoration {index}: {id} was issued twice");
+        }
+    }
+}
+
+/// A restoration of data alone sets the sequence back, which no function can detect. So the guide asks for
+/// `flakeid_rearm`.
+#[test]
+fn rearm_after_restored_data_repeats_no_id() {
+    let server = server();
+    wait_for_tick();
+    psql(&server, MANY).unwrap();
+    let dump = dump(&server, &["--data-only", "--schema=ids"]);
+    let mut seen: HashSet<i64> = ids(&psql(&server, MANY).unwrap()).into_iter().collect();
+    psql(&server, &dump).unwrap();
+    psql(&server, "SELECT ids.flakeid_rearm(7);").unwrap();
+    for id in ids(&psql(&server, MANY).unwrap()) {
+        assert!(seen.insert(id), "{id} was issued twice");
+    }
+}
+
+/// An older version noted neither the sequence nor what a restoration had done to it.
+#[test]
+fn the_script_upgrades_an_older_version() {
+    let server = server();
+    wait_for_tick();
+    let issued = ids(&psql(&server, MANY).unwrap());
+    // The sequence as an older version would have left it after a restoration in place.
+    psql(&server, "SELECT setval('ids.flakeid_position', pg_sequence_last_value('ids.flakeid_position') - 40);
+                   DROP FUNCTION ids.flakeid_own_position();").unwrap();
+    psql(&server, &own_script()).unwrap();
+    let next = ids(&psql(&server, MANY).unwrap());
+    assert!(next[0] > issued[49], "{} is not above {}", next[0], issued[49]);
+    // Further runs of the script cost no tick.
+    psql(&server, &own_script()).unwrap();
+    let position = "SELECT pg_sequence_last_value('ids.flakeid_position');";
+    let before = psql(&server, position).unwrap();
+    psql(&server, &own_script()).unwrap();
+    assert_eq!(psql(&server, position).unwrap(), before);
+    // The upgrade of a copy is not consent.
+    server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
+    let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
+    super::psql_at(&url, "DROP FUNCTION ids.flakeid_own_position();").unwrap();
+    super::psql_at(&url, &own_script()).unwrap();
+    let refusal = super::psql_at(&url, MANY).unwrap_err();
+    assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
+}
+
+/// Two schemas in one session verify the database once each, not with every call.
+#[test]
+fn schemas_of_one_session_generate_side_by_side() {
+    let server = server();
+    let other = script("twitter", &["--node", "8", "--schema", "others"]);
+    psql(&server, &format!("CREATE SCHEMA others;\n{other}")).unwrap();
+    let mut session = Session::new(psql_client(&server.url()));
+    session.answer("SELECT ids.flakeid_next(); SELECT others.flakeid_next();");
+    // Without this function only a verified session generates.
+    psql(
+        &server,
+        "DROP FUNCTION ids.flakeid_this_database(); DROP FUNCTION others.flakeid_this_database();",
+    )
+    .unwrap();
+    let nodes =
+        "SELECT ids.flakeid_node(ids.flakeid_next()), others.flakeid_node(others.flakeid_next());";
+    assert_eq!(session.answer(&nodes.repeat(3)), ["7|8"; 3].join("\n"));
+    session.end();
+}
