@@ -202,58 +202,6 @@ fn what_may_be_called(server: &MariadbServer) {
     assert!(forbidden.contains("denied"), "{forbidden}");
 }
 
-/// The core's rules and codes for clocks.
-#[test]
-fn a_wrong_clock_is_noticed() {
-    let server = server();
-    let clock = "CREATE TABLE test_clock (ms BIGINT) ENGINE = InnoDB;
-        INSERT INTO test_clock VALUES (1505914988849);
-        DELIMITER $$
-        CREATE FUNCTION test_now() RETURNS DATETIME(6) READS SQL DATA
-          RETURN (SELECT TIMESTAMPADD(MICROSECOND, ms * 1000, '1970-01-01 00:00:00.000000') FROM test_clock) $$
-        CREATE FUNCTION test_sleep(seconds DECIMAL(20, 4)) RETURNS INT MODIFIES SQL DATA
-        BEGIN UPDATE test_clock SET ms = ms + seconds * 1000; RETURN 0; END $$
-        DELIMITER ;\n";
-    let script = script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]);
-    let manual = script.replace("SYSDATE(6)", "test_now()").replace("DO SLEEP(", "DO test_sleep(");
-    assert!(manual.matches("test_").count() >= 3);
-    query(&server, &format!("{clock}{manual}")).unwrap();
-    let layout = Layout::TWITTER;
-    let at = |ms: i64, expression: &str| {
-        let sql = format!("UPDATE test_clock SET ms = {ms}; SELECT {expression};");
-        query(&server, &sql).unwrap_or_else(|refusal| refusal)
-    };
-    let next = |ms: i64| at(ms, "flakeid_next()");
-    let parts = |answer: &str| {
-        let id = answer.parse().unwrap_or_else(|_| panic!("{answer}"));
-        let parts = layout.unpack(Id::from_i64(id)).unwrap();
-        (parts.unix_ms, parts.sequence)
-    };
-    let many =
-        |ms: i64, count: u32| at(ms, &format!("COUNT(flakeid_next()) FROM seq_1_to_{count}"));
-    let start = 1_505_914_988_849;
-    assert_eq!(parts(&next(start)), (start + 1, 0));
-    assert_eq!(parts(&next(start + 1)), (start + 1, 1));
-    // Back by a little: the tick is used up, then the clock is waited for.
-    assert_eq!(parts(&next(start - 500)), (start + 1, 2));
-    assert_eq!(many(start + 1, 4093), "4093");
-    assert_eq!(parts(&next(start - 500)), (start + 2, 0));
-    // Back by more than anybody waits.
-    assert_eq!(many(start + 2, 4095), "4095");
-    let refusal = next(start - 3_600_000);
-    let expected = "(IDCLK) at line 1: FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead";
-    assert!(refusal.contains(expected), "{refusal}");
-    assert_eq!(parts(&next(start + 10)), (start + 10, 0));
-    let refusal = next(layout.epoch() - 1);
-    assert!(
-        refusal.contains("(IDEPO) at line 1: FLAKEID_BEFORE_EPOCH: the clock reads"),
-        "{refusal}"
-    );
-    assert_eq!(parts(&next(layout.horizon() - 1)), (layout.horizon() - 1, 0));
-    let refusal = next(layout.horizon());
-    assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
-}
-
 /// Every kind of layout generates IDs that the core decodes, in order.
 #[test]
 fn layouts_of_all_shapes() {

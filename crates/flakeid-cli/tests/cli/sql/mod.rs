@@ -6,6 +6,7 @@ mod generate;
 mod install;
 mod keyed;
 mod mariadb;
+mod mariadb_clock;
 mod mariadb_storm;
 mod mysql;
 mod one_table;

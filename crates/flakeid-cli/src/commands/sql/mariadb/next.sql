@@ -27,10 +27,13 @@ END $$
 -- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the
 -- clock is behind the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
 -- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
+--
+-- A call that is refused uses up a place, so refused calls can reach the slot of a later tick. A place becomes an ID
+-- only when the clock has reached its tick.
 CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA
 BEGIN
   DECLARE clock DATETIME(6);
-  DECLARE ms, tick, place, wait_ms BIGINT;
+  DECLARE ms, tick, place, latest_ms, wait_ms BIGINT;
   DECLARE waited_ms BIGINT DEFAULT 0;
   DECLARE fault TEXT;
   -- Byte by byte: Shop, restored from a dump of shop, is another database on Linux.
@@ -62,10 +65,19 @@ BEGIN
         SET place = LAST_INSERT_ID();
         DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
       END IF;
-      IF place & {{slot_mask}} < {{usable}} THEN
+      IF place - (tick << {{slot_bits}}) < {{usable}} THEN
         RETURN {{id_of_place}};
       END IF;
-      SET tick = (place >> {{slot_bits}}) + 1;
+      IF place & {{slot_mask}} < {{usable}} THEN
+        -- The slot of a later tick: where others have begun it, the clock has reached it by now.
+        SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
+        SET ms = {{clock_ms}};
+        IF place >> {{slot_bits}} <= {{clock_tick}} THEN
+          RETURN {{id_of_place}};
+        END IF;
+      END IF;
+      -- The tick that is waited for: that of the place, or the next one.
+      SET tick = (place >> {{slot_bits}}) + (place & {{slot_mask}} >= {{usable}});
     END IF;
     IF tick > {{last_tick}} THEN
       SET fault = CONCAT('FLAKEID_HORIZON_REACHED: the layout''s time field ran out at {{horizon}}; ',
@@ -74,12 +86,13 @@ BEGIN
     END IF;
     SET wait_ms = {{epoch_ms}} + tick * {{unit_ms}} - ms;
     IF waited_ms + wait_ms > {{max_wait_ms}} THEN
+      SET latest_ms = {{epoch_ms}} + (place >> {{slot_bits}}) * {{unit_ms}};
       IF {{first_tick_of_new}} >= tick THEN
         SET fault = CONCAT('FLAKEID_FENCE_IN_FUTURE: earlier users of node {{node}} may have used ticks ',
           'that are still ahead of the clock; the first ID comes in ', wait_ms, ' ms');
         SIGNAL SQLSTATE 'IDFNC' SET MESSAGE_TEXT = fault;
-      ELSEIF wait_ms > {{unit_ms}} THEN
-        SET fault = CONCAT('FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is ', wait_ms - {{unit_ms}},
+      ELSEIF latest_ms > ms THEN
+        SET fault = CONCAT('FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is ', latest_ms - ms,
           ' ms ahead of it; no ID is issued until it has caught up (configure NTP to slew the clock, not to step it)');
         SIGNAL SQLSTATE 'IDCLK' SET MESSAGE_TEXT = fault;
       END IF;
