@@ -19,8 +19,9 @@ const END: &str = include_str!("mariadb/end.sql");
 /// Letters that a name may have.
 const LONGEST_NAME: usize = 64;
 
-/// The clock in milliseconds, of a variable that has it.
-const CLOCK_MS: &str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00.000000', clock) DIV 1000)";
+/// Reads the clock in milliseconds into the variable `ms`.
+const READ_CLOCK: &str = "SET STATEMENT time_zone = '+00:00' FOR \
+    SELECT TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', SYSDATE(6)) DIV 1000 INTO ms;";
 
 /// What differs between the two.
 struct Server {
@@ -160,8 +161,8 @@ fn generating(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
         ("used_up", used_up(node.first_tick).to_string()),
         ("used_up_of_new", used_up(node.first_tick_of_new).to_string()),
         ("first_tick_of_new", first(node.first_tick_of_new).to_string()),
-        ("clock_ms", CLOCK_MS.to_owned()),
-        ("clock_tick", format!("({CLOCK_MS} - {epoch}) DIV {unit}")),
+        ("read_clock", READ_CLOCK.to_owned()),
+        ("clock_tick", format!("(ms - {epoch}) DIV {unit}")),
         ("id_of_place", layout_terms::id_of_place(layout, &places, "place", &number)),
         ("node", number),
     ]);

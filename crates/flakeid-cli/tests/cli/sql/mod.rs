@@ -7,6 +7,7 @@ mod install;
 mod keyed;
 mod mariadb;
 mod mariadb_clock;
+mod mariadb_moves;
 mod mariadb_storm;
 mod mysql;
 mod one_table;

@@ -8,20 +8,37 @@
 CREATE TABLE IF NOT EXISTS flakeid_position (
   value BIGINT NOT NULL AUTO_INCREMENT,
   session BIGINT UNSIGNED NOT NULL,
+  node_{{node}} BIT,
   PRIMARY KEY (value, session)
 ) ENGINE = InnoDB
 COMMENT = 'where flakeid_next() goes on: its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
 
 BEGIN NOT ATOMIC
-  DECLARE clock DATETIME(6);
+  DECLARE ms BIGINT;
   DECLARE used_up BIGINT DEFAULT {{used_up}};
   IF @flakeid_is_new THEN
     -- An earlier user of the node may have used the present tick.
-    SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
+    {{read_clock}}
     SET used_up = GREATEST((GREATEST({{clock_tick}}, 0) << {{slot_bits}}) + {{last_usable}}, {{used_up_of_new}});
   END IF;
-  INSERT INTO flakeid_position VALUES (used_up, 0);
+  INSERT INTO flakeid_position (value, session) VALUES (used_up, 0);
   DELETE FROM flakeid_position WHERE value = used_up AND session = 0;
+END $$
+
+-- A procedure that has called a function keeps it as it was until the procedure ends, even if the function is replaced
+-- or dropped. So flakeid_next names a column that the table has only while its node is in use. The change waits for
+-- transactions that have taken IDs. To functions of earlier scripts, which name no columns, the column is invisible
+-- until the node changes.
+BEGIN NOT ATOMIC
+  DECLARE old_column TEXT;
+  SELECT MAX(COLUMN_NAME) INTO old_column FROM information_schema.COLUMNS
+    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'flakeid_position' AND COLUMN_NAME LIKE 'node%';
+  IF old_column IS NULL THEN
+    EXECUTE IMMEDIATE
+      CONCAT('ALTER TABLE flakeid_position ADD node_{{node}} BIT', IF(@flakeid_is_new, '', ' INVISIBLE'));
+  ELSEIF old_column <> 'node_{{node}}' THEN
+    EXECUTE IMMEDIATE CONCAT('ALTER TABLE flakeid_position CHANGE ', old_column, ' node_{{node}} BIT');
+  END IF;
 END $$
 
 -- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the
@@ -32,7 +49,6 @@ END $$
 -- only when the clock has reached its tick.
 CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA
 BEGIN
-  DECLARE clock DATETIME(6);
   DECLARE ms, tick, place, latest_ms, wait_ms BIGINT;
   DECLARE waited_ms BIGINT DEFAULT 0;
   DECLARE fault TEXT;
@@ -44,24 +60,23 @@ BEGIN
   END IF;
   LOOP
     -- NOW() is when the statement began. SYSDATE() in the session's time zone would go back in autumn.
-    SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
-    SET ms = {{clock_ms}};
+    {{read_clock}}
     IF ms < {{epoch_ms}} THEN
-      SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', clock,
-        ', which is before the layout''s epoch, {{epoch}}; set the clock');
+      SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', TIMESTAMPADD(MICROSECOND, ms * 1000,
+        '1970-01-01 00:00:00.000'), ', which is before the layout''s epoch, {{epoch}}; set the clock');
       SIGNAL SQLSTATE 'IDEPO' SET MESSAGE_TEXT = fault;
     END IF;
-    SET tick = (ms - {{epoch_ms}}) DIV {{unit_ms}};
+    SET tick = {{clock_tick}};
     IF tick <= {{last_tick}} THEN
-      INSERT INTO flakeid_position VALUES (NULL, CONNECTION_ID());
+      INSERT INTO flakeid_position (session, node_{{node}}) VALUES (CONNECTION_ID(), NULL);
       SET place = LAST_INSERT_ID();
       DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
       IF place < tick << {{slot_bits}} THEN
         -- Into the slot of the clock's tick, unless others are there or further by now.
         SET place = (tick << {{slot_bits}}) - 1;
-        INSERT INTO flakeid_position VALUES (place, CONNECTION_ID());
+        INSERT INTO flakeid_position (value, session) VALUES (place, CONNECTION_ID());
         DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
-        INSERT INTO flakeid_position VALUES (NULL, CONNECTION_ID());
+        INSERT INTO flakeid_position (session, node_{{node}}) VALUES (CONNECTION_ID(), NULL);
         SET place = LAST_INSERT_ID();
         DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
       END IF;
@@ -70,8 +85,7 @@ BEGIN
       END IF;
       IF place & {{slot_mask}} < {{usable}} THEN
         -- The slot of a later tick: where others have begun it, the clock has reached it by now.
-        SET STATEMENT time_zone = '+00:00' FOR SELECT SYSDATE(6) INTO clock;
-        SET ms = {{clock_ms}};
+        {{read_clock}}
         IF place >> {{slot_bits}} <= {{clock_tick}} THEN
           RETURN {{id_of_place}};
         END IF;

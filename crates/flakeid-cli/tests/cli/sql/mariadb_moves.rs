@@ -1,0 +1,185 @@
+//! A `MariaDB` that gets another node while statements run: none of them issues an ID of the old node afterwards.
+
+use std::collections::HashSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_test_servers::MariadbServer;
+
+use super::ids;
+use super::mariadb::{client, query, script, server};
+use super::session::Session;
+
+const NODE: &str = "SELECT flakeid_node(flakeid_next());";
+
+/// The ways in which a procedure takes IDs.
+const WAYS: [(&str, &str); 4] = [
+    ("by_statement", "INSERT INTO t VALUES (flakeid_next(), i)"),
+    ("by_variable", "SET got = flakeid_next(); INSERT INTO t VALUES (got, i)"),
+    ("by_function", "INSERT INTO t VALUES (wrapped(), i)"),
+    (
+        "by_trigger",
+        "INSERT INTO triggered (x) VALUES (i); INSERT INTO t SELECT id, x FROM triggered WHERE x = i",
+    ),
+];
+
+/// The guide's way to another node.
+fn give_node(node: u32) -> String {
+    let script = script("mariadb", "twitter", &["--node", &node.to_string(), "--schema", "ids"]);
+    format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
+}
+
+/// A server whose database `ids` generates on node 7, with a table and procedures that fill it for seconds.
+fn filled_server() -> MariadbServer {
+    let server = server();
+    query(&server, &give_node(7)).unwrap();
+    let mut sql = "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);
+        CREATE TABLE triggered (id BIGINT DEFAULT 0 PRIMARY KEY, x INT, KEY (x));
+        CREATE TRIGGER triggered_id BEFORE INSERT ON triggered FOR EACH ROW SET NEW.id = flakeid_next();
+        DELIMITER $$
+        CREATE FUNCTION wrapped() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA RETURN flakeid_next() $$\n"
+        .to_owned();
+    for (name, statements) in WAYS {
+        sql += &format!(
+            "CREATE PROCEDURE {name}() BEGIN
+               DECLARE got BIGINT;
+               DECLARE i INT DEFAULT 0;
+               WHILE i < 600 DO {statements}; DO SLEEP(0.005); SET i = i + 1; END WHILE;
+             END $$\n"
+        );
+    }
+    query(&server, &sql).unwrap();
+    server
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it does not get so far");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Starts a procedure, runs statements while it runs, and returns how the call ended and how many rows of each node
+/// were added since then.
+fn beside(
+    server: &MariadbServer,
+    procedure: &str,
+    statements: &str,
+) -> (Result<String, String>, String) {
+    query(server, "DELETE FROM t; DELETE FROM triggered;").unwrap();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| query(server, &format!("CALL {procedure}();")));
+        wait_until(|| query(server, "SELECT COUNT(*) > 20 FROM t;").unwrap() == "1");
+        query(server, statements).unwrap();
+        let last = query(server, "SELECT MAX(x) FROM t;").unwrap();
+        let end = call.join().unwrap();
+        let since =
+            format!("SELECT GROUP_CONCAT(DISTINCT (id >> 12) & 1023) FROM t WHERE x > {last};");
+        (end, query(server, &since).unwrap())
+    })
+}
+
+/// `MariaDB` keeps a function that a procedure has called as it was until the procedure ends.
+#[test]
+fn a_running_procedure_issues_no_id_of_the_old_node() {
+    let server = filled_server();
+    for (index, (procedure, _)) in WAYS.into_iter().enumerate() {
+        let (old, new) = if index % 2 == 0 { (7, 8) } else { (8, 7) };
+        let (end, since) = beside(&server, procedure, &give_node(new));
+        assert!(
+            !since.contains(&old.to_string()),
+            "{procedure} continued with node {since}: {end:?}"
+        );
+        let refusal = end.expect_err(procedure);
+        assert!(
+            refusal.contains(&format!("Unknown column 'node_{old}'")),
+            "{procedure}: {refusal}"
+        );
+        assert_eq!(query(&server, NODE).unwrap(), new.to_string());
+    }
+}
+
+#[test]
+fn a_new_node_waits_for_transactions_that_took_an_id() {
+    let server = filled_server();
+    for (index, way) in
+        ["SELECT flakeid_next();", "INSERT INTO triggered (x) VALUES (1);", "SELECT wrapped();"]
+            .into_iter()
+            .enumerate()
+    {
+        let (old, new) = if index % 2 == 0 { ("7", 8) } else { ("8", 7) };
+        let mut unbuffered = client(&server);
+        unbuffered.arg("--unbuffered");
+        let mut session = Session::new(unbuffered);
+        session.answer(&format!("START TRANSACTION; {way}"));
+        thread::scope(|scope| {
+            let change = scope.spawn(|| query(&server, &give_node(new)));
+            let waits = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for%metadata lock';";
+            wait_until(|| query(&server, waits).unwrap() == "1");
+            assert_eq!(session.answer(NODE), old, "{way}");
+            session.answer("COMMIT;");
+            change.join().unwrap().unwrap();
+        });
+        assert_eq!(session.answer(NODE), new.to_string(), "{way}");
+        session.end();
+    }
+}
+
+/// What the guide says of giving a node back: a procedure still has a function that is dropped.
+#[test]
+fn dropping_the_table_ends_generation() {
+    let server = filled_server();
+    for (procedure, _) in &WAYS[2..] {
+        let (end, since) = beside(&server, procedure, "DROP TABLE flakeid_position;");
+        assert_eq!(since, "NULL", "{procedure}: {end:?}");
+        let refusal = end.expect_err(procedure);
+        assert!(refusal.contains("flakeid_position' doesn't exist"), "{procedure}: {refusal}");
+        query(&server, &give_node(7)).unwrap();
+    }
+}
+
+/// An older version had no column for the node, and its functions name no columns.
+#[test]
+fn the_script_upgrades_an_older_version() {
+    let server = filled_server();
+    let first = query(&server, "SELECT flakeid_next();").unwrap();
+    let older = "ALTER TABLE flakeid_position DROP COLUMN node_7;
+        DELIMITER $$
+        CREATE OR REPLACE FUNCTION wrapped() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA BEGIN
+          INSERT INTO flakeid_position VALUES (NULL, CONNECTION_ID());
+          DELETE FROM flakeid_position WHERE session = CONNECTION_ID();
+          RETURN (LAST_INSERT_ID() >> 22 << 22) | (7 << 12) | (LAST_INSERT_ID() & 4095);
+        END $$\n";
+    query(&server, older).unwrap();
+    // Procedures that run meanwhile still have the older function.
+    let upgrade = script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]);
+    let (end, since) = beside(&server, "by_function", &upgrade);
+    assert_eq!((end, since.as_str()), (Ok(String::new()), "7"));
+    let second = query(&server, "SELECT flakeid_next();").unwrap();
+    assert!(second > first, "{second} is not above {first}");
+    // Then the node is changed.
+    let (end, since) = beside(&server, "by_function", &give_node(8));
+    assert_eq!(since, "NULL", "{end:?}");
+    let refusal = end.expect_err("the older function");
+    assert!(refusal.contains("Column count doesn't match"), "{refusal}");
+    assert_eq!(query(&server, NODE).unwrap(), "8");
+}
+
+/// A restored dump sets the position back, which the functions cannot detect. So the guide asks for the script.
+#[test]
+fn the_script_after_a_restored_dump_repeats_no_id() {
+    let server = server();
+    // Ticks of a second, so that the dump and its restoration fit into one.
+    let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);
+    query(&server, &script).unwrap();
+    let many = "SELECT flakeid_next() FROM seq_1_to_50;";
+    query(&server, many).unwrap();
+    let dump = server.dump();
+    let mut seen: HashSet<i64> = ids(&query(&server, many).unwrap()).into_iter().collect();
+    server.load(&dump);
+    query(&server, &format!("DROP FUNCTION flakeid_own_node;\n{script}")).unwrap();
+    for id in ids(&query(&server, many).unwrap()) {
+        assert!(seen.insert(id), "{id} was issued twice");
+    }
+}
