@@ -29,7 +29,8 @@ use self::claim::{Claim, DatabaseNode};
 /// Nothing else may use the node that the database is given with --node. With --name it gets one of a namespace,
 /// which is quarantined there, so that no process leases it; run again, the same name gives the same node.
 ///
-/// A copy of the database, restored from a dump, generates nothing until its owner calls `flakeid_rearm`.
+/// With PostgreSQL, a copy of the database, and a database into which its dump was restored, generates nothing until its
+/// owner calls `flakeid_rearm`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
@@ -73,7 +74,8 @@ Functions:
   flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, by which partitions are skipped
   flakeid_text(id, form), flakeid_parse(…)   base62 and the other forms of text
   flakeid_seal(id, domain), flakeid_open(…)  with --keyed: public IDs, see `flakeid seal`
-  flakeid_rearm(node, from_tick)             lets a copy of the database generate, on this node
+  flakeid_rearm(node, from_tick)             gives the database, also a copy, this node; fails while transactions
+                                             that have taken IDs are open
 
 Examples:
   flakeid sql --dialect postgres --node 7
@@ -92,6 +94,8 @@ With a node of a namespace, beside programs that lease the others:
 Then:
   psql --file ids.sql DATABASE
   CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
+
+Call the first two in the statement itself: in a subquery several rows may share an ID.
 
 MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC. For SQLite, which
 loads an extension, the script loads and configures it; with --store each connection leases its node.";

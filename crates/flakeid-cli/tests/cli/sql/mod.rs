@@ -11,6 +11,7 @@ mod mariadb_moves;
 mod mariadb_storm;
 mod mysql;
 mod one_table;
+mod places;
 mod rearm;
 mod recipes;
 mod restore;

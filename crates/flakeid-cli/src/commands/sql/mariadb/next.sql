@@ -45,6 +45,8 @@ END $$
 -- clock is behind the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
 -- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
 --
+-- In a subquery several rows may share an ID, because MariaDB keeps the results of subqueries.
+--
 -- A call that is refused uses up a place, so refused calls can reach the slot of a later tick. A place becomes an ID
 -- only when the clock has reached its tick.
 CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA

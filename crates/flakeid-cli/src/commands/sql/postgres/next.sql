@@ -220,6 +220,7 @@ BEGIN
 END $body$;
 
 -- The next "count" IDs, in order: INSERT INTO orders (id, …) SELECT id, … FROM flakeid_next_n(1000) id.
+-- In a lateral join several rows may share IDs, because PostgreSQL may keep the results for equal arguments (Memoize).
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next_n(count int) RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE AS $body$
 DECLARE
