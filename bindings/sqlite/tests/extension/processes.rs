@@ -72,6 +72,21 @@ fn a_connection_that_ends_gives_its_node_back() {
     }
 }
 
+/// The statements of the guide, with a store of the test.
+#[test]
+fn the_example_of_the_guide_counts_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
+    let guide = fs::read_to_string(path).unwrap();
+    let (_, rest) = guide.split_once(".load ./flakeid_sqlite\n").unwrap();
+    let (example, _) = rest.split_once("\nSQL\n").unwrap();
+    let store = folder.path().join("leases.db").display().to_string();
+    let sql = example.replace("/var/lib/orders/leases.db", &store);
+    assert_ne!(sql, example);
+    let output = sqlite3(&folder.path().join("orders.db"), &sql).wait_with_output().unwrap();
+    assert_eq!(written(&output).lines().last(), Some("1002"));
+}
+
 #[test]
 fn a_renamed_library_is_loaded_too() {
     let folder = tempfile::tempdir().unwrap();
