@@ -29,8 +29,8 @@ use self::claim::{Claim, DatabaseNode};
 /// Nothing else may use the node that the database is given with --node. With --name it gets one of a namespace,
 /// which is quarantined there, so that no process leases it; run again, the same name gives the same node.
 ///
-/// With PostgreSQL, a copy of the database, and a database into which its dump was restored, generates nothing until its
-/// owner calls `flakeid_rearm`.
+/// A copy of the database, or the database itself when it was restored from a dump, generates nothing until its owner
+/// calls `flakeid_rearm`. The dialect `mariadb` detects only a copy under another name.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {

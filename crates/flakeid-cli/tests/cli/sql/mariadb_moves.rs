@@ -1,6 +1,7 @@
 //! A `MariaDB` that gets another node while statements run: none of them issues an ID of the old node afterwards.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,13 +41,15 @@ fn filled_server() -> MariadbServer {
         CREATE FUNCTION wrapped() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA RETURN flakeid_next() $$\n"
         .to_owned();
     for (name, statements) in WAYS {
-        sql += &format!(
+        write!(
+            sql,
             "CREATE PROCEDURE {name}() BEGIN
                DECLARE got BIGINT;
                DECLARE i INT DEFAULT 0;
                WHILE i < 600 DO {statements}; DO SLEEP(0.005); SET i = i + 1; END WHILE;
              END $$\n"
-        );
+        )
+        .unwrap();
     }
     query(&server, &sql).unwrap();
     server

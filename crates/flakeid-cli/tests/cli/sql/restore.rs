@@ -37,7 +37,7 @@ fn dump(server: &PostgresServer, args: &[&str]) -> String {
 /// Waits for the first tenth of a second, in which a tick of the layout begins.
 fn wait_for_tick() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    thread::sleep(Duration::from_millis(1005) - Duration::from_nanos(now.subsec_nanos().into()));
+    thread::sleep(Duration::from_nanos(1_005_000_000 - u64::from(now.subsec_nanos())));
 }
 
 #[test]

@@ -37,12 +37,13 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
   seq CONSTANT regclass := '{{schema}}.flakeid_position';
   used_up CONSTANT bigint := (tick - 1 << {{slot_bits}}) + {{last_usable}};
+  last bigint := pg_sequence_last_value(seq);
 BEGIN
   -- For both locks see flakeid_attempt.
-  PERFORM pg_sequence_last_value(seq);
   BEGIN
     PERFORM pg_advisory_xact_lock({{lock_class}}, seq::oid::int);
-    IF used_up > coalesce(pg_sequence_last_value(seq), -1) THEN
+    last := pg_sequence_last_value(seq);
+    IF used_up > coalesce(last, -1) THEN
       PERFORM setval(seq, used_up);
     END IF;
     RAISE SQLSTATE 'ID000';
@@ -115,7 +116,7 @@ END IF;
 --
 -- The lock must neither last until the transaction ends, since inserting transactions would then run one after
 -- another, nor outlive a statement that is cancelled. It is taken in a block that is always left by an error:
--- that releases it and leaves the sequence as it is. The sequence is locked before, as nextval locks it, until the
+-- that releases it and leaves the sequence as it is. Reading the sequence locks it first, as nextval does, until the
 -- transaction ends: flakeid_rearm takes a stronger lock on it and then the advisory one, in the same order.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_attempt(wanted int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -123,7 +124,7 @@ DECLARE
   seq CONSTANT regclass := '{{schema}}.flakeid_position';
   ms bigint;
   tick bigint;
-  last bigint;
+  last bigint := pg_sequence_last_value(seq);
   target bigint;
   taken bigint;
   wait_ms bigint;
@@ -142,7 +143,6 @@ BEGIN
     -- A session that knows it does not ask again. If a rollback takes the setting back, it does.
     PERFORM set_config('flakeid.database', {{schema}}.flakeid_own_database(), false);
   END IF;
-  PERFORM pg_sequence_last_value(seq);
   LOOP
     taken := NULL;
     BEGIN
