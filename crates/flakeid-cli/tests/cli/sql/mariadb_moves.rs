@@ -13,7 +13,7 @@ use super::session::Session;
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// The ways in which a procedure takes IDs.
+/// Ways in which a procedure takes IDs.
 const WAYS: [(&str, &str); 4] = [
     ("by_statement", "INSERT INTO t VALUES (flakeid_next(), i)"),
     ("by_variable", "SET got = flakeid_next(); INSERT INTO t VALUES (got, i)"),
@@ -24,13 +24,13 @@ const WAYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The guide's way to another node.
+/// Returns the statements with which the guide changes the node.
 fn give_node(node: u32) -> String {
     let script = script("mariadb", "twitter", &["--node", &node.to_string(), "--schema", "ids"]);
     format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
 }
 
-/// A server whose database `ids` generates on node 7, with a table and procedures that fill it for seconds.
+/// Starts a server whose database `ids` generates on node 7, with a table and procedures that fill it for seconds.
 fn filled_server() -> MariadbServer {
     let server = server();
     query(&server, &give_node(7)).unwrap();
@@ -58,7 +58,7 @@ fn filled_server() -> MariadbServer {
 fn wait_until(is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
-        assert!(Instant::now() < deadline, "it does not get so far");
+        assert!(Instant::now() < deadline, "the condition does not become true");
         thread::sleep(Duration::from_millis(10));
     }
 }

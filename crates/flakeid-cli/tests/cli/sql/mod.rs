@@ -42,7 +42,7 @@ fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
     psql_at(&server.url(), sql)
 }
 
-/// The same for the database of a URL.
+/// Returns what psql writes when it runs this in the database of a URL, or what it says against it.
 fn psql_at(url: &str, sql: &str) -> Result<String, String> {
     let mut psql = psql_client(url)
         .stdin(Stdio::piped())

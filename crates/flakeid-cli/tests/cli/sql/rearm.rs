@@ -12,7 +12,7 @@ use super::{SetAtEnd, ids, psql, psql_at, script};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// A server whose database `ids` generates on node 7, with a table.
+/// Starts a server whose database `ids` generates on node 7, with tables.
 fn server() -> PostgresServer {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
@@ -33,7 +33,7 @@ fn session(server: &PostgresServer) -> Session {
     Session::new(psql_client(&server.url()))
 }
 
-/// The ways in which a transaction takes an ID.
+/// Ways in which a transaction takes an ID.
 const WAYS: [&str; 9] = [
     "SELECT flakeid_next();",
     "SELECT count(*) FROM flakeid_next_n(5000);",
@@ -65,7 +65,7 @@ fn rearm_refuses_while_a_transaction_that_took_an_id_is_open() {
         assert!(refusal.contains("HINT:") && node == "7", "{node}: {refusal}");
         session.answer("COMMIT;");
     }
-    // Once the transaction has ended, no other way is left to the old node.
+    // Once the transaction has ended, none of the cached plans has the old node.
     psql(&server, "SELECT flakeid_rearm(8);").unwrap();
     for way in &WAYS[..6] {
         assert_eq!(
@@ -130,12 +130,12 @@ fn rearm_changes_the_node_of_a_running_procedure() {
 fn wait_until(is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
-        assert!(Instant::now() < deadline, "it does not get so far");
+        assert!(Instant::now() < deadline, "the condition does not become true");
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Nodes go round between two databases, one of which always leaves the node that the other one gets next.
+/// Three nodes go round between two databases. Each database gets the node that the other one has just left.
 #[test]
 fn nodes_handed_around_repeat_no_id() {
     let server = server();
@@ -211,4 +211,10 @@ fn dropping_the_sequence_waits_for_transactions_that_took_an_id() {
     psql(&server, drop).unwrap();
     let refusal = session.refusal("EXECUTE prepared;");
     assert!(refusal.contains("could not open relation"), "{refusal}");
+    // A new sequence does not know the latest ID, so it counts as a restored one.
+    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    let refusal = psql(&server, NODE).unwrap_err();
+    assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
+    psql(&server, "SELECT flakeid_rearm(7);").unwrap();
+    assert_eq!(psql(&server, NODE).unwrap(), "7");
 }

@@ -34,7 +34,7 @@ fn dump(server: &PostgresServer, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits for the first tenth of a second, in which a tick of the layout begins.
+/// Waits until a tick of the layout has just begun.
 fn wait_for_tick() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     thread::sleep(Duration::from_nanos(1_005_000_000 - u64::from(now.subsec_nanos())));
