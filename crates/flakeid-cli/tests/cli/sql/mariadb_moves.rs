@@ -30,11 +30,12 @@ fn give_node(node: u32) -> String {
     format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
 }
 
-/// Starts a server whose database `ids` generates on node 7, with a table and procedures that fill it for seconds.
+/// Starts a server whose database `ids` generates on node 7, with a table and procedures that fill it.
 fn filled_server() -> MariadbServer {
     let server = server();
     query(&server, &give_node(7)).unwrap();
     let mut sql = "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);
+        CREATE TABLE stop (x INT);
         CREATE TABLE triggered (id BIGINT DEFAULT 0 PRIMARY KEY, x INT, KEY (x));
         CREATE TRIGGER triggered_id BEFORE INSERT ON triggered FOR EACH ROW SET NEW.id = flakeid_next();
         DELIMITER $$
@@ -46,7 +47,9 @@ fn filled_server() -> MariadbServer {
             "CREATE PROCEDURE {name}() BEGIN
                DECLARE got BIGINT;
                DECLARE i INT DEFAULT 0;
-               WHILE i < 600 DO {statements}; DO SLEEP(0.005); SET i = i + 1; END WHILE;
+               WHILE i < 20000 AND NOT EXISTS (SELECT 1 FROM stop) DO
+                 {statements}; DO SLEEP(0.005); SET i = i + 1;
+               END WHILE;
              END $$\n"
         )
         .unwrap();
@@ -70,15 +73,19 @@ fn beside(
     procedure: &str,
     statements: &str,
 ) -> (Result<String, String>, String) {
-    query(server, "DELETE FROM t; DELETE FROM triggered;").unwrap();
+    query(server, "DELETE FROM t; DELETE FROM triggered; DELETE FROM stop;").unwrap();
     thread::scope(|scope| {
         let call = scope.spawn(|| query(server, &format!("CALL {procedure}();")));
-        wait_until(|| query(server, "SELECT COUNT(*) > 20 FROM t;").unwrap() == "1");
+        let last =
+            || query(server, "SELECT IFNULL(MAX(x), 0) FROM t;").unwrap().parse::<u64>().unwrap();
+        wait_until(|| last() > 20 || call.is_finished());
         query(server, statements).unwrap();
-        let last = query(server, "SELECT MAX(x) FROM t;").unwrap();
+        let before = last();
+        wait_until(|| last() > before + 20 || call.is_finished());
+        query(server, "INSERT INTO stop VALUES (1);").unwrap();
         let end = call.join().unwrap();
         let since =
-            format!("SELECT GROUP_CONCAT(DISTINCT (id >> 12) & 1023) FROM t WHERE x > {last};");
+            format!("SELECT GROUP_CONCAT(DISTINCT (id >> 12) & 1023) FROM t WHERE x > {before};");
         (end, query(server, &since).unwrap())
     })
 }
