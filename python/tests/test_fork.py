@@ -2,7 +2,10 @@
 
 import multiprocessing
 import os
+import signal
+import sys
 import threading
+import time
 
 import pytest
 
@@ -122,6 +125,31 @@ def test_forking_while_threads_work():
         for thread in threads:
             thread.join()
     assert len(mine) == len(set(mine)) > 0
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems do not say which threads are left"
+)
+def test_a_child_forked_in_a_thread_ends_when_that_returns(tmp_path):
+    generator = flakeid.lease(f"sqlite://{tmp_path}/flakeid.db", window=3)
+    forked = []
+
+    def work():
+        if pid := os.fork():
+            forked.append(pid)
+        else:
+            generator.next_id()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    since = time.monotonic()
+    while (ended := os.waitpid(forked[0], os.WNOHANG)) == (0, 0):
+        if time.monotonic() - since > 20:
+            os.kill(forked[0], signal.SIGKILL)
+        time.sleep(0.01)
+    assert ended == (forked[0], 0)
+    generator.close()
 
 
 inherited = flakeid.Generator(node=106)

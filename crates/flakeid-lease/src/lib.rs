@@ -45,6 +45,8 @@ mod keeper;
 mod machine;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod process;
 pub mod protocol;
 mod random;
 pub mod store;

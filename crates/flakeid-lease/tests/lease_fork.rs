@@ -19,8 +19,16 @@ mod forked;
 #[cfg(unix)]
 mod unix {
     use std::sync::Arc;
+    #[cfg(target_os = "linux")]
+    use std::{
+        io::{Read, Write},
+        thread,
+        time::{Duration, Instant},
+    };
 
     use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
+    #[cfg(target_os = "linux")]
+    use flakeid_lease::LeasedCachedGenerator;
     use flakeid_lease::LeasedGenerator;
     use flakeid_lease::protocol::{Identity, Row, State};
     use flakeid_lease::store::{Location, operations};
@@ -40,6 +48,8 @@ mod unix {
         {
             a_child_without_a_thread_tries_again();
             println!("test a_child_without_a_thread_tries_again ... ok");
+            a_child_forked_in_a_thread_ends_when_that_returns();
+            println!("test a_child_forked_in_a_thread_ends_when_that_returns ... ok");
         }
     }
 
@@ -130,6 +140,50 @@ mod unix {
             assert!(generator.next_id().unwrap() > before);
             generator.close();
         });
+    }
+
+    /// Of two leases, with a ring on one: all three have a thread, which would outlast the one that forked.
+    #[cfg(target_os = "linux")]
+    fn a_child_forked_in_a_thread_ends_when_that_returns() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let open = || {
+            let builder = LeasedGenerator::builder(&url, LAYOUT).unwrap();
+            Arc::new(builder.window(Duration::from_secs(3)).open().unwrap())
+        };
+        let (plain, under_ring) = (open(), open());
+        let ring = LeasedCachedGenerator::new(Arc::clone(&under_ring)).unwrap();
+        let (mut from_child, to_parent) = std::io::pipe().unwrap();
+        let forked = thread::scope(|scope| {
+            let forking = scope.spawn(|| {
+                // SAFETY: the child runs to the end of this thread, which drops nothing of the parent's.
+                let pid = unsafe { libc::fork() };
+                if pid == 0 {
+                    let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));
+                    (&to_parent).write_all(&nodes.map(|node| node.to_le_bytes()).concat()).unwrap();
+                }
+                pid
+            });
+            forking.join().unwrap()
+        });
+        let mut nodes = [[0; 8]; 2];
+        from_child.read_exact(nodes.as_flattened_mut()).unwrap();
+        let since = Instant::now();
+        let mut status = 0;
+        // SAFETY: the child was not waited for yet.
+        while unsafe { libc::waitpid(forked, &raw mut status, libc::WNOHANG) } == 0 {
+            if since.elapsed() > Duration::from_secs(20) {
+                // SAFETY: as above.
+                unsafe { libc::kill(forked, libc::SIGKILL) };
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(status, 0, "the child ends by itself");
+        for node in nodes.map(u64::from_le_bytes) {
+            let row = rows(&url).into_iter().find(|row| row.node == node).unwrap();
+            assert_eq!(row.state, State::Free, "the child gives its nodes back");
+        }
+        plain.next_id().unwrap();
     }
 
     fn a_child_does_not_take_a_fixed_node() {

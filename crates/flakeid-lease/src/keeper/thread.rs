@@ -5,19 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use flakeid_core::{Error, ErrorKind, Window, spawn_background};
+use flakeid_core::{Error, ErrorKind, Window};
 
 use super::lease::Lease;
 use super::schedule::RenewalSchedule;
 use super::session::{LeaseSession, Phase};
 use super::source::panic_text;
 use super::{LeaseEvent, LeaseStatus};
-use crate::machine;
 use crate::protocol::{
     Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Owner, Refusal, Renew, Token,
 };
-use crate::random;
 use crate::store::{Fault, Lessor, RETRY};
+use crate::{machine, process, random};
 
 /// One node of a lease.
 #[derive(Default)]
@@ -71,8 +70,7 @@ impl Keeper {
             is_waiting_for_clock: false,
             is_lost: false,
         };
-        let started = spawn_background("flakeid-lease", move || keeper.run());
-        started.map(drop).map_err(|error| {
+        process::spawn_keeper(move || keeper.run()).map_err(|error| {
             let text = format!("the thread that keeps the lease cannot be started: {error}");
             Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
         })
@@ -89,15 +87,19 @@ impl Keeper {
                 session.stop(Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY)));
             }
         }
+        if process::has_ended() {
+            process::exit();
+        }
     }
 
     fn keep(mut self, session: &LeaseSession) {
         let lease = Arc::clone(&self.lease);
         loop {
+            let has_ended = process::has_ended();
             let (asked, closing) = {
                 let mut state = session.state();
                 state.heard = state.asked;
-                (state.asked, state.phase != Phase::Kept)
+                (state.asked, has_ended || state.phase != Phase::Kept)
             };
             if self.is_waiting_for_clock
                 && !closing
