@@ -160,7 +160,7 @@ mod unix {
                 let pid = unsafe { libc::fork() };
                 if pid == 0 {
                     let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));
-                    (&to_parent).write_all(&nodes.map(|node| node.to_le_bytes()).concat()).unwrap();
+                    (&to_parent).write_all(&nodes.map(u64::to_le_bytes).concat()).unwrap();
                 }
                 pid
             });

@@ -277,6 +277,9 @@ impl Blocks {
     fn repeated(&self, request: &Acquire) -> Option<Result<Grant, Denial>> {
         let node = self.tokens.get(&grant_half(request.token))?;
         let row = self.held.get(&(node >> self.block_bits))?.row(*node)?;
+        if row.owner != request.owner {
+            return Some(Err(Refusal::TokenOfAnother.into()));
+        }
         if row.token == Some(request.token) {
             return Some(Ok(rules::grant_of(&self.namespace, row, request)));
         }

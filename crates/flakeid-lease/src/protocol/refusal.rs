@@ -28,6 +28,8 @@ pub enum Refusal {
         /// The option.
         option: &'static str,
     },
+    /// A node was granted with this token to another process, which would have the same window.
+    TokenOfAnother,
     /// A longer window than the namespace allows, or one of less than two ticks.
     Window {
         /// What was asked for, in milliseconds.
@@ -144,6 +146,11 @@ impl Refusal {
                 option,
                 "a broker chooses the node itself: leave this out, or lease from the store that \
                  the broker uses",
+            ),
+            Self::TokenOfAnother => Error::invalid_option(
+                "token",
+                "a node was granted with this token to another process (host, PID or name differ): \
+                 draw 128 random bits for each node that is asked for",
             ),
             Self::Window { asked_ms, min_ms, max_ms } => {
                 Error::field_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)

@@ -193,6 +193,25 @@ fn names_get_their_node_back() {
     assert_eq!(blocks.acquire(&named(6, "b", NOW + 10), NOW + 10).unwrap().node, 3);
 }
 
+/// The same window twice would be the same IDs twice.
+#[test]
+fn two_processes_with_one_token_do_not_share_a_window() {
+    let mut blocks = blocks(&[0]);
+    let of = |host: &str, pid, name: &str, token| Acquire {
+        owner: Owner { host: host.into(), pid, name: name.into() },
+        ..request(token, NOW, WINDOW_MS)
+    };
+    let granted = blocks.acquire(&of("a", 7, "", 1), NOW).unwrap();
+    assert_eq!(blocks.acquire(&of("a", 7, "", 1), NOW), Ok(granted), "asked for again");
+    for other in [of("b", 7, "", 1), of("a", 8, "", 1), of("a", 7, "orders", 1), of("", 0, "", 1)] {
+        assert_eq!(blocks.acquire(&other, NOW), Err(Refusal::TokenOfAnother.into()), "{other:?}");
+    }
+    let renewed = renewal(&granted, 2, granted.fence + 1, NOW);
+    blocks.renew(&renewed, NOW).unwrap();
+    assert_eq!(blocks.acquire(&of("b", 7, "", 1), NOW), Err(Refusal::TokenOfAnother.into()));
+    assert_ne!(blocks.acquire(&of("b", 7, "", 3), NOW).unwrap().node, granted.node);
+}
+
 #[test]
 fn the_broker_chooses() {
     let mut blocks = blocks(&[0]);

@@ -36,7 +36,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
         | Refusal::BlockBits { .. }
         | Refusal::Quarantined { .. }
         | Refusal::Foreign => ErrorKind::StoreRejected,
-        Refusal::BrokerChooses { .. } => ErrorKind::InvalidOption,
+        Refusal::BrokerChooses { .. } | Refusal::TokenOfAnother => ErrorKind::InvalidOption,
         Refusal::Window { .. } | Refusal::Nodes { .. } => ErrorKind::FieldOutOfRange,
         Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. } => {
             ErrorKind::ClockSkew
@@ -75,6 +75,7 @@ fn every_refusal_is_told() {
         Refusal::BlockBits { namespace: 0, client: 4 },
         Refusal::BlockBits { namespace: 4, client: 5 },
         Refusal::BrokerChooses { option: "node" },
+        Refusal::TokenOfAnother,
         Refusal::Window { asked_ms: 60_000, min_ms: 2, max_ms: 20_000 },
         Refusal::Nodes { from: 0, to: 1024, max_node: 1023 },
         Refusal::Nodes { from: 3, to: 2, max_node: 1023 },
