@@ -11,6 +11,7 @@
 )]
 
 mod bounds;
+mod broker;
 mod files;
 mod lessee;
 #[cfg(target_os = "linux")]

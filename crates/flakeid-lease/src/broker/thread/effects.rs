@@ -1,5 +1,6 @@
 //! How the effects of the protocol are carried out: what the thread asks of the store.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::BlockKeeper;
@@ -16,15 +17,10 @@ impl BlockKeeper {
         effect: &Effect,
     ) -> (Option<Event>, Result<(), Fault>) {
         match *effect {
-            Effect::Acquire { token, .. } => {
-                let (request, read) = (self.request(token), Instant::now());
-                match self
-                    .ask(|store, name| operations::acquire_read_at(store, name, &request, read))
-                {
-                    Ok(grant) => (Some(Event::Granted { grant, next: 0 }), Ok(())),
-                    Err(fault) => (Some(Event::NotGranted { token }), Err(fault)),
-                }
-            }
+            Effect::Acquire { token, .. } => match self.acquire(&self.request(token)) {
+                Ok(grant) => (Some(Event::Granted { grant, next: 0 }), Ok(())),
+                Err(fault) => (Some(Event::NotGranted { token }), Err(fault)),
+            },
             Effect::Renew(ref renew) => self.renew(index, renew),
             Effect::Install(grant) => (None, self.install(index, grant)),
             Effect::Raise { node, fence, .. } => {
@@ -53,6 +49,22 @@ impl BlockKeeper {
                 (None, released)
             }
         }
+    }
+
+    /// If the files of an embedded store were removed, others may go on with what they were granted there. So the
+    /// namespace is created as one that was lost, which grants nothing until all of that has ended.
+    fn acquire(&mut self, request: &Acquire) -> Result<Grant, Fault> {
+        let (read, shared) = (Instant::now(), Arc::clone(&self.shared));
+        self.ask(|store, name| {
+            let granted = operations::acquire_read_at(store, name, request, read);
+            match granted {
+                Err(Fault::Refused(Refusal::MissingNamespace)) if store.creates_namespaces() => {}
+                granted => return granted,
+            }
+            let known = &shared.namespace;
+            operations::init_lost(store, known, &known.bounds)?;
+            operations::acquire_read_at(store, name, request, read)
+        })
     }
 
     fn install(&mut self, index: usize, grant: Grant) -> Result<(), Fault> {

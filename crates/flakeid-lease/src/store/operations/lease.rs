@@ -44,7 +44,10 @@ fn acquire_with(
         let now = ledger.now()?;
         let request = &request();
         let kept = match open_namespace(ledger, now) {
-            Err(Fault::Refused(Refusal::MissingNamespace)) if creates => {
+            // A broker creates its namespace itself: it knows whether that existed before, and with which bounds.
+            Err(Fault::Refused(Refusal::MissingNamespace))
+                if creates && request.block_bits == 0 =>
+            {
                 create_namespace(ledger, &Namespace::new(namespace, request.layout))?
             }
             kept => kept?,
