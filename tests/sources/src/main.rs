@@ -1,9 +1,11 @@
-//! What no other linter checks of the sources: that modules do not use each other in circles, that
-//! retired names do not come back, and that the workflows name versions and platforms.
+//! Lints that no other linter has: modules do not use each other in circles, retired names do not come
+//! back, the English follows the style guide, and the workflows name versions and platforms.
 //!
-//! Its arguments are the platforms of a release. `cargo xtask lint` runs this.
+//! `cargo xtask lint` runs all of them; its arguments are the platforms of a release. `--list FOLDER…`
+//! prints the findings of the English lint, and `--write-baseline` writes their baseline.
 
 mod circles;
+mod english;
 mod retired_words;
 mod tokens;
 mod workflows;
@@ -12,19 +14,32 @@ use std::process::ExitCode;
 
 use flakeid_steps::{Failed, Outcome, files};
 
-/// Runs every check, also if an earlier one failed.
+/// Runs every check, even if an earlier one failed.
 fn check(platforms: &[String]) -> Outcome {
     let sources = files::of_project()?;
-    let checks =
-        [retired_words::check(&sources), circles::check(&sources), workflows::check(platforms)];
+    let checks = [
+        retired_words::check(&sources),
+        circles::check(&sources),
+        english::check(&sources),
+        workflows::check(platforms),
+    ];
     let failures: Vec<String> =
         checks.into_iter().filter_map(Result::err).map(|Failed(why)| why).collect();
     if failures.is_empty() { Ok(()) } else { Err(Failed(failures.join("\n"))) }
 }
 
 fn main() -> ExitCode {
-    let platforms: Vec<String> = std::env::args().skip(1).collect();
-    match check(&platforms) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((option, folders)) if option == "--list" => {
+            files::of_project().and_then(|sources| english::list(&sources, folders))
+        }
+        Some((option, [])) if option == "--write-baseline" => {
+            files::of_project().and_then(|sources| english::write_baseline(&sources))
+        }
+        _ => check(&arguments),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed(why)) => {
             eprintln!("{why}");

@@ -1,8 +1,20 @@
-//! The identifiers and signs of a source file, without its comments, texts and numbers.
+//! Splits a source file into code, comments and strings.
 
-/// A word, or a sign of one character; `::` is one token.
+/// The kind of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word, or a sign of one character; `::` is one token. Numbers are omitted.
+    Code,
+    /// A comment with its marks; each line comment is a token of its own.
+    Comment,
+    /// A string without its quotes, except that a docstring of Python keeps the opening ones.
+    String,
+}
+
+/// A piece of a source file, and the line on which it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
+    pub(crate) kind: Kind,
     pub(crate) text: String,
     pub(crate) line: usize,
 }
@@ -13,11 +25,14 @@ impl Token {
     }
 }
 
-/// What differs between languages as far as comments and texts go.
+/// The languages, as far as their comments and strings differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
     Python,
+    /// Shell, YAML and TOML.
+    Hash,
+    Sql,
     /// C, C++, Java, Go, JavaScript and TypeScript.
     Braces,
 }
@@ -27,6 +42,8 @@ impl Language {
         match extension {
             "rs" => Some(Self::Rust),
             "py" | "pyi" => Some(Self::Python),
+            "sh" | "toml" | "yaml" | "yml" => Some(Self::Hash),
+            "sql" => Some(Self::Sql),
             "c" | "h" | "cpp" | "hpp" | "java" | "go" | "js" | "mjs" | "cjs" | "ts" | "mts"
             | "cts" => Some(Self::Braces),
             _ => None,
@@ -34,9 +51,16 @@ impl Language {
     }
 }
 
-/// The tokens of a text. A text in a language that nests them otherwise is read as it is most often
-/// written: the result serves lints, not a compiler.
+/// Returns the code of a source file, without comments, strings and numbers.
 pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token> {
+    let mut tokens = pieces(text, language);
+    tokens.retain(|token| token.kind == Kind::Code);
+    tokens
+}
+
+/// Returns the code, comments and strings of a source file. Nested comments and strings are split as they
+/// are most often written, because the result serves lints, not a compiler.
+pub(crate) fn pieces(text: &str, language: Language) -> Vec<Token> {
     let mut reader = Reader { rest: text, line: 1, language, tokens: Vec::new() };
     while !reader.rest.is_empty() {
         reader.step();
@@ -59,29 +83,44 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Skips to the end of `end`, or of the text.
-    fn skip_through(&mut self, end: &str) {
-        let bytes = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
-        self.take(bytes);
+    /// Takes the text before `end`, or the rest, and skips `end`.
+    fn take_through(&mut self, end: &str) -> &'a str {
+        let bytes = self.rest.find(end).unwrap_or(self.rest.len());
+        let taken = self.take(bytes);
+        self.take(end.len());
+        taken
+    }
+
+    fn add(&mut self, kind: Kind, line: usize, text: impl Into<String>) {
+        self.tokens.push(Token { kind, text: text.into(), line });
     }
 
     fn step(&mut self) {
-        let rest = self.rest;
-        let python = self.language == Language::Python;
-        let comment = if python { "#" } else { "//" };
+        let (rest, line, language) = (self.rest, self.line, self.language);
+        let python = language == Language::Python;
+        let comment = match language {
+            Language::Python | Language::Hash => "#",
+            Language::Sql => "--",
+            Language::Rust | Language::Braces => "//",
+        };
+        let has_blocks = !matches!(language, Language::Python | Language::Hash);
         if rest.starts_with(comment) {
-            self.skip_through("\n");
-        } else if !python && rest.starts_with("/*") {
-            self.skip_through("*/");
+            let text = self.take_through("\n");
+            self.add(Kind::Comment, line, text);
+        } else if rest.starts_with("/*") && has_blocks {
+            let text = self.take_through("*/");
+            self.add(Kind::Comment, line, text);
         } else if let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|q| rest.starts_with(q))
             && python
         {
             self.take(3);
-            self.skip_through(quotes);
-        } else if let Some(end) = raw_text(rest).filter(|_| self.language == Language::Rust) {
+            let text = self.take_through(quotes);
+            self.add(Kind::String, line, format!("\"\"\"{text}"));
+        } else if let Some(end) = raw_text(rest).filter(|_| language == Language::Rust) {
             let start = rest.find('"').map_or(1, |at| at + 1);
             self.take(start);
-            self.skip_through(&end);
+            let text = self.take_through(&end);
+            self.add(Kind::String, line, text);
         } else if rest.starts_with(['"', '\'', '`']) {
             self.quoted();
         } else {
@@ -90,18 +129,23 @@ impl<'a> Reader<'a> {
     }
 
     fn quoted(&mut self) {
+        let line = self.line;
         let quote = self.take(1);
         if self.language == Language::Rust && quote == "'" && !is_character(self.rest) {
             // A lifetime.
             return;
         }
+        // An apostrophe in a pattern or in plain text must not make the rest of the file a string.
+        let is_one_line = self.language != Language::Rust && quote != "`";
         let mut escaped = false;
         let end = self.rest.char_indices().find(|&(_, letter)| {
-            let is_end = !escaped && quote.starts_with(letter);
+            let is_end = !escaped && (quote.starts_with(letter) || (is_one_line && letter == '\n'));
             escaped = letter == '\\' && !escaped;
             is_end
         });
-        self.take(end.map_or(self.rest.len(), |(at, _)| at + 1));
+        let text = self.take(end.map_or(self.rest.len(), |(at, _)| at));
+        self.take(1);
+        self.add(Kind::String, line, text);
     }
 
     fn token(&mut self) {
@@ -116,12 +160,12 @@ impl<'a> Reader<'a> {
             _ => word,
         });
         if !text.starts_with(|letter: char| letter.is_whitespace() || letter.is_ascii_digit()) {
-            self.tokens.push(Token { text: text.to_owned(), line });
+            self.add(Kind::Code, line, text);
         }
     }
 }
 
-/// The end of a raw text such as `r#"…"#` that begins here.
+/// Returns the end of the raw string, such as `r#"…"#`, that starts here.
 fn raw_text(rest: &str) -> Option<String> {
     let after = ["r", "br", "cr"].into_iter().find_map(|prefix| rest.strip_prefix(prefix))?;
     let hashes = after.len() - after.trim_start_matches('#').len();
@@ -144,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_texts_are_left_out() {
+    fn comments_and_strings_are_not_tokens() {
         let rust = "// no\nfn a<'b>(c: &'b str) { \"no \\\" no\"; r#\"no \" no\"#; '\\''; 'n' }\n/* no\n */ d";
         let found = ["fn", "a", "b", "c", "b", "str"].map(|word| (word.to_owned(), 2));
         let mut found = found.to_vec();
@@ -159,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_words_and_signs() {
+    fn path_is_split_into_words_and_signs() {
         let texts: Vec<String> = tokens("crate::a::{b, c}", Language::Rust)
             .into_iter()
             .map(|token| token.text)

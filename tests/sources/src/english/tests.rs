@@ -1,0 +1,140 @@
+//! Each pattern of the style guide is found, and good English is not.
+
+use super::rules::check;
+use super::texts::{Kind, texts};
+use super::{Language, markdown};
+
+/// Returns the rules that each text of a source file breaks, sorted.
+fn broken(source: &str, language: Language) -> Vec<&'static str> {
+    let texts = texts(source, language);
+    let mut rules: Vec<_> = texts.iter().flat_map(check).map(|breach| breach.rule).collect();
+    rules.sort_unstable();
+    rules
+}
+
+fn rust(source: &str) -> Vec<&'static str> {
+    broken(source, Language::Rust)
+}
+
+fn document(text: &str) -> Vec<&'static str> {
+    markdown::texts(text).iter().flat_map(check).map(|breach| breach.rule).collect()
+}
+
+fn test_name(name: &str) -> Vec<&'static str> {
+    rust(&format!("#[test]\nfn {name}() {{}}"))
+}
+
+#[test]
+fn pattern_a_reports_clauses_that_open_a_text() {
+    assert_eq!(rust("/// What the page itself cannot forbid.\nconst A: u8 = 1;"), ["opening"]);
+    assert_eq!(rust("// As browsers send it."), ["opening"]);
+    assert_eq!(rust("let why = \"why this window was closed\";"), ["opening"]);
+    assert_eq!(document("A window ends. What is left of it is lost."), ["opening"]);
+    assert_eq!(document("Whoever has no node waits."), ["opening", "person"]);
+    assert_eq!(test_name("what_cannot_be_is_refused"), ["test-name"]);
+    assert_eq!(document("What is an ID? A number."), [""; 0]);
+    assert_eq!(rust("// As soon as the store answers, the wait ends."), [""; 0]);
+}
+
+#[test]
+fn pattern_b_reports_pronouns_without_a_noun() {
+    assert_eq!(rust("/// Its size in the first release.\nconst A: u8 = 1;"), ["opening"]);
+    assert_eq!(rust("// Takes the oldest that there are."), ["pronoun"]);
+    assert_eq!(rust("// The store itself rejects those two."), ["pronoun"]);
+    assert_eq!(test_name("others_are_disconnected"), ["test-name"]);
+    assert_eq!(rust("// The store rejects those two requests."), [""; 0]);
+}
+
+#[test]
+fn pattern_c_reports_things_that_act_as_persons() {
+    assert_eq!(document("An ID tells when the node leased it."), ["agent"]);
+    assert_eq!(rust("let a = \"the store cannot tell when it was lost\";"), ["agent"]);
+    assert_eq!(test_name("a_folder_may_stand_for_any_version"), ["agent", "word"]);
+    assert_eq!(document("The broker asks the store."), [""; 0]);
+    assert_eq!(document("The command asks before it deletes rows."), [""; 0]);
+}
+
+#[test]
+fn pattern_d_reports_test_names_without_verb_or_outcome() {
+    assert_eq!(test_name("urls"), ["test-name"]);
+    assert_eq!(test_name("serial_without_bounds"), ["test-name"]);
+    assert_eq!(broken("def test_ids_of_every_layout(): pass", Language::Python), ["test-name"]);
+    assert_eq!(broken("test('one bad ID among good ones', f)", Language::Braces), ["test-name"]);
+    assert_eq!(broken("@Test void ringsOfTwoIds() {}", Language::Braces), ["test-name"]);
+    assert_eq!(broken("func TestOthers(t *testing.T) {}", Language::Braces), ["test-name"]);
+    assert_eq!(broken("func TestLayouts(t *testing.T) {}", Language::Braces), [""; 0]);
+    assert_eq!(test_name("open_rejects_ids_of_another_key"), [""; 0]);
+}
+
+#[test]
+fn pattern_e_reports_private_words() {
+    assert_eq!(rust("// The holder is told of the loss."), ["word"]);
+    assert_eq!(rust("// There is room for so many."), ["word"]);
+    assert_eq!(broken("# The node is given to the store back.", Language::Python), ["word"]);
+    assert_eq!(broken("/* The ring goes on. */", Language::Braces), ["word"]);
+    assert_eq!(broken("-- The key is read anew.", Language::Sql), ["word"]);
+    assert_eq!(rust("// There are so many rows that a scan takes a second."), [""; 0]);
+    assert_eq!(
+        rust("// Adapted for ease of use, as usual.\nlet told = beside(\"told\");"),
+        [""; 0]
+    );
+    assert_eq!(document("Call `told()`, and see [`anew`](beside.md)."), [""; 0]);
+}
+
+#[test]
+fn pattern_f_reports_is_no_instead_of_a_negated_verb() {
+    assert_eq!(rust("// An election is no restart."), ["negation"]);
+    assert_eq!(document("No key is in the script."), ["negation"]);
+    assert_eq!(document("There is no lock. The lease is no longer valid."), [""; 0]);
+}
+
+#[test]
+fn pattern_g_reports_is_and_genitives_instead_of_a_verb() {
+    assert_eq!(rust("let a = \"{what} can be of twitter\";"), ["copula"]);
+    assert_eq!(document("In a forked child the node is another."), ["copula"]);
+    assert_eq!(test_name("version_flag_is_that_of_the_workspace"), ["copula"]);
+    assert_eq!(document("The option must be of type `u64`."), [""; 0]);
+}
+
+#[test]
+fn pattern_h_reports_compressed_clauses_and_long_sentences() {
+    assert_eq!(document("The leader of etcd killed cost every process 22 s."), ["syntax"]);
+    assert_eq!(rust("// A call more is a tenth of the cost."), ["syntax"]);
+    assert_eq!(document(&"word ".repeat(31)), ["length"]);
+    assert_eq!(document(&"A sentence has words. ".repeat(31)), [""; 0]);
+}
+
+#[test]
+fn function_documentation_starts_with_a_verb() {
+    assert_eq!(
+        rust("/// A clock that stands.\n#[inline]\npub(crate) const fn a() {}"),
+        ["function"]
+    );
+    assert_eq!(rust("/// Whether the ring is empty.\nfn a() -> Result<(), E> {}"), ["function"]);
+    assert_eq!(rust("/// Whether the ring is empty.\nfn a(b: u8) -> bool {}"), [""; 0]);
+    assert_eq!(rust("/// The layout.\n///\n/// More of it.\n/// # Errors\nfn a() {}"), [""; 0]);
+    assert_eq!(rust("/// Retries the request.\nfn a() {}"), [""; 0]);
+    assert_eq!(rust("/// A clock that stands.\nstruct A;"), [""; 0]);
+}
+
+#[test]
+fn texts_are_found_in_their_place() {
+    let source = "// One\n// two.\nlet a = \"a b c\"; // three\n\n/// Four.\n/// ```\n/// five\n/// ```\n/// - Six\n///   seven.\nfn a() {}";
+    let found = texts(source, Language::Rust);
+    let found: Vec<_> = found.iter().map(|text| (text.line, text.content.as_str())).collect();
+    assert_eq!(found, [(1, "One two."), (3, "three"), (5, "Four."), (9, "Six seven.")]);
+    let found = markdown::texts("# Title\n\nA\nb.\n- C\n\n```\nd\n```\n| E | f |\n");
+    let found: Vec<_> = found.iter().map(|text| (text.line, text.content.as_str())).collect();
+    assert_eq!(found, [(1, "Title"), (3, "A b."), (5, "C"), (10, "E"), (10, "f")]);
+}
+
+#[test]
+fn strings_are_messages_only_if_they_are_sentences() {
+    let message = |source: &str| {
+        let texts = texts(source, Language::Rust);
+        texts.iter().any(|text| text.kind == Kind::Message)
+    };
+    assert!(message("\"a limit that was lowered\""));
+    assert!(!message("\"told\""));
+    assert!(!message("\"SELECT told FROM anew WHERE here\""));
+}
