@@ -47,8 +47,8 @@ class Brokers:
         return Brokers([other for other in self.addresses if other != address])
 
     def ask(self, address: str, method: str, path: str, body: dict) -> dict:
-        patience = 2.5 if method == "POST" else 1
-        connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=patience)
+        timeout = 2.5 if method == "POST" else 1
+        connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=timeout)
         with contextlib.closing(connection):
             headers = {"Content-Type": "application/json"}
             connection.request(method, path, json.dumps(body), headers)

@@ -45,12 +45,12 @@ impl Callback {
     }
 }
 
-/// Ends all calls, and waits at most `patience` for those that are under way.
-pub(crate) fn silence(py: Python<'_>, patience: Duration) {
+/// Ends all calls, and waits at most `timeout` for those that are under way.
+pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     ENDING.store(true, Ordering::SeqCst);
     let start = Instant::now();
     py.detach(|| {
-        while CALLS.load(Ordering::SeqCst) > 0 && start.elapsed() < patience {
+        while CALLS.load(Ordering::SeqCst) > 0 && start.elapsed() < timeout {
             thread::sleep(Duration::from_millis(1));
         }
     });

@@ -215,8 +215,8 @@ impl Lease {
 
     /// In this order: how long a call may wait, and how long opening may take, in milliseconds.
     #[must_use]
-    pub fn patience(&self) -> Vec<f64> {
-        vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_patience())]
+    pub fn timeouts(&self) -> Vec<f64> {
+        vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_timeout())]
     }
 
     /// What happened, one at a time.

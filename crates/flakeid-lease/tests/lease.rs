@@ -309,25 +309,25 @@ fn threads_share_a_generator_across_many_node_changes() {
 fn opening_says_at_once_what_waiting_cannot_mend() {
     let store = MemoryStore::new();
     let _first = on(&store).open().unwrap();
-    let patience = Duration::from_secs(30);
+    let timeout = Duration::from_secs(30);
     let other = store.clone();
     let start = Instant::now();
     let error = LeaseBuilder::from_store(Layout::FLAKEID, move || Ok(Box::new(other.clone())))
-        .max_wait(patience)
+        .max_wait(timeout)
         .open()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
-    let error = on(&store).nodes(7, 7).max_wait(patience).open().map(|_held| {
+    let error = on(&store).nodes(7, 7).max_wait(timeout).open().map(|_held| {
         let error = on(&store).nodes(7, 7).max_wait(Duration::from_millis(100)).open();
         error.unwrap_err()
     });
     assert_eq!(error.unwrap().kind(), ErrorKind::NoFreeNode);
     let error = LeaseBuilder::from_store(LAYOUT, || Err(Fault::Rejected("password".into())))
-        .max_wait(patience)
+        .max_wait(timeout)
         .open()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
-    assert!(start.elapsed() < patience, "it waited for nothing");
+    assert!(start.elapsed() < timeout, "it waited for nothing");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 'use strict';
 
-const { attempting, filling, longestBlock, runBlocking, runWaiting } = require('./patience.js');
+const { attempting, filling, longestBlock, runBlocking, runWaiting } = require('./waiting.js');
 
 const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];
 

@@ -36,8 +36,8 @@ class Keeper {
   // Calls, and if that fails for want of a window, waits for one and calls again, for as long as a call
   // may wait.
   async insist(call) {
-    const [patience] = this.#lease.patience();
-    const end = performance.now() + patience;
+    const [timeout] = this.#lease.timeouts();
+    const end = performance.now() + timeout;
     for (;;) {
       const [, gains] = this.#lease.progress();
       try {
@@ -52,8 +52,8 @@ class Keeper {
 
   // Waits for the first node.
   async opened() {
-    const [, patience] = this.#lease.patience();
-    const isGained = await this.#gain(0, performance.now() + patience);
+    const [, timeout] = this.#lease.timeouts();
+    const isGained = await this.#gain(0, performance.now() + timeout);
     if (!isGained) throw this.#lease.why();
   }
 

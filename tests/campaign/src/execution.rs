@@ -237,10 +237,10 @@ impl<'a> Execution<'a> {
         Ok(None)
     }
 
-    /// Ends all processes; those that take longer than `patience` are killed and reported.
-    pub(crate) fn shut_down(&mut self, patience: Duration) -> io::Result<()> {
+    /// Ends all processes; those that take longer than `timeout` are killed and reported.
+    pub(crate) fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
         self.shared.end();
-        self.workers.shut_down(patience)
+        self.workers.shut_down(timeout)
     }
 
     pub(crate) fn report(

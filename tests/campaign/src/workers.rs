@@ -183,9 +183,9 @@ impl Workers {
     }
 
     /// Waits until all processes have ended because the campaign is over. Kills and reports those
-    /// that take longer than `patience`.
-    pub(crate) fn shut_down(&mut self, patience: Duration) -> io::Result<()> {
-        let deadline = Instant::now() + patience;
+    /// that take longer than `timeout`.
+    pub(crate) fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
+        let deadline = Instant::now() + timeout;
         for (slot, process) in self.processes.iter_mut().enumerate() {
             let Some(mut child) = process.child.take() else { continue };
             signal_group(&child, libc::SIGCONT);

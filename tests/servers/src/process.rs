@@ -44,14 +44,14 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks it to end by a signal; kills it if it has not within `patience`.
-    pub fn end(&mut self, signal: libc::c_int, patience: Duration) {
+    /// Asks it to end by a signal; kills it if it has not within `timeout`.
+    pub fn end(&mut self, signal: libc::c_int, timeout: Duration) {
         if self.is_running() {
             // A stopped process ends only once it goes on.
             self.signal(signal);
             self.signal(libc::SIGCONT);
         }
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         while self.is_running() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -226,9 +226,9 @@ impl Broker {
         Ok(())
     }
 
-    /// Grants nothing more and gives the blocks back; waits for that for at most `patience`.
-    pub fn close(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
+    /// Grants nothing more and gives the blocks back; waits for that for at most `timeout`.
+    pub fn close(&self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
         // In a forked child there is nothing to give back.
         if self.shared.close().is_ok()
             && let Ok(state) = self.shared.state()

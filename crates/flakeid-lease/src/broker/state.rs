@@ -105,9 +105,9 @@ impl Shared {
         deadline: Instant,
         done: impl Fn(&State) -> bool,
     ) -> MutexGuard<'a, State> {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        let patience = patience.min(Duration::from_secs(3_600));
-        let waited = self.changed.wait_timeout_while(state, patience, |state| !done(state));
+        let timeout = deadline.saturating_duration_since(Instant::now());
+        let timeout = timeout.min(Duration::from_secs(3_600));
+        let waited = self.changed.wait_timeout_while(state, timeout, |state| !done(state));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }

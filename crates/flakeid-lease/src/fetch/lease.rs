@@ -209,7 +209,7 @@ impl FetchLease {
 
     /// How long opening may take.
     #[must_use]
-    pub const fn open_patience(&self) -> Duration {
+    pub const fn open_timeout(&self) -> Duration {
         self.keeper.options.max_wait.saturating_add(CONNECT_TIMEOUT)
     }
 }

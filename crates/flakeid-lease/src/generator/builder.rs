@@ -218,7 +218,7 @@ impl LeaseBuilder {
         self.resolve_identity()?;
         self.options.check()?;
         self.check_generator()?;
-        let patience = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
+        let timeout = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
         let make = || {
             let (source, clock) = (self.source.clone(), self.clock.clone());
             let lease = Lease::new(self.options.clone(), source, clock, self.observer.clone());
@@ -229,7 +229,7 @@ impl LeaseBuilder {
         } else {
             Arc::new(make())
         };
-        LeasedGenerator::open(users, patience)
+        LeasedGenerator::open(users, timeout)
     }
 
     /// Makes the identity of what options by name say about the node.

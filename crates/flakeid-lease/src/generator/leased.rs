@@ -36,13 +36,13 @@ pub struct LeasedGenerator {
 
 impl LeasedGenerator {
     /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
-    pub(super) fn open(users: Arc<LeaseUsers>, patience: Duration) -> Result<Self, Error> {
+    pub(super) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
         // First of all: it is dropped, and no user any more, whatever fails from here on.
         let generator = Self { current, closed, users };
         let lease = generator.shared_lease();
         // Any grant of this process will do, and renewals come after one.
-        lease.begin_session()?.gain(0, patience, &lease.source)?;
+        lease.begin_session()?.gain(0, timeout, &lease.source)?;
         generator.newest()?;
         Ok(generator)
     }
@@ -293,16 +293,16 @@ impl LeasedGenerator {
         session: &LeaseSession,
         since: u64,
         kind: ErrorKind,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), Error> {
-        let patience = match kind {
+        let timeout = match kind {
             // A forked child begins from nothing: it may take as long as its parent had to begin,
             // unless it must not wait at all.
-            ErrorKind::Forked if !patience.is_zero() => patience.saturating_add(CONNECT_TIMEOUT),
-            ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => patience,
+            ErrorKind::Forked if !timeout.is_zero() => timeout.saturating_add(CONNECT_TIMEOUT),
+            ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => timeout,
             _ => return Ok(()),
         };
-        session.gain(since, patience, &self.shared_lease().source).map_err(|cause| match kind {
+        session.gain(since, timeout, &self.shared_lease().source).map_err(|cause| match kind {
             ErrorKind::LeaseExpired => used_up(&cause),
             _ => cause,
         })

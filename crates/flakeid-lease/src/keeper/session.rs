@@ -68,14 +68,14 @@ impl LeaseSession {
         self.changed.notify_all();
     }
 
-    /// Waits until `done`, for at most `patience`, and returns the state at that time.
+    /// Waits until `done`, for at most `timeout`, and returns the state at that time.
     pub(super) fn wait(
         &self,
-        patience: Duration,
+        timeout: Duration,
         done: impl Fn(&SessionState) -> bool,
     ) -> MutexGuard<'_, SessionState> {
         let state = self.state();
-        let waited = self.changed.wait_timeout_while(state, patience, |state| !done(state));
+        let waited = self.changed.wait_timeout_while(state, timeout, |state| !done(state));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -112,12 +112,11 @@ impl LeaseSession {
     pub(crate) fn gain(
         &self,
         since: u64,
-        patience: Duration,
+        timeout: Duration,
         source: &StoreSource,
     ) -> Result<(), Error> {
-        let deadline = Instant::now().checked_add(patience);
-        let left =
-            || deadline.map_or(patience, |end| end.saturating_duration_since(Instant::now()));
+        let deadline = Instant::now().checked_add(timeout);
+        let left = || deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
         let (asked, mut seen) = {
             let mut state = self.state();
             if state.gains != since {
@@ -155,17 +154,17 @@ impl LeaseSession {
         }
     }
 
-    /// Asks the keeper to release the node and waits for at most `patience`; a node that was not
+    /// Asks the keeper to release the node and waits for at most `timeout`; a node that was not
     /// released expires. Does not wait if no node was granted: the keeper may be stuck connecting.
     /// Called again, it waits no longer than the first call does.
-    pub(crate) fn close(&self, patience: Duration) {
+    pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
         self.update(|state| {
             // There is no keeper that could release anything.
             let end = if state.stopped.is_some() { Phase::Ended } else { Phase::Closing };
             state.phase = state.phase.max(end);
             let now = Instant::now();
-            let until = state.close_until.get_or_insert_with(|| now + patience);
+            let until = state.close_until.get_or_insert_with(|| now + timeout);
             if state.granted {
                 left = until.saturating_duration_since(now);
             }

@@ -117,10 +117,8 @@ impl Keeper {
             let reached = lease.tick_now().max(self.next_tick());
             let holders = self.members.iter().map(|member| &member.holder);
             let layout = &lease.options.layout;
-            let patience = self.schedule.until_next(layout, &self.holder_options, holders, reached);
-            drop(
-                session.wait(patience, |state| state.phase != Phase::Kept || state.asked != asked),
-            );
+            let timeout = self.schedule.until_next(layout, &self.holder_options, holders, reached);
+            drop(session.wait(timeout, |state| state.phase != Phase::Kept || state.asked != asked));
             // After a failure there is always a pause, however many callers ask.
             let pause = self.schedule.pause();
             if !pause.is_zero() {

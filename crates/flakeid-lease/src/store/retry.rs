@@ -17,7 +17,7 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs `attempt`, with the number of conflicts so far, until it ends in anything but a conflict. All
-/// attempts together may take as long as `patience`; one more may begin just before.
+/// attempts together may take as long as `timeout`; one more may begin just before.
 ///
 /// # Errors
 /// What `attempt` returned; [`Fault::Unavailable`] when it was in conflict for too long.
@@ -25,7 +25,7 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) fn retry_conflicts(
     shown: &str,
     namespace: &str,
-    patience: Duration,
+    timeout: Duration,
     mut attempt: impl FnMut(u32) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let begun = Instant::now();
@@ -35,11 +35,11 @@ pub(super) fn retry_conflicts(
             Err(Fault::Conflict) => conflicts += 1,
             outcome => return outcome,
         }
-        if begun.elapsed() >= patience {
+        if begun.elapsed() >= timeout {
             return Err(Fault::Unavailable(format!(
                 "{shown}: other clients changed the same rows of namespace {namespace:?} \
                  {conflicts} times within {} s",
-                patience.as_secs()
+                timeout.as_secs()
             )));
         }
         // Up to 2 ms after the first conflict, twice as long after each further one.

@@ -130,13 +130,13 @@ impl Connection<'_> {
     /// Reads more; false if there is nothing more to serve.
     async fn read(&mut self) -> io::Result<bool> {
         let is_silent = self.input.is_empty() && self.session.is_admitted();
-        let patience = if is_silent { self.idle_timeout * SILENT } else { self.idle_timeout };
+        let limit = if is_silent { self.idle_timeout * SILENT } else { self.idle_timeout };
         // Less than the longest command, or it would have been answered.
         let room = READ.min(LONGEST - self.input.len());
         self.input.reserve(room);
         let mut buffer = (&mut self.input).limit(room);
         tokio::select! {
-            read = timeout(patience, self.stream.read_buf(&mut buffer)) => Ok(read?? > 0),
+            read = timeout(limit, self.stream.read_buf(&mut buffer)) => Ok(read?? > 0),
             () = ended(&mut self.is_ending) => Ok(false),
         }
     }

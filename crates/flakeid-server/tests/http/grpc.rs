@@ -341,8 +341,8 @@ fn the_greedy_are_served_last() {
     let kept: Vec<_> = (0..150)
         .map_while(|_| {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
-            let patience = Duration::from_secs(2);
-            let begun = async { timeout(patience, greedy.stream(request)).await };
+            let limit = Duration::from_secs(2);
+            let begun = async { timeout(limit, greedy.stream(request)).await };
             // The server takes 100 calls of a connection at a time, and the client keeps others back.
             Some(pair.runtime.block_on(begun).ok()?.unwrap().into_inner())
         })

@@ -213,9 +213,8 @@ fn a_pipeline_has_its_replies_in_order() {
 
 #[test]
 fn half_commands_and_silence_end() {
-    let patience = Duration::from_millis(200);
-    let (_server, address) =
-        serving(service(), ServeOptions { idle_timeout: patience, ..options() });
+    let idle_timeout = Duration::from_millis(200);
+    let (_server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let began = Instant::now();
     let mut silent = connect(address);
     for sent in ["*2\r\n$4\r\nINC", "*1\r\n$4\r\n", "PIN", "*"] {
@@ -223,23 +222,22 @@ fn half_commands_and_silence_end() {
         stream.write_all(sent.as_bytes()).unwrap();
         assert_eq!(rest(&mut stream), "", "{sent:?}");
     }
-    assert!(began.elapsed() < patience * 9, "{:?}", began.elapsed());
+    assert!(began.elapsed() < idle_timeout * 9, "{:?}", began.elapsed());
     ask(&mut silent, "PING\r\n", "+PONG\r\n");
     assert_eq!(rest(&mut silent), "");
-    assert!(began.elapsed() >= patience * 10);
+    assert!(began.elapsed() >= idle_timeout * 10);
 }
 
 /// Who takes no replies gets no more of them, and is closed; others are served.
 #[test]
 fn slow_readers_are_given_up() {
-    let patience = Duration::from_millis(500);
-    let (server, address) =
-        serving(service(), ServeOptions { idle_timeout: patience, ..options() });
+    let idle_timeout = Duration::from_millis(500);
+    let (server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let mut slow = connect(address);
     slow.write_all("FLAKEID.NEXT default COUNT 100000\r\n".repeat(20).as_bytes()).unwrap();
-    thread::sleep(patience / 2);
+    thread::sleep(idle_timeout / 2);
     ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
-    thread::sleep(patience * 3);
+    thread::sleep(idle_timeout * 3);
     let text = server.ask("GET", "/metrics", "").text().to_owned();
     let reply = rest(&mut slow);
     assert!(reply.len() < 20 * 100_000 * 20, "it ends in the middle: {}", reply.len());

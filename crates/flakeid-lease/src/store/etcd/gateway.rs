@@ -30,7 +30,7 @@ pub(super) struct Gateway {
     pub places: Vec<String>,
     pub reporter: Agent,
     /// How long an answer may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// `http://host:port`.
     pub base: String,
     pub user: Option<(String, String)>,
@@ -61,7 +61,7 @@ impl Gateway {
 
     fn post(&self, path: &str, request: &Value) -> Result<Answer, Fault> {
         let post = self.agent.post(format!("{}{path}", self.base));
-        let mut post = post.config().timeout_global(Some(self.patience)).build();
+        let mut post = post.config().timeout_global(Some(self.timeout)).build();
         if let Some(token) = &self.token {
             post = post.header("Authorization", token);
         }

@@ -83,14 +83,14 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let mut without_leader = None;
     let places: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
     // Each of several gets its share of the time.
-    let patience = CONNECT_TIMEOUT / u32::try_from(places.len()).unwrap_or(u32::MAX);
+    let timeout = CONNECT_TIMEOUT / u32::try_from(places.len()).unwrap_or(u32::MAX);
     let reporter = agent(tls.clone(), ConnectionPin::default());
     for base in places.clone() {
         let (pin, user) = (ConnectionPin::default(), user.clone());
         let (agent, reporter) = (agent(tls.clone(), pin.clone()), reporter.clone());
         let places = places.clone();
         let mut gateway =
-            Gateway { agent, pin, places, reporter, patience, base, user, token: None };
+            Gateway { agent, pin, places, reporter, timeout, base, user, token: None };
         match log_in(&mut gateway) {
             Ok(true) => return Ok(Box::new(EtcdStore::new(gateway))),
             // It is cut off from the others, or they elect a leader just now.
@@ -105,14 +105,14 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }
 }
 
-/// Logs in and checks that the member answers, both within the gateway's patience; afterwards that is
+/// Logs in and checks that the member answers, both within the gateway's timeout; afterwards that is
 /// the usual one. Returns whether the member knows a leader.
 fn log_in(gateway: &mut Gateway) -> Result<bool, Fault> {
     let start = Instant::now();
     gateway.authenticate()?;
-    gateway.patience = gateway.patience.saturating_sub(start.elapsed());
+    gateway.timeout = gateway.timeout.saturating_sub(start.elapsed());
     let status = gateway.call("/v3/maintenance/status", &json!({}))?;
-    gateway.patience = ANSWER_TIMEOUT;
+    gateway.timeout = ANSWER_TIMEOUT;
     Ok(number::<u64>(&status.body["leader"])? != 0)
 }
 

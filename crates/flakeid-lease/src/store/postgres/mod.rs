@@ -116,7 +116,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
 
 fn open<T>(
     runtime: &BlockingRuntime,
-    patience: Duration,
+    timeout: Duration,
     config: &Config,
     tls: T,
 ) -> Result<Client, Fault>
@@ -126,7 +126,7 @@ where
     T::TlsConnect: Send,
     <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
 {
-    let opened = runtime.wait(patience, config.connect(tls))?;
+    let opened = runtime.wait(timeout, config.connect(tls))?;
     let (client, connection) = opened.map_err(|error| connect_fault(runtime.shown(), &error))?;
     runtime.spawn(async move {
         // The next statement reports that the connection has ended.

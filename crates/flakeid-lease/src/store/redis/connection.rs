@@ -68,43 +68,43 @@ impl Access {
         client.map_err(|error| fault(&self.shown, &error))
     }
 
-    /// Connects to a server within `patience`, and refuses one that would forget.
+    /// Connects to a server within `timeout`, and refuses one that would forget.
     pub(super) fn open(
         &self,
         shown: &str,
         client: &Client,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Server, Fault> {
-        let mut connection = connect(shown, client, patience)?;
+        let mut connection = connect(shown, client, timeout)?;
         let is_cluster = check_server(shown, &mut connection, self.replicas)?;
         set_timeouts(shown, &connection, ANSWER_TIMEOUT)?;
         Ok(Server { connection, shown: shown.to_owned(), is_cluster })
     }
 }
 
-/// Connects within `patience`; the first answers are waited for as long as is left of it.
+/// Connects within `timeout`; the first answers are waited for as long as is left of it.
 pub(super) fn connect(
     shown: &str,
     client: &Client,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Connection, Fault> {
     let start = Instant::now();
     // The driver waits as long for each answer to its greeting (AUTH, SELECT), silent or not.
     let selects = client.get_connection_info().redis_settings().db() != 0;
-    let share = patience / (1 + u32::from(selects));
+    let share = timeout / (1 + u32::from(selects));
     let connection =
         client.get_connection_with_timeout(share).map_err(|error| fault(shown, &error))?;
     // None at all would be no limit.
-    let left = patience.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
+    let left = timeout.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
     set_timeouts(shown, &connection, left)?;
     Ok(connection)
 }
 
 /// Sets how long the answers of a server are waited for from now on.
-fn set_timeouts(shown: &str, connection: &Connection, patience: Duration) -> Result<(), Fault> {
-    let bounded = connection.set_read_timeout(Some(patience));
+fn set_timeouts(shown: &str, connection: &Connection, timeout: Duration) -> Result<(), Fault> {
+    let bounded = connection.set_read_timeout(Some(timeout));
     bounded
-        .and_then(|()| connection.set_write_timeout(Some(patience)))
+        .and_then(|()| connection.set_write_timeout(Some(timeout)))
         .map_err(|error| fault(shown, &error))
 }
 

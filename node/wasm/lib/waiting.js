@@ -88,7 +88,7 @@ function* filling(obstacle, longest, room, ids, from, attempt) {
       break;
     }
     filled += count;
-    // Without a wait that can be done here, the obstacle has outlasted the core's patience.
+    // Without a wait that can be done here, the obstacle has outlasted the core's max_wait.
     if (count < wanted && obstacle.takeWait() === undefined) break;
     if (longest === Infinity && performance.now() - turn > LONGEST_TURN) {
       yield 0;
