@@ -15,6 +15,8 @@ fn main() {
 
 #[cfg(unix)]
 mod forked;
+#[cfg(unix)]
+mod retrying;
 
 #[cfg(unix)]
 mod unix {
@@ -33,6 +35,7 @@ mod unix {
     use flakeid_lease::store::{Fault, Lessor, Location, MemoryStore, operations};
 
     use crate::forked::in_child;
+    use crate::retrying::connect;
 
     const LAYOUT: Layout = Layout::TWITTER;
     const SPACE: &str = "orders";
@@ -143,8 +146,7 @@ mod unix {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let location = Location::parse(&url).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut store = location.connect(&clock).unwrap();
+        let mut store = connect(&url).unwrap();
         let options = BrokerOptions::new(SPACE, LAYOUT, "http://a");
         let broker = Broker::start(&location, options).unwrap();
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();

@@ -15,25 +15,28 @@ fn main() {
 
 #[cfg(unix)]
 mod forked;
+#[cfg(unix)]
+mod retrying;
 
 #[cfg(unix)]
 mod unix {
-    use std::sync::Arc;
     #[cfg(target_os = "linux")]
     use std::{
         io::{Read, Write},
+        sync::Arc,
         thread,
         time::{Duration, Instant},
     };
 
-    use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
+    use flakeid_core::{ErrorKind, Id, Layout};
     #[cfg(target_os = "linux")]
     use flakeid_lease::LeasedCachedGenerator;
     use flakeid_lease::LeasedGenerator;
     use flakeid_lease::protocol::{Identity, Row, State};
-    use flakeid_lease::store::{Location, operations};
+    use flakeid_lease::store::operations;
 
     use crate::forked::in_child;
+    use crate::retrying::connect;
 
     const LAYOUT: Layout = Layout::TWITTER;
 
@@ -62,9 +65,7 @@ mod unix {
     }
 
     fn rows(url: &str) -> Vec<Row> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut store = Location::parse(url).unwrap().connect(&clock).unwrap();
-        operations::list(&mut *store, "default").unwrap().rows
+        operations::list(&mut *connect(url).unwrap(), "default").unwrap().rows
     }
 
     fn held(url: &str, node: u64) -> Row {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use crate::protocol::{Acquire, Refusal};
-use crate::store::{Fault, operations};
+use crate::store::Fault;
 
 /// The store is killed while eight processes acquire and renew.
 pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
@@ -59,13 +59,12 @@ pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
 
 /// Acquires and renews once. While the store is down nothing is known and nothing is noted.
 fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
-    let name = &fixture.namespace.name;
     let request =
         Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };
-    let outcome = operations::acquire(&mut *client.store, name, &request).and_then(|grant| {
+    let outcome = client.acquire_once(&request).and_then(|grant| {
         fixture.log().record_grant(&grant);
         let renewal = renewal(&grant, grant.fence + 5);
-        let renewed = operations::renew(&mut *client.store, name, &renewal)?;
+        let renewed = client.renew_once(&renewal)?;
         fixture.log().record_renewal(&renewal, &renewed);
         Ok(())
     });
@@ -74,8 +73,6 @@ fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
         Err(Fault::Refused(
             Refusal::Restored { retry_after_ms } | Refusal::FenceInFuture { retry_after_ms },
         )) => thread::sleep(Duration::from_millis(retry_after_ms.clamp(1, 200))),
-        // The request was made before it waited for its turn, and is late by that.
-        Err(Fault::Refused(Refusal::Skew { by_ms, .. })) if by_ms < 0 => {}
         Err(Fault::Unavailable(text)) => {
             println!("  {text}");
             eventually("the crash to be over", || {

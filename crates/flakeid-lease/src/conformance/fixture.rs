@@ -135,6 +135,13 @@ impl Client<'_> {
         answer
     }
 
+    /// Sends one request for a node.
+    pub(super) fn acquire_once(&mut self, request: &Acquire) -> Result<Grant, Fault> {
+        let name = &self.fixture.namespace.name;
+        let read = self.fixture.read_at(request.now);
+        operations::acquire_read_at(&mut *self.store, name, request, read)
+    }
+
     /// Acquires what must be granted.
     pub(super) fn grant(&mut self, request: &Acquire) -> Grant {
         self.acquire(request).unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"))
@@ -178,6 +185,13 @@ impl Client<'_> {
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
         assert!(fence >= wanted.max(grant.fence), "renewed to {fence}: {request:?}");
         Grant { token: request.next, fence, expires, ..*grant }
+    }
+
+    /// Sends one renewal.
+    pub(super) fn renew_once(&mut self, request: &Renew) -> Result<Renewed, Fault> {
+        let name = &self.fixture.namespace.name;
+        let read = self.fixture.read_at(request.now);
+        operations::renew_read_at(&mut *self.store, name, request, read)
     }
 
     /// Releases by the current token.

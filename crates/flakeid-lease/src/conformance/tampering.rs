@@ -77,11 +77,10 @@ pub fn nonsense_is_named(under_test: &dyn StoreUnderTest) {
         under_test.damage(&fixture.namespace.name, node, field, &text);
         println!("  {field} = {text:?}");
 
-        let name = fixture.namespace.name.clone();
-        let taken = operations::acquire(&mut *client.store, &name, &fixture.request_node(node));
+        let taken = client.acquire_once(&fixture.request_node(node));
         check_named(taken.map(drop), node, &text);
         let renewal = renewal(&victim, victim.fence + 10);
-        let renewed = operations::renew(&mut *client.store, &name, &renewal);
+        let renewed = client.renew_once(&renewal);
         check_named(renewed.map(drop), node, &text);
 
         let bystander = client.extend(&bystander, bystander.fence + 10);
@@ -100,7 +99,7 @@ fn mend(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
         Ok(row) => {
             let row = row.expect("the row is there");
             assert_eq!((row.node, row.state, row.token), (node, State::Quarantined, None));
-            match operations::acquire(&mut *client.store, name, &fixture.request_node(node)) {
+            match client.acquire_once(&fixture.request_node(node)) {
                 Err(Fault::Refused(Refusal::Quarantined { .. }) | Fault::Rejected(_)) => {}
                 other => panic!("{other:?}"),
             }

@@ -5,10 +5,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flakeid_lease::protocol::{Grant, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, Store};
 use flakeid_test_servers::{EtcdCluster, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::operations;
 use crate::optimistic::copy;
 
 /// How long a cluster may take for what it does by itself, on a busy machine.

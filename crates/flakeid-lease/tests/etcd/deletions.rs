@@ -3,10 +3,11 @@
 
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Identity, Refusal};
-use flakeid_lease::store::{Fault, Ledger, operations};
+use flakeid_lease::store::{Fault, Ledger};
 use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, renewal, request};
+use crate::operations;
 use crate::optimistic::brief_namespace;
 use crate::store_under_test::Etcd;
 

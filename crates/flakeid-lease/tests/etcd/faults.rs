@@ -1,10 +1,11 @@
 use std::time::{Duration, Instant};
 
 use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 use flakeid_test_servers::{EtcdServer, Proxy, Server, free_port};
 
 use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
 use crate::optimistic::check_hanging;
 
 #[test]

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::operations;
 
 /// What only a status tells, and what it reads before that.
 const APPLIED: &str = "raftAppliedIndex";

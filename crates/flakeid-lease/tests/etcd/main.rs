@@ -8,6 +8,8 @@ mod cluster;
 mod deletions;
 mod faults;
 mod lag;
+#[path = "../operations/mod.rs"]
+mod operations;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod runs;

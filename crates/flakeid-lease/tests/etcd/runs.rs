@@ -1,10 +1,11 @@
 use std::fs;
 
 use flakeid_lease::protocol::{Namespace, Refusal, Row};
-use flakeid_lease::store::{Continuity, Fault, Ledger, operations};
+use flakeid_lease::store::{Continuity, Fault, Ledger};
 use flakeid_test_servers::{EtcdServer, Server};
 
 use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
 use crate::optimistic::copy;
 
 fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {

@@ -1,10 +1,11 @@
 //! Several hosts in one URL: the source is found, also after a failover.
 
 use flakeid_lease::protocol::{Grant, Namespace};
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 use flakeid_test_servers::{MariadbPair, MariadbServer, Server, free_port};
 
 use crate::client::{check_faults, connect, leases, request};
+use crate::operations;
 use crate::restored::{self, is_restored};
 
 fn lease(pair: &MariadbPair, name: &str) -> (Namespace, Grant) {

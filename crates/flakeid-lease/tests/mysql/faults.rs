@@ -1,9 +1,10 @@
 //! What is special about `MariaDB` and `MySQL`: their durability, replicas and cold copies.
 
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 use flakeid_test_servers::{MariadbServer, Server};
 
 use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
 
 #[test]
 fn durability_is_required() {

@@ -5,10 +5,11 @@ use std::time::Duration;
 use flakeid_lease::LeasedGenerator;
 use flakeid_lease::conformance::{self, StoreUnderTest};
 use flakeid_lease::protocol::Row;
-use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, Ledger, Store};
 use flakeid_test_servers::{GaleraCluster, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::operations;
 use crate::restored::{is_restored, lease};
 use crate::sql::goes_on;
 

@@ -6,6 +6,8 @@ mod client;
 mod failover;
 mod faults;
 mod galera;
+#[path = "../operations/mod.rs"]
+mod operations;
 #[path = "../client/restored.rs"]
 mod restored;
 mod server;

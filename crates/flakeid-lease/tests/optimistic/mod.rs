@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Ledger, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, Ledger, Store};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::operations;
 
 /// One that is over a restoration in seconds.
 pub(crate) fn brief_namespace(name: &str) -> Namespace {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use flakeid_lease::protocol::{Bounds, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::issuing::{Issuing, assert_no_id_twice};
+use crate::operations;
 
 /// Copies the database, as tools for snapshots of databases do.
 fn copy(server: &PostgresServer) {

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 use flakeid_test_servers::{PostgresPair, PostgresServer, Server, free_port};
 
 use crate::client::{Authority, check_faults, connect, leases, request};
+use crate::operations;
 use crate::restored::{is_restored, lease};
 
 #[test]

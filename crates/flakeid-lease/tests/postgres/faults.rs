@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use flakeid_lease::LeasedGenerator;
 use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 use flakeid_test_servers::{PostgresServer, Server};
 
 use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
 
 /// `fsync = off` is refused; `synchronous_commit = off` is overridden for leases alone.
 #[test]

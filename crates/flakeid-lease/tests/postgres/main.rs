@@ -8,6 +8,8 @@ mod failover;
 mod faults;
 #[path = "../client/issuing.rs"]
 mod issuing;
+#[path = "../operations/mod.rs"]
+mod operations;
 mod pgbouncer;
 #[path = "../client/restored.rs"]
 mod restored;

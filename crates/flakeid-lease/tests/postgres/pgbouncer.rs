@@ -6,10 +6,11 @@ use std::time::Duration;
 use flakeid_lease::LeasedGenerator;
 use flakeid_lease::conformance::{self, StoreUnderTest};
 use flakeid_lease::protocol::{Namespace, Row};
-use flakeid_lease::store::{Fault, Ledger, Store, operations};
+use flakeid_lease::store::{Fault, Ledger, Store};
 use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::operations;
 use crate::sql::goes_on;
 use crate::sql::{UnderTest, acquire_at_once};
 

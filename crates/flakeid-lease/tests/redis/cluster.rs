@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use flakeid_lease::protocol::{Grant, Namespace, Refusal};
 use flakeid_lease::store::operations::Listing;
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 use flakeid_test_servers::{RedisCluster, Server};
 
 use crate::client::{connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
 
 /// A namespace with one grant whose keys belong to this node.
 fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {

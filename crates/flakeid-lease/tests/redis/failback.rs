@@ -5,11 +5,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_lease::protocol::{Acquire, Bounds, Identity, Namespace, Refusal, Row};
-use flakeid_lease::store::{Continuity, Fault, Ledger, operations};
+use flakeid_lease::store::{Continuity, Fault, Ledger};
 use flakeid_test_servers::{Proxy, RedisServer, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::issuing::{Issuing, assert_no_id_twice};
+use crate::operations;
 
 /// A primary and a replica that can be kept from following it.
 struct Pair {

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
 use flakeid_lease::protocol::{Acquire, Bounds, Identity, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, Store};
 use flakeid_test_servers::{Proxy, RedisServer, Server, free_port};
 
 use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
 use crate::optimistic::{brief_namespace, check_hanging};
 
 #[test]

@@ -10,6 +10,8 @@ mod faults;
 mod hosts;
 #[path = "../client/issuing.rs"]
 mod issuing;
+#[path = "../operations/mod.rs"]
+mod operations;
 #[path = "../optimistic/mod.rs"]
 mod optimistic;
 mod replicas;

@@ -4,10 +4,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use flakeid_lease::protocol::{Bounds, Namespace, Refusal};
-use flakeid_lease::store::{Continuity, Fault, Store, operations};
+use flakeid_lease::store::{Continuity, Fault, Store};
 use flakeid_test_servers::{Proxy, RedisServer, Server};
 
 use crate::client::{connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
 
 fn replica_of(primary: &RedisServer) -> RedisServer {
     let replica = RedisServer::new();

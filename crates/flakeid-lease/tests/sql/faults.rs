@@ -3,10 +3,11 @@
 use std::net::TcpListener;
 
 use flakeid_lease::protocol::Release;
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 
 use super::SqlServer;
 use crate::client::{check_faults, connect, fresh_namespace, request};
+use crate::operations;
 
 pub(crate) fn errors_name_the_server_and_hide_the_password<S: SqlServer>() {
     let server = S::new();

@@ -15,11 +15,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_lease::conformance::{self, StoreUnderTest};
-use flakeid_lease::store::{Fault, Store, operations};
+use flakeid_lease::store::{Fault, Store};
 use flakeid_lease::{LeaseStatus, LeasedGenerator};
 use flakeid_test_servers::Server;
 
 use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
+use crate::operations;
 
 /// A private server, and what its kind calls things.
 pub(crate) trait SqlServer: Server + Sized {

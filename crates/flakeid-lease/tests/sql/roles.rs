@@ -5,10 +5,11 @@ use std::time::Instant;
 use flakeid_lease::protocol::{
     Acquire, Client, Handover, Namespace, Refusal, Release, Renew, SubGrant, Token,
 };
-use flakeid_lease::store::{Fault, Store, operations};
+use flakeid_lease::store::{Fault, Store};
 
 use super::SqlServer;
 use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
 
 /// The GRANTs in the documentation are enough for a service, and not enough to do harm.
 pub(crate) fn services_need_few_rights<S: SqlServer>() {

@@ -1,9 +1,10 @@
 //! TLS as the URL asks for it.
 
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 
 use super::SqlServer;
 use crate::client::{Authority, connect, fresh_namespace, request};
+use crate::operations;
 
 pub(crate) fn certificates_are_verified<S: SqlServer>() {
     let authority = Authority::for_host("127.0.0.1");

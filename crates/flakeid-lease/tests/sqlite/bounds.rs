@@ -6,10 +6,11 @@ use std::sync::Arc;
 use flakeid_core::{Clock, Layout, ManualClock};
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Bounds, Grant, Namespace};
-use flakeid_lease::store::{Fault, Location, operations};
+use flakeid_lease::store::Fault;
 
+use crate::operations;
 use crate::restorations::{now, request, waits};
-use crate::store_under_test::{Sqlite, persist};
+use crate::store_under_test::{Sqlite, connect_with};
 
 const WIDE: &str = "wide";
 const HOUR_MS: u64 = 3_600_000;
@@ -20,15 +21,14 @@ fn make_wide(store: &Sqlite) {
     let wanted = Namespace::new(WIDE, Layout::TWITTER);
     let bounds = Bounds { max_window_ms: HOUR_MS, ..wanted.bounds };
     let wanted = Namespace { bounds, ..wanted };
-    persist(|| operations::init(&mut *store.connect(), &wanted)).unwrap();
+    operations::init(&mut *store.connect(), &wanted).unwrap();
 }
 
 /// A process takes node 1 for a window, when the host's clock reads `at`.
 fn take(store: &Sqlite, at: i64, window_ms: u64) -> Result<Grant, Fault> {
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(at));
-    let location = Location::parse(&store.url()).unwrap();
-    let request = || Acquire { now: at, window_ms, ..request(1) };
-    persist(|| operations::acquire(&mut *location.connect(&clock)?, WIDE, &request()))
+    let request = Acquire { now: at, window_ms, ..request(1) };
+    operations::acquire(&mut *connect_with(&store.url(), &clock)?, WIDE, &request)
 }
 
 /// With windows of an hour, of which one is held: the grant, and when it was.
@@ -45,7 +45,7 @@ fn check_waits(store: &Sqlite, held: &Grant, then: i64) {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
         assert!(waits(&answer), "{held:?} is held, and after {minutes} min: {answer:?}");
     }
-    let kept = persist(|| operations::list(&mut *store.connect(), WIDE)).unwrap().namespace;
+    let kept = operations::list(&mut *store.connect(), WIDE).unwrap().namespace;
     assert_eq!(kept.bounds, Bounds::of(&Layout::TWITTER));
     let again = take(store, then + 62 * MINUTE_MS, 10_000).unwrap();
     assert!(again.start >= held.fence, "{held:?} {again:?}");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::Layout;
 use flakeid_lease::broker::{Broker, BrokerOptions};
+use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Acquire, Bounds, Identity, Namespace};
 use flakeid_lease::store::{Location, operations};
 
@@ -26,7 +27,7 @@ fn check_comes_back(removed: &[&str]) {
     let bounds =
         Bounds { max_window_ms: 2_500, max_ahead_ms: 1_000, max_skew_ms: 500, quiet_ms: 2_000 };
     let made = Namespace { block_bits: 3, bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
-    persist(|| operations::init(&mut *connect(&store.url())?, &made)).unwrap();
+    operations::init(&mut *store.connect(), &made).unwrap();
     let options = BrokerOptions {
         window_ms: 200,
         ttl_ms: 1_000,

@@ -9,10 +9,11 @@ use std::time::Duration;
 use flakeid_core::{Clock, ManualClock};
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Fault, Location, operations};
+use flakeid_lease::store::Fault;
 
+use crate::operations;
 use crate::restorations::{request, waits};
-use crate::store_under_test::{Sqlite, Victim, connect, persist};
+use crate::store_under_test::{Sqlite, Victim, connect, connect_with};
 
 fn use_it(url: &str) -> Result<(), Fault> {
     let mut store = connect(url)?;
@@ -146,7 +147,7 @@ fn wrong_clocks_are_refused() {
     let store = Sqlite::new();
     for (unix_ms, ahead) in [(0, false), (1_500_000_000_000, false), (3_471_292_800_000, true)] {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(unix_ms));
-        let mut store = Location::parse(&store.url()).unwrap().connect(&clock).unwrap();
+        let mut store = connect_with(&store.url(), &clock).unwrap();
         let refused = operations::acquire(&mut *store, "space", &request(1));
         let Err(Fault::Refused(Refusal::ImpossibleClock { by_ms })) = refused else {
             panic!("{refused:?}")
@@ -203,7 +204,7 @@ fn full_disk() {
     let said = String::from_utf8_lossy(&full.stdout);
     assert!(said.contains("Unavailable("), "{full:?}");
     std::thread::sleep(Duration::from_millis(1));
-    let listing = persist(|| operations::list(&mut *store.connect(), "space")).unwrap();
+    let listing = operations::list(&mut *store.connect(), "space").unwrap();
     assert_eq!(listing.rows.len(), 1);
     use_it(&store.url()).unwrap();
 }

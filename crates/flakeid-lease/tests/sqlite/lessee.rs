@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use flakeid_lease::protocol::{Acquire, Identity};
-use flakeid_lease::store::operations;
 
+use crate::operations;
 use crate::restorations::{SPACE, request};
 use crate::store_under_test::{connect, persist};
 

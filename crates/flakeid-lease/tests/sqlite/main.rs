@@ -22,7 +22,11 @@ mod mounted;
 #[path = "../mounts/mod.rs"]
 mod mounts;
 mod names;
+#[path = "../operations/mod.rs"]
+mod operations;
 mod restorations;
+#[path = "../retrying/mod.rs"]
+mod retrying;
 mod store_under_test;
 mod versions;
 

@@ -5,9 +5,10 @@ use std::fs;
 
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{Release, Renew};
-use flakeid_lease::store::{Fault, operations};
+use flakeid_lease::store::Fault;
 
 use crate::lessee::{self, check_apart, names};
+use crate::operations;
 use crate::restorations::{SPACE, now, request, token};
 use crate::store_under_test::{Sqlite, connect};
 
@@ -40,7 +41,7 @@ fn links_made_later() {
         let mut connection = store.connect();
         let held = operations::acquire(&mut *connection, SPACE, &request(1)).unwrap();
         let given_back = operations::acquire(&mut *connection, SPACE, &request(2)).unwrap();
-        let renewal = Renew {
+        let renewal = || Renew {
             node: held.node,
             token: held.token,
             next: token().of_grant(held.token),
@@ -57,7 +58,7 @@ fn links_made_later() {
         fs::hard_link(store.beside(suffix), &link).unwrap();
         for text in [
             rejection(operations::acquire(&mut *connection, SPACE, &request(3))),
-            rejection(operations::renew(&mut *connection, SPACE, &renewal)),
+            rejection(operations::renew(&mut *connection, SPACE, &renewal())),
             rejection(operations::release(&mut *connection, SPACE, &release)),
             rejection(operations::list(&mut *connection, SPACE)),
             rejection(connect(&store.url()).map(drop)),
@@ -67,7 +68,7 @@ fn links_made_later() {
         }
 
         fs::remove_file(&link).unwrap();
-        operations::renew(&mut *connection, SPACE, &renewal).unwrap();
+        operations::renew(&mut *connection, SPACE, &renewal()).unwrap();
         operations::release(&mut *connection, SPACE, &release).unwrap();
     }
 }

@@ -5,16 +5,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use flakeid_core::Layout;
 use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Renew, Token,
 };
-use flakeid_lease::store::{Continuity, Fault, operations};
+use flakeid_lease::store::{Continuity, Fault};
 
-use crate::store_under_test::{Sqlite, Victim, copy, persist};
+use crate::operations;
+use crate::store_under_test::{Sqlite, Victim, copy};
 
 pub const SPACE: &str = "space";
 
@@ -47,10 +47,7 @@ pub fn request(node: u64) -> Acquire {
 }
 
 fn acquire(store: &Sqlite, node: u64) -> Result<Grant, Fault> {
-    persist(|| {
-        let mut store = store.connect();
-        operations::acquire_read_at(&mut *store, SPACE, &request(node), Instant::now())
-    })
+    operations::acquire(&mut *store.connect(), SPACE, &request(node))
 }
 
 fn prepared() -> (Sqlite, Grant) {
@@ -58,7 +55,7 @@ fn prepared() -> (Sqlite, Grant) {
     let bounds =
         Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
     let wanted = Namespace { bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
-    persist(|| operations::init(&mut *store.connect(), &wanted)).unwrap();
+    operations::init(&mut *store.connect(), &wanted).unwrap();
     let grant = acquire(&store, 1).unwrap();
     (store, grant)
 }
@@ -93,7 +90,7 @@ fn check_noticed(store: &Sqlite, held: &Grant, highest: u64) {
     }
     let refused = acquire(store, 5);
     assert!(waits(&refused), "{refused:?}");
-    let floor = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap().namespace.floor;
+    let floor = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
     assert!(floor >= highest, "{floor} {highest}");
 }
 
@@ -213,8 +210,8 @@ fn copy_directory(from: &Path, to: &Path) {
 fn directory_put_back() {
     let store = Sqlite::new();
     let acquire = || {
-        let request = || Acquire { window_ms: 10_000, ..request(1) };
-        persist(|| operations::acquire(&mut *store.connect(), SPACE, &request()))
+        let request = Acquire { window_ms: 10_000, ..request(1) };
+        operations::acquire(&mut *store.connect(), SPACE, &request)
     };
     let held = acquire().unwrap();
     let directory = store.file().parent().unwrap().to_owned();
@@ -281,8 +278,7 @@ fn restored_again() {
     let older = keep(&store);
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let highest =
-            persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap().namespace.floor;
+        let highest = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
         for (suffix, bytes) in ["", "-wal"].into_iter().zip(&older) {
             fs::write(store.beside(suffix), bytes).unwrap();
         }
@@ -290,7 +286,7 @@ fn restored_again() {
             check_noticed(&store, &held, highest);
         }
         acquire(&store, 6).ok();
-        let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
+        let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
         runs.push(listing.namespace.incarnation);
     }
     assert_ne!(runs[1], runs[2]);
@@ -301,7 +297,7 @@ fn restored_again() {
 fn writer_killed() {
     let (store, held) = prepared();
     Victim::of(&store.url()).kill();
-    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(listing.rows[0].token, Some(held.token));
     acquire(&store, 5).unwrap();
@@ -314,7 +310,7 @@ fn writer_killed_before_its_note() {
     let before = fs::read(store.beside("-serial")).unwrap();
     let grant = acquire(&store, 5).unwrap();
     fs::write(store.beside("-serial"), before).unwrap();
-    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(listing.rows.iter().map(|row| row.node).collect::<Vec<_>>(), [1, 5]);
     let renewal = Renew {

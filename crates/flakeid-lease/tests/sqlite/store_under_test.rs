@@ -4,13 +4,13 @@ use std::any::Any;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use flakeid_core::{Clock, SystemClock};
 use flakeid_lease::conformance::StoreUnderTest;
-use flakeid_lease::store::{Fault, Location, Store};
+use flakeid_lease::store::{Fault, Store};
 use tempfile::TempDir;
+
+pub(crate) use crate::retrying::{PATIENCE, connect, connect_with};
 
 /// Tells a child of this test binary which file to be killed in.
 pub const VICTIM: &str = "FLAKEID_TEST_SQLITE_VICTIM";
@@ -50,15 +50,9 @@ impl Sqlite {
     }
 }
 
-pub fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    Location::parse(url).unwrap().connect(&clock)
-}
-
-/// Asks again while the store cannot answer for now, as on a machine that is too busy to open a file
-/// within half a second; for a minute.
+/// Asks again while the store cannot answer, also because another process holds its lock.
 pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         match ask() {
             Err(Fault::Unavailable(_)) if Instant::now() < deadline => {}

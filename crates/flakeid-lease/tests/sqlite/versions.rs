@@ -8,10 +8,11 @@ use flakeid_lease::conformance::StoreUnderTest;
 use flakeid_lease::protocol::{
     Acquire, Client, Grant, Handover, Namespace, Owner, Renew, SubGrant,
 };
-use flakeid_lease::store::{Continuity, operations};
+use flakeid_lease::store::Continuity;
 
+use crate::operations;
 use crate::restorations::{SPACE, now, request, token};
-use crate::store_under_test::{Sqlite, persist};
+use crate::store_under_test::Sqlite;
 
 /// The same store as version 1 would have it: without birth times, and without bounds beside it.
 fn of_version_1() -> (Sqlite, Grant) {
@@ -48,7 +49,7 @@ fn meta(store: &Sqlite) -> (i64, String) {
 #[test]
 fn version_1_is_taken_over() {
     let (store, held) = of_version_1();
-    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
     assert_eq!(meta(&store).0, 1, "looking changes nothing");
 
@@ -81,7 +82,7 @@ fn copies_of_version_1_are_noticed() {
     operations::acquire(&mut *store.connect(), SPACE, &request(2)).unwrap();
     operations::acquire(&mut *store.connect(), SPACE, &request(3)).unwrap();
     store.restore(older);
-    let listing = persist(|| operations::list(&mut *store.connect(), SPACE)).unwrap();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
 }
 
@@ -105,7 +106,7 @@ fn version_4_is_taken_over() {
     drop(file);
     let client = |tick| {
         let node = held.node << 4;
-        let found = persist(|| operations::whois(&mut *store.connect(), "blocks", node, tick));
+        let found = operations::whois(&mut *store.connect(), "blocks", node, tick);
         found.unwrap().expect("a broker").client
     };
     assert_eq!(client(held.start), Some(Client::Unrecorded));
