@@ -115,7 +115,7 @@ mod tests {
     use super::minor_of_go;
 
     #[test]
-    fn versions_of_go() {
+    fn minor_version_is_parsed_from_releases_only() {
         assert_eq!(minor_of_go("go1.19.8\n"), Some(19));
         assert_eq!(minor_of_go("go1.26"), Some(26));
         assert_eq!(minor_of_go("go1.27rc1"), Some(27));

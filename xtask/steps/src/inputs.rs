@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unrelated_does_not_count() {
+    fn hash_ignores_unrelated_files() {
         assert!(hash(&[]).is_some());
         assert_eq!(hash(&["xtask"]), hash(&["xtask", "xtask/steps"]));
         assert_ne!(hash(&["xtask"]), hash(&["xtask/steps"]));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_passed_only_with_the_same() -> Result<(), Failed> {
+    fn step_counts_as_passed_only_with_the_same_inputs() -> Result<(), Failed> {
         let name = format!("inputs, a test {}", std::process::id());
         let inputs = Inputs::of(&name, &[])?;
         assert!(!inputs.passed());

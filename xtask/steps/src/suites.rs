@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_named_as_cargo_names_them() {
+    fn package_name_is_parsed_from_package_ids() {
         assert_eq!(package("path+file:///checkout/crates/flakeid-lease#0.1.0"), "flakeid-lease");
         assert_eq!(
             package("path+file:///checkout/tests/servers#flakeid-test-servers@0.1.0"),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn suites_are_read_from_what_cargo_says() {
+    fn suites_are_parsed_from_cargo_messages() {
         let message = |kind: &str, test: bool| {
             let target = serde_json::json!({"name": "postgres", "kind": [kind]});
             serde_json::json!({
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_is_run_and_the_failures_are_told_at_the_end() {
+    fn failed_suite_stops_no_other_and_is_reported_at_the_end() {
         let script = "echo 'test one ... ok'; echo 'test two ... FAILED'; \
                       echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'; exit 1";
         let passes = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_has_passed_until_it_fails() -> Outcome {
+    fn suite_counts_as_passed_until_it_fails() -> Outcome {
         let inputs = Inputs::of("suites, a test", &[])?;
         let suite = |script| {
             Suite::new("suites, a part", Step::new("sh", &["-c", script])).depending_on(&inputs)
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_a_suite() {
+    fn counts_are_parsed_from_the_test_result() {
         let line = "test result: ok. 12 passed; 1 failed; 0 ignored; 0 measured";
         assert_eq!(counts(line), Some((12, 1)));
         assert_eq!(counts("test one ... ok"), None);

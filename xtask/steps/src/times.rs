@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_every_step_also_one_that_failed() {
+    fn table_contains_every_step_including_failed_ones() {
         let mut times = Times::new(Choice::default());
         assert!(times.step("lint", || Ok(())).is_ok());
         assert!(times.step("languages", || Err(Failed("no".to_owned()))).is_err());
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_chosen_is_done() {
+    fn only_chosen_steps_are_run() {
         let only = vec!["two".to_owned()];
         let mut times = Times::new(Choice { only, ..Choice::default() });
         assert!(times.step("one", || Err(Failed("not chosen".to_owned()))).is_ok());
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_has_to_be_a_step() {
+    fn check_rejects_unknown_steps() {
         let chosen = |only: &str| Choice { only: vec![only.to_owned()], ..Choice::default() };
         let steps =
             |times: &mut Times| times.step("one", || Err(Failed("nothing runs".to_owned())));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passed_is_passed_over_until_something_changes() -> Outcome {
+    fn passed_step_is_skipped_until_its_inputs_change() -> Outcome {
         let name = "times, a test";
         let run = |choice: Choice, unrelated: &[&str], outcome: Outcome| {
             let mut times = Times::new(choice);
@@ -219,7 +219,7 @@ mod tests {
 
     /// The program that runs a step begun before its turn is this one, which knows no steps and fails.
     #[test]
-    fn a_step_begun_before_its_turn_ends_in_its_turn() -> Outcome {
+    fn background_step_is_reported_in_its_turn() -> Outcome {
         let run = || {
             let all = Choice { all: true, ..Choice::default() };
             let mut times = Times::new(all);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_does_nothing() {
+    fn list_choice_runs_no_step() {
         let mut times = Times::new(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);

@@ -151,7 +151,7 @@ mod tests {
 
     /// The profile `dist` inherits what `release` says of a package.
     #[test]
-    fn all_that_is_published_is_optimised() {
+    fn dist_profile_optimises_every_published_package() {
         let manifest = files::text("Cargo.toml").unwrap_or_default();
         let packages: Vec<_> = manifest
             .split("\n[profile.release.package.")
