@@ -1,4 +1,4 @@
-//! The benchmarks: all of them in one run, or those of two commits side by side.
+//! The benchmarks: all of them in one run, or two commits side by side.
 
 use std::time::Instant;
 
@@ -7,24 +7,24 @@ use flakeid_steps::{Outcome, Step, files, root, target_folder};
 
 use crate::{c, go, java, node, python, wasm};
 
-/// Under the root of the checkout.
+/// The folder for results, relative to the root of the checkout.
 const WORK: &str = "target/bench";
 
 const MANIFEST: &str = "benches/Cargo.toml";
 
-/// How much to measure.
+/// The options of a measurement.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A smoke run: its figures mean little, and go to target/bench instead of benches.
+    /// Do a smoke run: its figures mean little, and are written to target/bench instead of benches.
     #[arg(long)]
     quick: bool,
-    /// Only this table of Rust's (may be given more than once): print it, and write nothing.
+    /// Measure only this table of Rust (may be given more than once), print it, and write nothing.
     #[arg(long, value_name = "TABLE")]
     only: Vec<String>,
-    /// Go and its rivals, too, which are fetched.
+    /// Also measure Go and its rivals, which are downloaded.
     #[arg(long)]
     go: bool,
-    /// Java and its rivals, too, which are fetched.
+    /// Also measure Java and its rivals, which are downloaded.
     #[arg(long)]
     java: bool,
 }
@@ -38,15 +38,15 @@ pub(crate) enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Measure Go alone, and print it.
+    /// Measure only Go, and print the results.
     Go {
-        /// A smoke run.
+        /// Do a smoke run.
         #[arg(long)]
         quick: bool,
     },
-    /// Measure Java alone, and print it.
+    /// Measure only Java, and print the results.
     Java {
-        /// A smoke run.
+        /// Do a smoke run.
         #[arg(long)]
         quick: bool,
     },
@@ -114,12 +114,12 @@ fn all(quick: &[&str], options: &Options) -> Outcome {
         .run()
 }
 
-/// The command as it is published, of which a table measures what it does with many IDs.
+/// Builds the command with the profile `dist`, because one table measures how it handles many IDs.
 fn build_command() -> Outcome {
     Step::cargo(&["build", "--profile", "dist", "--locked", "-p", "flakeid-cli"]).run()
 }
 
-/// A workspace of its own, because it pulls in every rival.
+/// Returns the Rust benchmark. It has its own workspace, because it depends on every rival.
 fn rust() -> Step {
     Step::cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--"])
         .env("FLAKEID_COMMAND", target_folder().join("dist/flakeid"))

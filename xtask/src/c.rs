@@ -1,8 +1,8 @@
 //! The C library as users get it: an archive with both libraries, headers, pkg-config and `CMake`
-//! files, licences, and the extension of `SQLite`. `tests/linking` links programs with it.
+//! files, licences, and the `SQLite` extension. `tests/linking` links programs with it.
 //!
-//! cargo-c would do much of the packing, but it is a program of three hundred crates to install,
-//! and its archives have no `CMake` package.
+//! cargo-c could do much of the packing, but it depends on three hundred crates, and its archives
+//! contain no `CMake` package.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,13 @@ use crate::platform::Target;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const DIST: &str = "target/dist/c";
 
-/// What the files are called on that system.
+/// The names of the archive's files on one system.
 struct Names {
-    /// The library itself, and the links to it, the one that programs ask for at run time first.
+    /// The shared library, and the links to it. The first link is the name that programs load at
+    /// run time.
     shared: String,
     links: Vec<String>,
-    /// What Windows programs are linked against instead of the library.
+    /// The import library, which Windows programs are linked with instead of the DLL.
     import: Option<&'static str>,
     fixed: &'static str,
 }
@@ -53,7 +54,8 @@ impl Names {
     }
 }
 
-/// The part of the version that programs depend on; `bindings/c/build.rs` says the same.
+/// Returns the part of the version that programs depend on; `bindings/c/build.rs` uses the same
+/// rule.
 fn compatible() -> String {
     let mut parts = VERSION.split('.');
     match (parts.next(), parts.next()) {
@@ -62,7 +64,7 @@ fn compatible() -> String {
     }
 }
 
-/// Leaves `flakeid-<version>-<triple>.tar.gz` in `target/dist/c`.
+/// Writes `flakeid-<version>-<triple>.tar.gz` to `target/dist/c`.
 pub(crate) fn build(target: &Target) -> Outcome {
     header::check()?;
     let system_libraries = compile(target, &[])?;
@@ -94,9 +96,11 @@ pub(crate) fn build(target: &Target) -> Outcome {
     Ok(())
 }
 
-/// Compiles the library, or only these types of it. Returns what has to be linked with the static one.
+/// Compiles the library, or only the given crate types of it. Returns the libraries that the static
+/// one needs.
 fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
-    // One for each platform: cargo does not write it again where nothing has changed.
+    // There is one file for each platform, because cargo does not rewrite it if nothing has
+    // changed.
     let listed = format!("flakeid-c-native-static-libs-{}", target.platform.triple);
     let listed = target_folder().join(listed);
     let print = format!("--print=native-static-libs={}", listed.display());
@@ -109,13 +113,14 @@ fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
     Ok(files::text(&listed)?.trim().to_owned())
 }
 
-/// Compiles the static library. Returns its path, and what has to be linked with it.
+/// Compiles the static library. Returns its path, and the libraries that it needs.
 pub(crate) fn static_library(target: &Target) -> Result<(String, String), Failed> {
     let linked = compile(target, &["--crate-type", "staticlib"])?;
     Ok((files::shown(&target.built_folder().join("libflakeid.a"))?, linked))
 }
 
-/// Unpacks the archive into an empty folder, and returns where its `lib` and `include` are.
+/// Unpacks the archive into an empty folder, and returns the folder that contains `lib` and
+/// `include`.
 fn install(target: &Target, into: &Path) -> Result<PathBuf, Failed> {
     files::empty(into)?;
     let name = name(target);
@@ -139,7 +144,7 @@ fn libraries(names: &Names, target: &Target, to: &Path) -> Outcome {
     names.import.map_or(Ok(()), |import| files::copy(from.join(import), to.join(import)))
 }
 
-/// `SQLite` adds the ending itself, but no `lib` before the name.
+/// Returns the extension's file name. `SQLite` appends the suffix itself, but never prepends `lib`.
 fn extension(target: &Target) -> String {
     target.platform.library("flakeid_sqlite").trim_start_matches("lib").to_owned()
 }
@@ -189,13 +194,14 @@ fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &P
     Ok(())
 }
 
-/// Builds the archive and unpacks it into a folder. Returns where its `lib` and `include` are.
+/// Builds the archive and unpacks it into a folder. Returns the folder that contains `lib` and
+/// `include`.
 pub(crate) fn installed(target: &Target, folder: &str) -> Result<PathBuf, Failed> {
     build(target)?;
     install(target, &root().join(folder))
 }
 
-/// The tests of the library in Rust, and of its archive.
+/// Runs the Rust tests of the library, and the tests of its archive.
 pub(crate) fn test(target: &Target) -> Outcome {
     Step::cargo(&["test", "-p", "flakeid-c"]).optimised_with_checks().run()?;
     link(target)
@@ -209,7 +215,7 @@ pub(crate) fn link(target: &Target) -> Outcome {
     linking(target)?.run()
 }
 
-/// What links programs with the archive.
+/// Returns the step that links programs with the archive.
 pub(crate) fn linking(target: &Target) -> Result<Step, Failed> {
     let prefix = installed(target, "target/c/prefix")?;
     loads(target, &prefix)?;
@@ -218,7 +224,7 @@ pub(crate) fn linking(target: &Target) -> Result<Step, Failed> {
     Ok(step.args(&["--library", &library]))
 }
 
-/// Loads the archive's extension. Apple's `sqlite3` loads none.
+/// Checks that `sqlite3` loads the archive's extension. Apple's `sqlite3` cannot load extensions.
 fn loads(target: &Target, prefix: &Path) -> Outcome {
     if target.platform.system != "linux" {
         return Ok(());
@@ -229,7 +235,8 @@ fn loads(target: &Target, prefix: &Path) -> Outcome {
     Step::new("sqlite3", &["-bail", ":memory:", &load, configure, "SELECT flakeid_next()"]).run()
 }
 
-/// What measures the C border beside the same loops in Rust, compiled.
+/// Returns the compiled benchmark, which compares calls of the C library with the same loops in
+/// Rust.
 pub(crate) fn bench() -> Result<Step, Failed> {
     packages::ensure(&[("gcc", "gcc")])?;
     let here = Target::new(None)?;

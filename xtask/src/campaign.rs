@@ -1,4 +1,4 @@
-//! The fault campaign, the measurement of failovers and private stores, in tests/campaign.
+//! The fault campaign, the measurement of failovers and the private stores, all in tests/campaign.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
 
 use crate::{python, server_packages, wasm};
 
-/// The fault campaign, on private servers. With Python some of the workers use the wheel.
+/// Runs the fault campaign on private servers. With Python, some of the workers use the wheel.
 pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut step = campaign(&arguments)?;
@@ -16,23 +16,25 @@ pub(crate) fn run(with_python: bool, arguments: &[String]) -> Outcome {
     step.run()
 }
 
-/// For half a minute on `MySQL`, whose packages are in that folder.
+/// Runs the campaign on `MySQL` for half a minute. The folder `packages` contains its unpacked
+/// packages.
 pub(crate) fn on_mysql(packages: &str) -> Outcome {
     campaign(&["--store=mysql", "--seconds=30"])?.env("FLAKEID_MYSQL", packages).run()
 }
 
 fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
     let folder = files::shown(&target_folder().join("campaign"))?;
-    // Brokers are processes of the command, which has to lie beside the campaign. Together both ask for what
-    // the tests of the workspace do, and nothing is compiled twice.
+    // Brokers are processes of the command, so its executable has to lie next to the campaign's.
+    // Building both together selects the same features as the tests of the workspace, so nothing is
+    // compiled twice.
     Step::cargo(&["build", "--quiet", "-p", "flakeid-cli", "-p", "flakeid-campaign", "--bins"])
         .optimised_with_checks()
         .run()?;
     Ok(start(&["run", "--folder", &folder]).args(arguments))
 }
 
-/// Every kind of store that is no cluster, as the tests try it. All at a time issue as many IDs together as
-/// one alone would.
+/// Runs the campaign as the tests do, on every kind of store except clusters. All stores run at
+/// once, and together issue as many IDs as one alone would.
 pub(crate) fn short() -> Outcome {
     run(
         false,
@@ -40,12 +42,12 @@ pub(crate) fn short() -> Outcome {
     )
 }
 
-/// How long processes are without IDs when their store restarts or fails over.
+/// Measures how long processes get no IDs when their store restarts or fails over.
 pub(crate) fn failover(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut step = start(&["failover"]).args(&arguments);
     if arguments.contains(&"--brokers") {
-        // It is found next to the program that measures.
+        // The command has to lie next to the program that measures.
         Step::cargo(&["build", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
         wasm::build()?;
         let (python, package) =
@@ -55,7 +57,7 @@ pub(crate) fn failover(arguments: &[String]) -> Outcome {
     step.run()
 }
 
-/// A private server of every kind, for trying things by hand.
+/// Starts a private server of every kind, for manual tests.
 pub(crate) fn stores() -> Outcome {
     server_packages::ensure_stores()?;
     start(&["stores"]).run()
@@ -64,8 +66,8 @@ pub(crate) fn stores() -> Outcome {
 fn start(arguments: &[&str]) -> Step {
     let step = Step::cargo(&["run", "-p", "flakeid-campaign"]).optimised_with_checks();
     let step = step.args(&["--"]).args(arguments);
-    // Killing a process loses nothing that a file has, so servers may keep theirs in memory. On a
-    // disk that is busy with the notes of IDs they take seconds to start again.
+    // Killing a process loses no written data, so servers may keep their files in memory. On a disk
+    // that is busy with the logs of IDs, a server takes seconds to restart.
     let memory = "/dev/shm";
     if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step }
 }

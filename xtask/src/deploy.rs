@@ -1,4 +1,4 @@
-//! What servers are deployed with: the checks of `deploy`, and the image with a static executable.
+//! Deployment of servers: the checks of `deploy`, and the image with a static executable.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -11,7 +11,7 @@ use crate::platform::Target;
 use crate::wasm;
 use crate::wasm::page::PAGE_FILE;
 
-/// What the checks call.
+/// The programs that the checks call.
 const NEEDED: [(&str, &str); 4] = [
     ("openssl", "openssl"),
     ("promtool", "prometheus"),
@@ -19,16 +19,16 @@ const NEEDED: [(&str, &str); 4] = [
     ("systemd-analyze", "systemd"),
 ];
 
-/// Where the Dockerfile finds everything.
+/// The build context of the Dockerfile.
 const CONTEXT: &str = "target/dist/image";
-/// What the image's file system is like, for the test.
+/// The test's copy of the image's file system.
 const FILE_SYSTEM: &str = "target/image";
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 const USER: &str = "65532:65532";
-/// On a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The limit for starting and stopping a server on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Manifests, unit, alerts and dashboard fit each other and the server.
+/// Checks that manifests, unit, alerts and dashboard match each other and the server.
 pub(crate) fn check() -> Outcome {
     packages::ensure(&NEEDED)?;
     let tools = Venv::lasting("deploy")?;
@@ -36,11 +36,11 @@ pub(crate) fn check() -> Outcome {
     tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
     workspace::build_programs()?;
     let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
-    // -B: its folder is a part of the sources.
+    // -B: Python must not write bytecode into the sources.
     tools.python(&["-B", "tests/deploy/check.py", "--flakeid", &flakeid])?.run()
 }
 
-/// Leaves in `target/dist/image` what an image is built from, for one processor.
+/// Writes the build context of an image for one processor to `target/dist/image`.
 pub(crate) fn image(triple: Option<&str>) -> Outcome {
     packages::ensure(&[(AUTHORITIES, "ca-certificates")])?;
     let target = Target::new(Some(triple.unwrap_or("x86_64-unknown-linux-musl")))?;
@@ -56,8 +56,8 @@ pub(crate) fn image(triple: Option<&str>) -> Outcome {
     Ok(())
 }
 
-/// The executable is static, and serves IDs where there is nothing else: in a file system like the
-/// image's, as the image's user. Only root may do that.
+/// Checks that the executable is static, and that it serves IDs in an otherwise empty file system
+/// as the image's user. Requires root.
 pub(crate) fn test_image() -> Outcome {
     image(None)?;
     packages::ensure(&[("curl", "curl"), ("chroot", "coreutils"), ("readelf", "binutils")])?;
@@ -74,16 +74,16 @@ pub(crate) fn test_image() -> Outcome {
     let serve = ["serve", "--store", "sqlite:///store/flakeid.db", "--unix", "/store/socket"];
     let server = Step::new("chroot", &[&user, FILE_SYSTEM, "/usr/bin/flakeid"]).args(&serve);
     let mut server = server.spawn(Stdio::null(), Stdio::inherit())?;
-    let outcome = asks_for_ids();
+    let outcome = check_ids();
     let ended = stop(&mut server);
     outcome.and(ended)
 }
 
-fn asks_for_ids() -> Outcome {
+fn check_ids() -> Outcome {
     let socket = files::shown(&root().join(FILE_SYSTEM).join("store/socket"))?;
     let start = Instant::now();
     while !root().join(&socket).exists() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIMEOUT {
             return Err(Failed(format!("no server listens on {socket}")));
         }
         sleep(Duration::from_millis(20));
@@ -95,14 +95,14 @@ fn asks_for_ids() -> Outcome {
     if answer.starts_with("{\"ids\":[\"") {
         return Ok(());
     }
-    Err(Failed(format!("the server in the image answers {answer:?}")))
+    Err(Failed(format!("the server in the image returned {answer:?}")))
 }
 
-/// It ends when it is asked to, as its first process in a container has to.
+/// Checks that the server ends after SIGTERM, as the first process of a container has to.
 fn stop(server: &mut Child) -> Outcome {
     Step::new("kill", &["-TERM", &server.id().to_string()]).run()?;
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < TIMEOUT {
         let ended = server.try_wait().map_err(|error| Failed(format!("the server: {error}")))?;
         if let Some(status) = ended {
             let why = Failed(format!("the server ended with {status}"));
@@ -110,7 +110,7 @@ fn stop(server: &mut Child) -> Outcome {
         }
         sleep(Duration::from_millis(20));
     }
-    // It may have ended, and then this has nothing to do.
+    // The server may have ended meanwhile; then `kill` has no effect.
     drop(server.kill());
-    Err(Failed("the server does not end when it is asked to".to_owned()))
+    Err(Failed("the server did not end within 30 s of SIGTERM".to_owned()))
 }

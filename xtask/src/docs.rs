@@ -1,4 +1,4 @@
-//! The guide: what its commands and programs need is built here, and `tests/guide` checks it.
+//! The guide: this task builds what its commands and programs need, and `tests/guide` checks it.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
 use crate::{c, node, python, server_packages, wasm};
 
-/// What runs the commands and the programs.
+/// The programs that run the guide's commands and examples.
 const NEEDED: [(&str, &str); 8] = [
     ("timeout", "coreutils"),
     ("cc", "gcc"),
@@ -64,11 +64,11 @@ pub(crate) fn check() -> Outcome {
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .run()?;
-    println!("\ncargo xtask docs: the guide is right ({:.0} s)", start.elapsed().as_secs_f32());
+    println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())
 }
 
-/// Checks what the README says.
+/// Runs the commands and programs of the README.
 pub(crate) fn readme() -> Outcome {
     guide(&["readme"]).run()
 }

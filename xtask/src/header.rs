@@ -1,24 +1,24 @@
-//! `include/flakeid.h`, made from the sources of the C library.
+//! `include/flakeid.h`, generated from the sources of the C library.
 
 use cbindgen::{Builder, Config};
 use flakeid_steps::{Failed, Outcome, files, root};
 
 const PLACE: &str = "include/flakeid.h";
 
-/// In the order in which a reader wants to meet them.
+/// The modules, in the order in which they are useful to a reader.
 const SOURCES: &str = "version status last_error config clock generator local cached event lease \
                        parts layout text public_ids";
 
-/// Writes the header anew.
+/// Writes the header.
 pub(crate) fn write() -> Outcome {
     files::write(PLACE, generated()?)
 }
 
-/// Fails if the header is not what the sources make.
+/// Checks that the header matches the sources.
 pub(crate) fn check() -> Outcome {
     if files::bytes(PLACE).ok() != Some(generated()?) {
         return Err(Failed(format!(
-            "{PLACE} is not what bindings/c makes; write it anew: cargo xtask header"
+            "{PLACE} does not match bindings/c; generate it: cargo xtask header"
         )));
     }
     Ok(())
@@ -27,7 +27,7 @@ pub(crate) fn check() -> Outcome {
 fn generated() -> Result<Vec<u8>, Failed> {
     let library = root().join("bindings/c");
     let mut config = Config::from_file(library.join("cbindgen.toml")).map_err(Failed)?;
-    // That of the workspace, and so of the library.
+    // The workspace and the library have the same version.
     let version = env!("CARGO_PKG_VERSION");
     config.after_includes = config.after_includes.map(|text| text.replace("@VERSION@", version));
     let builder =

@@ -1,4 +1,4 @@
-//! The Java library: its native part for each platform, and the jar that holds them.
+//! The Java library: its native part for each platform, and the jar that contains them.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ const NAME: &str = "flakeid_jni";
 const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
 pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
 
-/// What the jar of a release runs on. Its library for Windows is built on Linux by MinGW, so that one compiler's options do
-/// for all.
+/// Returns the platforms of a released jar. Its library for Windows is built on Linux with MinGW,
+/// so that the options of one compiler suit all platforms.
 fn platforms() -> Vec<Platform> {
     let unix = RELEASED.into_iter().filter(|platform| platform.system != "win32");
     unix.chain([WINDOWS_GNU]).collect()
 }
 
-/// With the names of `Library.java`: the system, and the folder in the jar.
+/// Returns the system's name and the folder in the jar, as `Library.java` names them.
 fn folder(platform: &Platform) -> (&'static str, String) {
     let system = match platform.system {
         "darwin" => "macos",
@@ -33,7 +33,8 @@ fn folder(platform: &Platform) -> (&'static str, String) {
     (system, format!("{system}-{processor}{musl}"))
 }
 
-/// Leaves the native part for a platform in `target/dist/java/native`, in a folder that the jar calls the same.
+/// Writes the native part for a platform to a folder of `target/dist/java/native`, which has the
+/// same name in the jar.
 pub(crate) fn native(triple: &str) -> Outcome {
     packages::ensure(&[JDK])?;
     let target = if triple == WINDOWS_GNU.triple {
@@ -41,7 +42,7 @@ pub(crate) fn native(triple: &str) -> Outcome {
         Target { platform: WINDOWS_GNU, ..Target::new(Some("x86_64-pc-windows-msvc"))? }
     } else if triple.contains("windows") {
         return Err(Failed(format!(
-            "--target is {triple}, but for Java it has to be {}",
+            "--target is {triple}, but for Java it must be {}",
             WINDOWS_GNU.triple
         )));
     } else {
@@ -60,7 +61,7 @@ pub(crate) fn native(triple: &str) -> Outcome {
     Ok(())
 }
 
-/// That the library can be loaded where only Windows is.
+/// Checks that the library can be loaded on Windows without MinGW.
 fn needs_no_mingw(file: &str) -> Outcome {
     let headers = Step::new("x86_64-w64-mingw32-objdump", &["-p", file]).output()?;
     let needed = headers.lines().filter_map(|line| line.trim().strip_prefix("DLL Name: "));
@@ -71,7 +72,7 @@ fn needs_no_mingw(file: &str) -> Outcome {
     Err(Failed(format!("{file} needs libraries of MinGW: {}", of_mingw.join(", "))))
 }
 
-/// That the artifact has the version of everything else.
+/// Checks that the artifact has the version of the workspace.
 pub(crate) fn check_version() -> Outcome {
     let version = format!("<artifactId>flakeid</artifactId>\n  <version>{VERSION}</version>");
     if files::text(POM)?.contains(&version) {
@@ -80,7 +81,7 @@ pub(crate) fn check_version() -> Outcome {
     Err(Failed(format!("{POM}: the version is not {VERSION}, as in Cargo.toml")))
 }
 
-/// Leaves `flakeid.jar` in `target/dist/java`, with the native part for this system inside.
+/// Writes `flakeid.jar` to `target/dist/java`, with the native part for this system inside.
 pub(crate) fn build() -> Outcome {
     let jar = format!("{DIST}/flakeid.jar");
     c::linking(&Target::new(None)?)?.args(&["--jar", &jar]).run()?;
@@ -88,8 +89,9 @@ pub(crate) fn build() -> Outcome {
     Ok(())
 }
 
-/// Leaves what Maven Central wants in `target/dist/java`: the jar for all platforms, of the native parts in a folder, its
-/// sources, its documentation, and the description of the artifact. Makes IDs with the jar.
+/// Writes the files that Maven Central requires to `target/dist/java`: the jar with the native
+/// parts in `natives`, its sources, its documentation, and the description of the artifact.
+/// Generates IDs with the jar.
 pub(crate) fn release(natives: &Path) -> Outcome {
     packages::ensure(&NEEDED)?;
     let missing: Vec<String> = platforms()
@@ -100,7 +102,7 @@ pub(crate) fn release(natives: &Path) -> Outcome {
         .collect();
     if !missing.is_empty() {
         return Err(Failed(format!(
-            "not built: {}; each by cargo xtask java --target TRIPLE",
+            "not built: {}; build each with cargo xtask java --target TRIPLE",
             missing.join(", ")
         )));
     }

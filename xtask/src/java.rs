@@ -1,4 +1,4 @@
-//! What measures the Java library beside its rivals.
+//! The benchmark of the Java library and its rivals.
 
 use std::env;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use crate::jar::{self, NEEDED};
 const SOURCES: &str = "benches/java";
 const WORK: &str = "target/java/bench";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
-/// The first whose foreign-function interface the library uses.
+/// The first Java version whose foreign-function interface the library uses.
 const FOREIGN: u32 = 24;
 
-/// The benchmark, compiled, with the Java on the `PATH`, and with one that calls by the foreign-function interface if there
-/// is another that does. Its rivals come from Maven Central.
+/// Returns the compiled benchmark for the Java on the `PATH`, and for a newer Java that has the
+/// foreign-function interface, if one is installed. The rivals come from Maven Central.
 pub(crate) fn bench() -> Result<Vec<(&'static str, Step)>, Failed> {
     packages::ensure(&NEEDED)?;
     jar::build()?;
@@ -23,11 +23,12 @@ pub(crate) fn bench() -> Result<Vec<(&'static str, Step)>, Failed> {
     Step::new("mvn", &["-q", "-B", "-f", &format!("{SOURCES}/pom.xml"), FETCH])
         .args(&[&format!("-DoutputDirectory={jars}")])
         .run()?;
-    let told = Step::new("java", &["-XshowSettings:properties", "-version"]).complaints()?;
+    let properties =
+        Step::new("java", &["-XshowSettings:properties", "-version"]).error_output()?;
     let property = |name: &str| {
         let value =
-            told.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(" = "));
-        value.ok_or_else(|| Failed(format!("java does not tell its {name}")))
+            properties.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(" = "));
+        value.ok_or_else(|| Failed(format!("java does not report its {name}")))
     };
     let home = property("java.home")?;
     Step::new("gcc", &["-O2", "-shared", "-fPIC", "-o", &nothing])
@@ -48,7 +49,7 @@ fn in_work(name: &str) -> Result<String, Failed> {
     files::shown(&root().join(WORK).join(name))
 }
 
-/// With the Java whose programs are there: an empty text for those on the `PATH`.
+/// Returns the benchmark compiled with the Java whose programs are in `bin`: empty for the `PATH`.
 fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
     let version = feature.unwrap_or_default();
     let (jars, nothing) = (in_work("jars")?, in_work("libnothing.so")?);
@@ -64,7 +65,7 @@ fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
         .run()?;
     let allowed: &[&str] =
         if feature >= Some(FOREIGN) { &["--enable-native-access=ALL-UNNAMED"] } else { &[] };
-    // Room for the IDs that are kept and sorted.
+    // The heap has room for the IDs that are stored and sorted.
     Ok(Step::new(&format!("{bin}java"), &["-Xms3g", "-Xmx3g"]).args(allowed).args(&[
         &format!("-Dnothing={nothing}"),
         "-cp",
@@ -73,7 +74,7 @@ fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
     ]))
 }
 
-/// Where the programs of a Java are that is new enough, and which one it is.
+/// Returns the folder of the programs and the version of an installed Java that is new enough.
 fn newer() -> Result<Option<(String, u32)>, Failed> {
     let mut homes = files::entries("/usr/lib/jvm").unwrap_or_default();
     homes.extend(env::var_os("JAVA_HOME_25_X64").map(PathBuf::from));
@@ -89,7 +90,7 @@ fn newer() -> Result<Option<(String, u32)>, Failed> {
     Ok(None)
 }
 
-/// The number before the first dot.
+/// Returns the number before the first dot.
 fn feature(version: &str) -> Option<u32> {
     version.split(['.', '"']).next()?.parse().ok()
 }

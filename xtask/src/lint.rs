@@ -1,4 +1,4 @@
-//! What is checked without running anything, and the oldest compiler.
+//! Checks that run no tests: lint, and compilation with the oldest supported compiler.
 
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
@@ -7,7 +7,8 @@ use crate::{linters, node, wasm};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
-/// What is out of the main workspace, because it is heavy or built in another way.
+/// The workspaces outside the main one, because they have many dependencies or are built
+/// differently.
 const OTHER_WORKSPACES: [&str; 5] = [
     "benches/Cargo.toml",
     "benches/c/Cargo.toml",
@@ -16,15 +17,16 @@ const OTHER_WORKSPACES: [&str; 5] = [
     "bindings/wasm/glue/Cargo.toml",
 ];
 
-/// Compiled only where `flakeid.proto` changes.
+/// A package that is compiled only when `flakeid.proto` changes.
 const GRPC: &str = "xtask/grpc/Cargo.toml";
 
-/// As the tests are compiled, so that macros and build scripts are compiled once for both.
+/// Runs clippy with the profile of the tests, so that macros and build scripts are compiled once
+/// for both.
 fn clippy(arguments: &[&str]) -> Outcome {
     Step::cargo(&["clippy"]).args(arguments).optimised_with_checks().args(&DENY).run()
 }
 
-/// The same for another workspace: with the settings of our profile instead of its own.
+/// Runs clippy in another workspace, with the settings of our profile instead of its own.
 fn clippy_of_other(manifest: &str) -> Outcome {
     Step::cargo(&["clippy", "--release", "--locked", "--all-targets", "--manifest-path", manifest])
         .args(&DENY)
@@ -39,7 +41,7 @@ fn format_rust(arguments: &[&str]) -> Outcome {
     for manifest in OTHER_WORKSPACES.into_iter().chain([GRPC]) {
         Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
     }
-    // Those that are packages of their own. They are compiled where the guide is checked.
+    // Packages with their own manifest. The check of the guide compiles them.
     let examples = files::entries("examples")?;
     let manifests = examples.iter().map(|folder| folder.join("Cargo.toml"));
     for manifest in manifests.filter(|manifest| manifest.is_file()) {
@@ -49,13 +51,13 @@ fn format_rust(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Formats everything, in every language.
+/// Formats the sources of every language.
 pub(crate) fn format() -> Outcome {
     format_rust(&[])?;
     linters::format()
 }
 
-/// What needs no compiler.
+/// Runs the checks that need no compiled code.
 pub(crate) fn sources() -> Outcome {
     format_rust(&["--check"])?;
     linters::python()?;
@@ -73,11 +75,11 @@ pub(crate) fn run() -> Outcome {
     sources()?;
     clippy(&["--workspace", "--all-targets", "--all-features"])?;
     for other in [
-        // With the default features, and flakeid-python as free-threaded interpreters have it.
+        // The default features, and flakeid-python as free-threaded interpreters get it.
         "-p flakeid-core -p flakeid-lease -p workspace-hack --all-targets",
         "-p flakeid-python -p workspace-hack --no-default-features",
         "-p flakeid-core --no-default-features",
-        // With what it asks its dependencies for itself, as its users build it.
+        // Only the features that the command itself requires, as its users build it.
         "-p flakeid-cli",
     ] {
         clippy(&other.split(' ').collect::<Vec<_>>())?;
@@ -90,7 +92,8 @@ pub(crate) fn run() -> Outcome {
         .run()
 }
 
-/// The compiler that `rust-version` promises, installed with `rustup toolchain install`.
+/// Checks that the workspace compiles with the oldest supported compiler, the `rust-version` in
+/// `Cargo.toml`.
 pub(crate) fn msrv() -> Outcome {
     let manifest = files::text("Cargo.toml")?;
     let version = manifest
@@ -100,7 +103,7 @@ pub(crate) fn msrv() -> Outcome {
         .ok_or_else(|| Failed("no rust-version in Cargo.toml".to_owned()))?;
     let all = ["run", version, "cargo", "check", "--workspace", "--all-features", "--locked"];
     Step::new("rustup", &all)
-        // A toolchain that is not installed would be taken for a broken promise.
+        // Without this hint, a missing toolchain would look like a broken promise.
         .or_install("https://rustup.rs, then: rustup toolchain install <rust-version>")
         .env("CARGO_TARGET_DIR", root().join("target").join("msrv"))
         .run()

@@ -1,43 +1,43 @@
-//! The linters of what is not Rust: ruff, biome, actionlint and zizmor. `xtask/linters` pins them, and
-//! has the hash of everything that is downloaded for them.
+//! The linters of the other languages: ruff, biome, actionlint and zizmor. `xtask/linters` pins
+//! their versions and the hash of everything that is downloaded for them.
 
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 use crate::npm::{PINS, install_once, installed};
 
-/// What gofmt formats.
+/// The folders with Go sources.
 const GO_SOURCES: [&str; 4] = ["go", "benches", "examples", "tests/rivals"];
 
-/// Where Go installs.
+/// The folder where Go installs actionlint.
 const GO: &str = "target/linters/go";
 
-/// Every Python file, as `ruff.toml` says.
+/// Checks every Python file with the settings of `ruff.toml`.
 pub(crate) fn python() -> Outcome {
     ruff(&["format", "--check"])?.run()?;
     ruff(&["check"])?.run()
 }
 
-/// Every file in JavaScript and TypeScript, as `biome.jsonc` says.
+/// Checks every JavaScript and TypeScript file with the settings of `biome.jsonc`.
 pub(crate) fn javascript() -> Outcome {
     biome(&["check", "--error-on-warnings"])?.run()
 }
 
-/// That gofmt has formatted everything.
+/// Checks that gofmt has formatted all Go sources.
 pub(crate) fn go() -> Outcome {
     let unformatted = gofmt("-d").output()?;
     if unformatted.is_empty() {
         return Ok(());
     }
-    Err(Failed(format!("{unformatted}\nnot as gofmt has it: cargo xtask format")))
+    Err(Failed(format!("{unformatted}\nnot formatted by gofmt: run cargo xtask format")))
 }
 
 fn gofmt(what: &str) -> Step {
     Step::new("gofmt", &[what]).args(&GO_SOURCES).or_install("apt-get install golang-go")
 }
 
-/// The workflows of `.github`: actionlint checks that they mean something, zizmor that nobody can
-/// abuse them, as `.github/zizmor.yml` says.
+/// Checks the workflows of `.github`: their syntax with actionlint, and their security with zizmor
+/// and the settings of `.github/zizmor.yml`.
 pub(crate) fn workflows() -> Outcome {
     let tools = from_pypi()?;
     Step::new(&actionlint()?, &["-shellcheck", &tools.program("shellcheck")?, "-pyflakes="])
@@ -47,7 +47,7 @@ pub(crate) fn workflows() -> Outcome {
         .run()
 }
 
-/// Formats what the linters would find badly formatted.
+/// Formats the sources as the linters expect.
 pub(crate) fn format() -> Outcome {
     ruff(&["check", "--select", "I", "--fix"])?.run()?;
     ruff(&["format"])?.run()?;
@@ -63,7 +63,7 @@ fn biome(arguments: &[&str]) -> Result<Step, Failed> {
     installed("@biomejs/biome/bin/biome", arguments)
 }
 
-/// ruff, zizmor, and the shellcheck that actionlint calls.
+/// Returns the environment with ruff, zizmor, and the shellcheck that actionlint calls.
 fn from_pypi() -> Result<Venv, Failed> {
     let venv = Venv::lasting("lint")?;
     install_once("target/python/lint", "requirements.txt", || {
@@ -81,14 +81,15 @@ fn actionlint() -> Result<String, Failed> {
             .env("CGO_ENABLED", "0")
             .env("GOBIN", root().join(GO))
             .env("GOFLAGS", "-mod=readonly")
-            // An older Go fetches the one that go.mod asks for.
+            // An older Go downloads the version that go.mod requires.
             .env("GOTOOLCHAIN", "auto")
             .run()
     })?;
     files::shown(&root().join(GO).join("actionlint"))
 }
 
-/// The first Go that can fetch another is 1.21; those before it only say that they cannot read go.mod.
+/// Checks that Go can download other versions, which 1.21 introduced; older ones only report that
+/// they cannot read go.mod.
 fn check_go() -> Outcome {
     let found = Step::new("go", &["env", "GOVERSION"])
         .or_install("apt-get install golang-go (Go 1.21 or later), or see https://go.dev/dl")
@@ -97,13 +98,13 @@ fn check_go() -> Outcome {
         return Ok(());
     }
     Err(Failed(format!(
-        "actionlint is built with Go 1.21 or later, and this one is {}; install another: \
+        "actionlint is built with Go 1.21 or later, but this is {}; install a newer version: \
          https://go.dev/dl",
         found.trim()
     )))
 }
 
-/// 22 of `go1.22.4`; of what is no release, nothing.
+/// Returns the minor version, such as 22 for `go1.22.4`, or `None` for a development version.
 fn minor_of_go(version: &str) -> Option<u32> {
     let rest = version.trim().strip_prefix("go1.")?;
     let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());

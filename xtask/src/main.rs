@@ -1,4 +1,4 @@
-//! Every task of the project, so that people and CI run the same ones.
+//! The tasks of the project, which people and CI run in the same way.
 
 mod bench;
 mod c;
@@ -42,22 +42,22 @@ struct Arguments {
     task: Task,
 }
 
-/// What can be done with a package.
+/// Actions on a package.
 #[derive(Args)]
 struct Package {
-    /// Install what was built and run that language's tests with it.
+    /// Install the built package, and run the tests of its language with it.
     #[arg(long)]
     test: bool,
-    /// Measure what was built beside its rivals and floors.
+    /// Benchmark the built package next to its rivals and floors.
     #[arg(long, conflicts_with = "test")]
     bench: bool,
-    /// The platform, as a release is built for it: a triple of Rust.
+    /// The platform to build for, as in a release: a Rust target triple.
     #[arg(long, conflicts_with = "bench")]
     target: Option<String>,
 }
 
 impl Package {
-    /// Measures, tests or builds.
+    /// Runs the chosen action: benchmark, test or build.
     fn run(
         &self,
         bench: fn() -> Result<Step, Failed>,
@@ -77,87 +77,91 @@ impl Package {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Everything that must pass before a change lands: lint, all tests, loom models, vectors,
+    /// Run everything that must pass before a change lands: lint, all tests, loom models, vectors,
     /// README.
     Test(Choice),
-    /// Formatting, clippy on every feature set and every workspace, documentation, Python,
-    /// JavaScript, the workflows, names, circles between modules; all without warnings.
+    /// Check formatting, clippy on every feature set and workspace, documentation, Python,
+    /// JavaScript, workflows, names, English and circles between modules. Warnings are errors.
     Lint {
-        /// Only what needs no compiled code, in a few seconds.
+        /// Run only the checks that need no compiled code. They take a few seconds.
         #[arg(long)]
         sources: bool,
     },
-    /// Format Rust, Python, JavaScript and TypeScript as lint wants it.
+    /// Format Rust, Python, JavaScript, TypeScript and Go as the linters expect.
     Format,
-    /// Build the workspace with exactly the oldest compiler it promises (rust-version).
+    /// Build the workspace with the oldest supported compiler (`rust-version`).
     Msrv,
-    /// The C library as an archive: both libraries, the headers, files for build systems.
+    /// Build the archive of the C library: both libraries, the headers, and files for build
+    /// systems.
     C(Package),
-    /// The jar for Java, with the C library for this system inside.
+    /// Build the jar for Java, with the C library for this system inside.
     Java {
-        /// Only the native part for this platform: a triple of Rust, as of a release, but
+        /// Build only the native part for this platform: a Rust target triple, as in a release, but
         /// `x86_64-pc-windows-gnu` for Windows.
         #[arg(long)]
         target: Option<String>,
-        /// The jar for all platforms, of the native parts in this folder, and what Maven Central wants besides.
+        /// Build the jar for all platforms from the native parts in this folder, and the other
+        /// files that Maven Central requires.
         #[arg(long, value_name = "FOLDER", conflicts_with = "target")]
         natives: Option<PathBuf>,
     },
-    /// The Python package as a wheel and an sdist.
+    /// Build the Python package as a wheel and an sdist.
     Python {
         #[command(flatten)]
         package: Package,
-        /// For this interpreter, which has no GIL, and so without the stable ABI.
+        /// Build for this free-threaded interpreter (without the GIL), and so without the stable
+        /// ABI.
         #[arg(long, value_name = "INTERPRETER", conflicts_with = "bench")]
         free_threaded: Option<String>,
     },
-    /// Write include/flakeid.h anew from the sources of the C library.
+    /// Generate include/flakeid.h from the sources of the C library.
     Header,
-    /// The npm package flakeid-wasm as a tarball.
+    /// Build the npm package flakeid-wasm as a tarball.
     Wasm {
-        /// Install that tarball and run the tests with it, in Node and in a browser.
+        /// Install the tarball, and run the tests with it in Node and in a browser.
         #[arg(long)]
         test: bool,
-        /// Install that tarball and measure it next to its rival and its floors.
+        /// Install the tarball, and benchmark it next to its rival and its floors.
         #[arg(long, conflicts_with = "test")]
         bench: bool,
     },
-    /// The core, leases, the command and programs in C for other systems, three of them emulated.
+    /// Test the core, leases, the command and programs in C on other systems. Three of the systems
+    /// are emulated.
     Platforms {
-        /// Only this one (may be given more than once).
+        /// Test only this system (may be given more than once).
         #[arg(long, value_name = "SYSTEM")]
         only: Vec<platforms::Emulated>,
     },
-    /// The page that explains IDs, as one HTML file: target/dist/page/index.html.
+    /// Build the page that explains IDs, as one HTML file: target/dist/page/index.html.
     Page {
-        /// Drive it in Chromium.
+        /// Test the page in Chromium.
         #[arg(long)]
         test: bool,
-        /// The same, and take the guide's screenshots anew.
+        /// Test the page in Chromium, and retake the guide's screenshots.
         #[arg(long)]
         screenshots: bool,
     },
-    /// The npm package flakeid-core and its package for this platform, as tarballs.
+    /// Build the npm package flakeid-core and its package for this platform, as tarballs.
     Node(Package),
-    /// A static executable of the command, and what an image of it is built from.
+    /// Build a static executable of the command, and the build context of a container image.
     Image {
-        /// Run it where there is nothing else, as in the image. Only root may.
+        /// Run the executable in an otherwise empty file system, as in the image. Requires root.
         #[arg(long, conflicts_with = "target")]
         test: bool,
-        /// One of the platforms with musl; x86_64-unknown-linux-musl if none is named.
+        /// Build for this platform with musl (default: x86_64-unknown-linux-musl).
         #[arg(long)]
         target: Option<String>,
     },
-    /// Fail unless a tag is of this version: v0.1.0, with a section in the changelog.
+    /// Check that a tag has this version, such as v0.1.0, and that the changelog has its section.
     Tag { tag: String },
-    /// Publish what is in target/dist, or the crates.
+    /// Publish the packages in target/dist, or the crates.
     Publish {
         registry: Registry,
-        /// All but the upload.
+        /// Do everything except the upload.
         #[arg(long)]
         dry_run: bool,
     },
-    /// The benchmarks of every language against rivals and floors: writes benches/RESULTS.md and
+    /// Benchmark every language against rivals and floors. Writes benches/RESULTS.md and
     /// benches/results.svg.
     #[command(args_conflicts_with_subcommands = true)]
     Bench {
@@ -166,32 +170,33 @@ enum Task {
         #[command(subcommand)]
         task: Option<bench::Task>,
     },
-    /// Processes that lease nodes while everything around them fails; every ID is checked. The
-    /// rest of the line goes to it.
+    /// Run processes that lease nodes while everything around them fails, and check every ID. The
+    /// remaining arguments are passed to the campaign.
     Campaign {
-        /// Two of the processes are Python, with the wheel as it is now.
+        /// Run two of the processes in Python, with the current wheel.
         #[arg(long)]
         with_python: bool,
         /// For example `--store sqlite --seconds 600`, or `--for 4h --summary FILE`, which can be
-        /// interrupted and started again; `-- --help` lists them.
+        /// interrupted and restarted; `-- --help` lists the options.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Measure how long processes are without IDs when their store restarts or fails over: about eight
-    /// minutes, on private servers.
+    /// Measure how long processes get no IDs when their store restarts or fails over. Takes about
+    /// eight minutes on private servers.
     Failover {
-        /// For example `--only etcd`, or `--excluded` for what is not promised; `-- --help` lists them.
+        /// For example `--only etcd`, or `--excluded` for events without a promise; `-- --help`
+        /// lists the options.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
     /// Build the guide (docs), run its commands, and start the examples that it quotes.
     Docs,
-    /// The tests of leases and SQL that hold for `MySQL`, on its own packages instead of `MariaDB`'s. Fetches
-    /// them from Debian's unstable release, and installs nothing.
+    /// Run the tests of leases and SQL that apply to `MySQL`, with its own packages instead of
+    /// `MariaDB`'s. Downloads the packages from Debian's unstable release, and installs nothing.
     Mysql,
-    /// Tests of the core and of leases, interpreted by Miri, which stops at undefined behaviour.
+    /// Run tests of the core and of leases in Miri, which stops at undefined behaviour.
     Miri,
-    /// Start a private server of every kind of store and keep it until Ctrl-C.
+    /// Start a private server of every kind of store, and stop them on Ctrl-C.
     Stores,
 }
 

@@ -1,10 +1,10 @@
-//! Miri, which interprets tests and stops at undefined behaviour: where there is unsafe code that no system call is part
-//! of.
+//! Tests in Miri, which interprets code and stops at undefined behaviour. They cover the unsafe
+//! code that makes no system calls.
 
 use flakeid_steps::{Outcome, Step, root};
 
-/// What is interpreted: a package and its features, the tests, and which of them. Miri is a thousand times slower than the
-/// machine, so these are tests of few IDs.
+/// The tests to interpret: a package, its features, a test target, and the names of tests. Miri is
+/// a thousand times slower than the machine, so these tests generate few IDs.
 const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
     ("flakeid-core", &[], "few", &[]),
     (
@@ -29,7 +29,7 @@ pub(crate) fn run() -> Outcome {
             .args(tests)
             .or_install("https://rustup.rs, then: rustup toolchain install nightly --component miri,rust-src")
             .env("CARGO_TARGET_DIR", root().join("target/miri"))
-            // For the machine's clocks.
+            // The tests read the machine's clocks.
             .env("MIRIFLAGS", "-Zmiri-disable-isolation")
             .run()?;
     }

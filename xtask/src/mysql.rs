@@ -1,5 +1,6 @@
-//! The tests of leases and of SQL that hold for `MariaDB` and `MySQL`, on `MySQL`: Debian's stable release has only the
-//! former, so packages of its unstable one are unpacked into a folder, with the C library that they need.
+//! Tests of leases and SQL, on `MySQL` instead of `MariaDB`. Debian's stable release has only
+//! `MariaDB`, so the packages of its unstable release are unpacked into a folder, with the C
+//! library that they need.
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub(crate) fn test() -> Outcome {
         let step = Step::cargo(&["test", "-p", package, "--all-features", "--test", tests]);
         step.optimised_with_checks().env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
     };
-    // What is written for MariaDB's replicas and clusters stays with MariaDB.
+    // The tests of replicas and clusters are written for MariaDB.
     on_mysql("flakeid-lease", "mysql", &["--skip", "galera", "--skip", "failover"])?;
     on_mysql("flakeid-cli", "cli", &["sql::mysql::"])?;
     campaign::on_mysql(&folder)?;
@@ -35,20 +36,18 @@ pub(crate) fn test() -> Outcome {
     Ok(())
 }
 
-/// Where this system has Debian's packages from.
+/// Returns the mirror of this system's Debian packages.
 fn mirror() -> Result<String, Failed> {
     let format = ["indextargets", "--format", "$(LABEL) $(SITE)", "Created-By: Packages"];
     let sites = Step::new("apt-get", &format).output()?;
     let site = sites.lines().find_map(|line| line.strip_prefix("Debian "));
     site.map(str::to_owned).ok_or_else(|| {
-        Failed(
-            "apt knows no packages of Debian: is this Debian, and was `apt-get update` run?"
-                .to_owned(),
-        )
+        Failed("apt has no source of Debian packages: on Debian, run `apt-get update`".to_owned())
     })
 }
 
-/// By apt with a state of its own, which checks signatures and touches nothing of this system.
+/// Downloads and unpacks the packages. apt uses its own state here, so it checks signatures but
+/// leaves this system unchanged.
 fn fetch(to: &Path) -> Outcome {
     let work = root().join(WORK);
     files::empty(&work)?;

@@ -1,5 +1,5 @@
 //! The npm package flakeid-core and its packages for each platform: built, packed, and tested as
-//! they are packed.
+//! packed.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
 const ALPINE: &str = "node:20-alpine";
 
-/// The tarballs in `target/dist/node`; writes `node/native.d.ts` anew.
+/// Writes the tarballs to `target/dist/node`, and generates `node/native.d.ts`.
 pub(crate) fn build(target: &Target) -> Outcome {
     let types = pack(target)?;
     files::write(TYPES, types)
@@ -27,7 +27,9 @@ pub(crate) fn test(target: &Target) -> Outcome {
     let image = target.image(ALPINE)?;
     let types = pack(target)?;
     if files::text(TYPES)? != types {
-        return Err(Failed(format!("{TYPES} is not what the sources say; run: cargo xtask node")));
+        return Err(Failed(format!(
+            "{TYPES} does not match the sources; generate it: cargo xtask node"
+        )));
     }
     let project = "target/node/project";
     files::empty(project)?;
@@ -47,14 +49,15 @@ pub(crate) fn test(target: &Target) -> Outcome {
     }
     let tests = tests_below(project, "test")?;
     node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
-    // Once is enough: these modules are JavaScript alone, and the same everywhere.
+    // One platform is enough, because these modules are plain JavaScript and the same on all.
     if cfg!(target_os = "linux") && !target.released {
         test_frameworks(target, &format!("{project}/node_modules"))?;
     }
     Ok(())
 }
 
-/// With the frameworks beside what was installed for the other tests, where none was.
+/// Runs the tests of framework integrations, in a project that has the frameworks as well as the
+/// installed packages.
 fn test_frameworks(target: &Target, installed: &str) -> Outcome {
     packages::ensure(&[POSTGRESQL])?;
     let servers = Servers::begin(&["postgresql"])?;
@@ -75,7 +78,7 @@ fn test_frameworks(target: &Target, installed: &str) -> Outcome {
         .run()
 }
 
-/// What measures the tarballs, installed beside the rivals.
+/// Returns the benchmark, with the tarballs and the rivals installed.
 pub(crate) fn bench() -> Result<Step, Failed> {
     let here = Target::new(None)?;
     pack(&here)?;
@@ -96,7 +99,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     Ok(Step::new("node", &["bench.mjs"]).within(project).env("FLAKEID_FLOOR", &addon))
 }
 
-/// Makes a project of files from a folder, and installs what its lock file says and the tarballs.
+/// Creates a project from files of a folder, and installs its locked dependencies and the tarballs.
 pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
     let here = Target::tested(None)?;
     pack(&here)?;
@@ -106,19 +109,19 @@ pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
     install(project, &here, None)
 }
 
-/// What the project's own lock file says, and the tarballs.
+/// Installs the dependencies of the project's lock file, and the tarballs.
 fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outcome {
     let tarballs = [tarball("flakeid-core")?, tarball(&platform_package(&target.platform))?];
     npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).inside(image).run()?;
-    // The packages of other platforms are not there yet when this one is tested.
+    // The packages of other platforms do not exist yet when this one is tested.
     npm(&["--prefix", project, "install", "--silent", "--no-save", "--omit=optional"])
         .args(&tarballs.each_ref().map(String::as_str))
         .inside(image)
         .run()
 }
 
-/// Every test file below a folder of a project: what else `node --test` takes differs between its
-/// versions.
+/// Returns all test files below a folder of a project. Listing them avoids differences between Node
+/// versions in the patterns that `node --test` accepts.
 pub(crate) fn tests_below(project: &str, folder: &str) -> Result<Vec<String>, Failed> {
     let mut found = Vec::new();
     for path in files::entries(Path::new(project).join(folder))? {
@@ -132,7 +135,7 @@ pub(crate) fn tests_below(project: &str, folder: &str) -> Result<Vec<String>, Fa
     Ok(found)
 }
 
-/// Builds and packs everything, and returns what `native.d.ts` must be.
+/// Builds and packs everything. Returns the expected content of `native.d.ts`.
 fn pack(target: &Target) -> Result<String, Failed> {
     check_manifest()?;
     let (addon, types) = compile(target)?;
@@ -162,8 +165,8 @@ fn pack(target: &Target) -> Result<String, Failed> {
     Ok(types)
 }
 
-/// `index.js` with all that it is made of, because Node takes a third of a millisecond for every file; beside it what
-/// the modules for frameworks take from `lib`.
+/// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The modules
+/// for frameworks also need a file of `lib`, which is copied.
 fn bundle(main: &str) -> Outcome {
     let out = format!("--outfile={main}/index.js");
     esbuild(&["node/index.js", "--bundle", "--platform=node", "--target=node20", &out])?
@@ -172,7 +175,8 @@ fn bundle(main: &str) -> Outcome {
     files::copy("node/lib/error.js", format!("{main}/lib/error.js"))
 }
 
-/// Their declarations are the same for `import` and `require`, but TypeScript asks for two files.
+/// Copies the modules for frameworks. Their declarations are the same for `import` and `require`,
+/// but TypeScript requires two files.
 fn copy_frameworks(folder: &str) -> Outcome {
     files::copy_folder("node/frameworks", folder)?;
     for path in files::with_extension(folder, "ts")? {
@@ -182,9 +186,9 @@ fn copy_frameworks(folder: &str) -> Outcome {
     Ok(())
 }
 
-/// The add-on, and the declarations of its functions.
+/// Compiles the add-on. Returns its path and the declarations of its functions.
 fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
-    // The macros write there while they are expanded, which they are only when something changed.
+    // The macros write to this folder when they are expanded, which happens only after a change.
     let types = target_folder().join("napi-types");
     files::make_folder(&types)?;
     target
@@ -204,7 +208,7 @@ pub(crate) fn platform_package(platform: &Platform) -> String {
     format!("flakeid-core-{}", platform.suffix())
 }
 
-/// npm has versions of its own, and the package says itself which platforms there are.
+/// Checks the versions and platforms that `package.json` repeats.
 pub(crate) fn check_manifest() -> Outcome {
     let manifest = files::text(MANIFEST)?;
     let version = format!("\n  \"version\": \"{VERSION}\",\n");
@@ -215,7 +219,7 @@ pub(crate) fn check_manifest() -> Outcome {
     let platforms = format!("\n  \"optionalDependencies\": {{{}\n  }}\n", platforms.join(","));
     for part in [version, platforms] {
         if !manifest.contains(&part) {
-            return Err(Failed(format!("{MANIFEST} has to have:{part}")));
+            return Err(Failed(format!("{MANIFEST} must contain:{part}")));
         }
     }
     Ok(())

@@ -1,23 +1,23 @@
-//! npm, and programs of others that are pinned in `xtask/linters` and installed once.
+//! npm, and the tools that `xtask/linters` pins and that are installed once.
 
 use flakeid_steps::{Failed, Outcome, Step, files};
 
-/// What installs Node and npm.
+/// The command that installs Node and npm.
 pub(crate) const NODE: &str = "apt-get install nodejs npm (Node 20 or later)";
 pub(crate) const PINS: &str = "xtask/linters";
-/// Where npm installs what is pinned.
+/// The folder where npm installs the pinned packages.
 const PINNED: &str = "target/linters/npm";
 
 pub(crate) fn npm(arguments: &[&str]) -> Step {
     Step::new("npm", arguments).or_install(NODE)
 }
 
-/// Makes one file of several.
+/// Returns a step that bundles several files into one.
 pub(crate) fn esbuild(arguments: &[&str]) -> Result<Step, Failed> {
     installed("esbuild/bin/esbuild", arguments)
 }
 
-/// A program of a package of `xtask/linters`.
+/// Returns a step that runs a program of the packages in `xtask/linters`.
 pub(crate) fn installed(program: &str, arguments: &[&str]) -> Result<Step, Failed> {
     install_once(PINNED, "package-lock.json", || {
         files::empty(PINNED)?;
@@ -30,7 +30,7 @@ pub(crate) fn installed(program: &str, arguments: &[&str]) -> Result<Step, Faile
     Ok(Step::new("node", &[&program]).args(arguments).or_install(NODE))
 }
 
-/// Installs what a file pins, unless what is in the folder was installed from that very file.
+/// Installs the pinned packages, unless the folder was installed from the same version of the file.
 pub(crate) fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
     let (wanted, installed) =
         (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));

@@ -1,4 +1,4 @@
-//! The platforms that releases are built for, and building for one of them.
+//! The platforms of a release, and building for them.
 
 use std::env::consts::{ARCH, OS};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Step, target_folder};
 
-/// The oldest glibc that Rust supports, and so the wheels of manylinux2014.
+/// The oldest glibc that Rust supports, and so that of manylinux2014 wheels.
 const GLIBC: &str = "2.17";
 
-/// With Node's names of the system and the processor.
+/// A platform, with Node's names of the system and the processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Platform {
     pub(crate) triple: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Platform {
     pub(crate) abi: Option<&'static str>,
 }
 
-/// What releases are built for; `release.yml` and `node/package.json` list the same.
+/// The platforms of a release; `release.yml` and `node/package.json` list the same.
 pub(crate) const RELEASED: [Platform; 7] = [
     platform("aarch64-apple-darwin", "darwin", "arm64", None),
     platform("x86_64-apple-darwin", "darwin", "x64", None),
@@ -30,7 +30,7 @@ pub(crate) const RELEASED: [Platform; 7] = [
     platform("x86_64-pc-windows-msvc", "win32", "x64", Some("msvc")),
 ];
 
-/// What the jar's library for Windows is built for; nothing else is.
+/// The platform of the jar's library for Windows; nothing else is built for it.
 pub(crate) const WINDOWS_GNU: Platform =
     platform("x86_64-pc-windows-gnu", "win32", "x64", Some("gnu"));
 
@@ -63,16 +63,16 @@ impl Platform {
                     && known.processor == processor
                     && (known.abi == Some("musl")) == musl
             })
-            .ok_or_else(|| Failed(format!("no release is made for {OS} on {ARCH}")))
+            .ok_or_else(|| Failed(format!("no release supports {OS} on {ARCH}")))
     }
 
-    /// `linux-x64-gnu`, as npm packages end.
+    /// Returns the suffix of npm packages, such as `linux-x64-gnu`.
     pub(crate) fn suffix(&self) -> String {
         let abi = self.abi.map_or_else(String::new, |abi| format!("-{abi}"));
         format!("{}-{}{abi}", self.system, self.processor)
     }
 
-    /// What cargo calls the shared library of that name.
+    /// Returns cargo's file name for a shared library.
     pub(crate) fn library(&self, name: &str) -> String {
         match self.system {
             "win32" => format!("{name}.dll"),
@@ -82,21 +82,21 @@ impl Platform {
     }
 }
 
-/// The profile of what is published and benchmarked, which takes several times as long to build as
-/// cargo's own profile `release`.
+/// The profile of everything that is published or benchmarked. It takes several times as long to
+/// build as the profile `release`.
 pub(crate) const DIST: &str = "dist";
 
-/// What to build for: this machine, with its own linker, or a platform as it is released.
+/// The target of a build: this machine with its own linker, or a platform as released.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) platform: Platform,
     pub(crate) released: bool,
-    /// The profile to build with, of those in `Cargo.toml`.
+    /// The profile to build with, as `Cargo.toml` defines it.
     pub(crate) profile: &'static str,
 }
 
 impl Target {
-    /// What is published: that platform, or this machine if none is named.
+    /// Returns the target to publish: the named platform, or else this machine.
     pub(crate) fn new(triple: Option<&str>) -> Result<Self, Failed> {
         let Some(triple) = triple else {
             return Ok(Self { platform: Platform::here()?, released: false, profile: DIST });
@@ -104,31 +104,32 @@ impl Target {
         let known = RELEASED.into_iter().find(|known| known.triple == triple);
         let platform = known.ok_or_else(|| {
             let all = RELEASED.map(|known| known.triple).join(", ");
-            Failed(format!("--target is {triple}, but has to be one of {all}"))
+            Failed(format!("--target is {triple}, but must be one of {all}"))
         })?;
         Ok(Self { platform, released: true, profile: DIST })
     }
 
-    /// What is tested: a platform as it is released if one is named, and otherwise this machine
-    /// with the profile `release`, because the tests find the same faults in what builds sooner.
+    /// Returns the target to test: the named platform as released, or else this machine with the
+    /// profile `release`, because that builds sooner and reveals the same faults.
     pub(crate) fn tested(triple: Option<&str>) -> Result<Self, Failed> {
         let target = Self::new(triple)?;
         Ok(if target.released { target } else { Self { profile: "release", ..target } })
     }
 
-    /// Whether it has to run on systems older than this one, or with another C library.
+    /// Whether the result has to run on older systems, or with another C library, than this
+    /// machine's.
     pub(crate) fn needs_zig(&self) -> bool {
         self.released && self.platform.system == "linux"
     }
 
-    /// Where zig is, which brings every C library that releases need.
+    /// Returns the environment with zig, which includes every C library that releases need.
     pub(crate) fn zig() -> Result<Venv, Failed> {
         let venv = Venv::lasting("zig")?;
         venv.pip(&["install", "-q", "-r", "xtask/requirements.txt"])?;
         Ok(venv)
     }
 
-    /// A `cargo` command such as `rustc` with `--target`.
+    /// Returns a `cargo` command, such as `rustc`, for this target.
     pub(crate) fn cargo(&self, command: &str) -> Result<Step, Failed> {
         let triple = self.platform.triple;
         if !self.released {
@@ -141,13 +142,13 @@ impl Target {
         let step = Step::new(&zig.program("cargo-zigbuild")?, &[command, "--target"])
             .env("CARGO_ZIGBUILD_PYTHON_PATH", zig.program("python")?);
         Ok(match self.platform.abi {
-            // Otherwise there is no shared library.
+            // Without this flag, there would be no shared library.
             Some("musl") => step.args(&[triple]).env("RUSTFLAGS", "-C target-feature=-crt-static"),
             _ => step.args(&[&format!("{triple}.{GLIBC}")]),
         })
     }
 
-    /// The C compiler that goes with what cargo builds.
+    /// Returns the C compiler that matches the output of cargo.
     pub(crate) fn c_compiler(&self) -> Result<Step, Failed> {
         if !self.needs_zig() {
             let program =
@@ -163,19 +164,18 @@ impl Target {
         Ok(Step::new(&zig.program("python")?, &["-m", "ziglang", "cc", "-target", &target]))
     }
 
-    /// `cargo build` of a program that needs no library of the system, and so runs where there is
-    /// none. For musl only.
+    /// Returns `cargo build` for an executable that needs no system library. For musl only.
     pub(crate) fn cargo_static(&self) -> Result<Step, Failed> {
         let triple = self.platform.triple;
         if self.platform.abi != Some("musl") {
-            return Err(Failed(format!("--target is {triple}, but has to be one with musl")));
+            return Err(Failed(format!("--target is {triple}, but must be one with musl")));
         }
         let zig = Self::zig()?;
         Ok(Step::new(&zig.program("cargo-zigbuild")?, &["build", "--target", triple])
             .env("CARGO_ZIGBUILD_PYTHON_PATH", zig.program("python")?))
     }
 
-    /// Where cargo leaves what it builds with the profile.
+    /// Returns the folder where cargo writes the output of this profile.
     pub(crate) fn built_folder(&self) -> PathBuf {
         let folder = target_folder();
         let folder = if self.released { folder.join(self.platform.triple) } else { folder };
@@ -186,8 +186,8 @@ impl Target {
         Ok(Platform::here()?.triple == self.platform.triple)
     }
 
-    /// The container to run its tests in: none if they run here, and else the one named, which has
-    /// musl.
+    /// Returns the container image to run the tests in: `None` if they run here, otherwise `musl`.
+    /// Fails if they run in neither.
     pub(crate) fn image(&self, musl: &'static str) -> Result<Option<&'static str>, Failed> {
         if self.runs_here()? {
             return Ok(None);
@@ -197,6 +197,6 @@ impl Target {
         if same_machine && platform.abi == Some("musl") {
             return Ok(Some(musl));
         }
-        Err(Failed(format!("tests of {} do not run on {}", platform.triple, here.triple)))
+        Err(Failed(format!("tests for {} cannot run on {}", platform.triple, here.triple)))
     }
 }

@@ -1,5 +1,5 @@
-//! Tests for systems other than this machine, natively or emulated: the core, leases on `SQLite`, the command, programs
-//! in C.
+//! Tests on systems other than this machine's, native or emulated: the core, leases on `SQLite`,
+//! the command, and programs in C.
 
 use clap::ValueEnum;
 use flakeid_steps::servers::Servers;
@@ -9,16 +9,16 @@ use crate::server_packages::REDIS;
 
 const WORK: &str = "target/platforms";
 
-/// A system that can be run here.
+/// A system that this machine can run or emulate.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Emulated {
-    /// Linux with musl, natively, as static executables.
+    /// Linux with musl, native, as static executables.
     Musl,
-    /// 32-bit Linux, natively, on a kernel of 64 bits.
+    /// 32-bit Linux, native, on a 64-bit kernel.
     I686,
-    /// Linux on ARM64, by qemu-user.
+    /// Linux on ARM64, emulated by qemu-user.
     Arm64,
-    /// Windows, by Wine.
+    /// Windows, emulated by Wine.
     Windows,
 }
 
@@ -41,7 +41,7 @@ impl Emulated {
         }
     }
 
-    /// What is needed besides the compiler, with the compiler's package.
+    /// The programs that the tests need, each with its Debian package, including the compiler.
     const fn needed(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Musl => &[("musl-gcc", "musl-tools")],
@@ -61,7 +61,7 @@ impl Emulated {
         }
     }
 
-    /// What starts its programs here.
+    /// The program that runs this system's executables here.
     const fn runner(self) -> Option<&'static str> {
         match self {
             Self::Musl | Self::I686 => None,
@@ -70,7 +70,7 @@ impl Emulated {
         }
     }
 
-    /// Tests of the core that cannot pass there; the guide says why.
+    /// The tests of the core that cannot pass on this system; the guide gives the reasons.
     const fn without(self) -> &'static [&'static str] {
         match self {
             Self::Musl | Self::I686 => &[],
@@ -79,7 +79,7 @@ impl Emulated {
         }
     }
 
-    /// Tests of the leases that need no server, in one process.
+    /// The tests of leases that run in one process and need no server.
     const fn leases(self) -> &'static [&'static str] {
         match self {
             Self::Musl | Self::I686 => {
@@ -98,7 +98,7 @@ impl Emulated {
             .optimised_with_checks()
             .env("CARGO_TARGET_DIR", root().join(WORK))
             .env(&format!("CC_{name}"), self.compiler());
-        // musl's is linked by Rust itself.
+        // Rust links for musl with its own linker.
         let step = match self {
             Self::Musl => step,
             _ => step.env(&format!("CARGO_TARGET_{upper}_LINKER"), self.compiler()),
@@ -110,7 +110,7 @@ impl Emulated {
         self.prepared(step)
     }
 
-    /// Under Wine, a prefix of its own.
+    /// Adds the variables that Wine needs, with a separate prefix.
     fn prepared(self, step: Step) -> Result<Step, Failed> {
         Ok(match self {
             Self::Windows => {
@@ -121,7 +121,7 @@ impl Emulated {
         })
     }
 
-    /// A program of that system.
+    /// Returns the step that runs a program of this system.
     fn started(self, program: &str, arguments: &[&str]) -> Result<Step, Failed> {
         let step = match self.runner() {
             Some(runner) => {
@@ -156,7 +156,7 @@ pub(crate) fn run(only: &[Emulated]) -> Outcome {
     Ok(())
 }
 
-/// Wine 8 lacks a library that Rust's own takes random numbers from.
+/// Adds a library that Wine 8 lacks, and from which the standard library gets random numbers.
 fn prepare_wine() -> Outcome {
     Emulated::Windows.prepared(Step::new("wineboot", &["--init"]))?.run()?;
     let library = format!("{WORK}/wine/drive_c/windows/system32/bcryptprimitives.dll");
@@ -178,7 +178,8 @@ fn core(system: Emulated) -> Outcome {
     system.cargo("test", &["-p", "flakeid-core", "--lib"])?.args(&tests).run()
 }
 
-/// IDs of two processes with one store, none of which comes twice, and what one of them says.
+/// Checks that two processes with one store never return the same ID, and that `inspect` decodes an
+/// ID.
 fn command(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-cli"])?.run()?;
     packages::ensure(&[REDIS])?;
@@ -202,15 +203,18 @@ fn two_processes(system: Emulated, store: &str) -> Outcome {
     ids.sort_unstable();
     ids.dedup();
     let id = ids.last().copied().unwrap_or_default();
-    let told = system.started(&flakeid, &["inspect", id])?.output()?;
-    if ids.len() == 2000 && told.contains(id) {
-        println!("{store}: 2000 IDs of two processes, none twice; {}", told.trim());
+    let decoded = system.started(&flakeid, &["inspect", id])?.output()?;
+    if ids.len() == 2000 && decoded.contains(id) {
+        println!("{store}: 2000 distinct IDs of two processes; {}", decoded.trim());
         return Ok(());
     }
-    Err(Failed(format!("{store}: {} of 2000 IDs differ; inspect says {told}", ids.len())))
+    Err(Failed(format!(
+        "{store}: {} of 2000 IDs are distinct; inspect prints {decoded}",
+        ids.len()
+    )))
 }
 
-/// Programs of `tests/c` that need nothing but the library.
+/// Builds and runs the programs of `tests/c` that need only the library.
 fn c(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-c"])?.run()?;
     let library = format!("{WORK}/{}/release/libflakeid.a", system.triple());
@@ -222,7 +226,7 @@ fn c(system: Emulated) -> Outcome {
         ("tests/c/threads.c", Some("200000")),
         ("examples/quickstart.c", None),
     ];
-    // They lease from a file, which Windows cannot have.
+    // These programs lease from a file, and leases on SQLite do not work on Windows.
     if !matches!(system, Emulated::Windows) {
         programs.extend([("tests/c/local.c", Some("200000")), ("tests/c/ring.c", Some("200000"))]);
     }
@@ -237,10 +241,10 @@ fn c(system: Emulated) -> Outcome {
     Ok(())
 }
 
-/// What a program with the static library needs from the system.
+/// Returns the system libraries that a program with the static library needs.
 fn libraries(system: Emulated) -> Result<String, Failed> {
     Ok(match system {
-        // Debian's libgcc_eh is for glibc; a machine with musl has one of its own.
+        // Debian's libgcc_eh requires glibc, so the unwinder comes from Rust's musl target.
         Emulated::Musl => {
             let sysroot = Step::new("rustc", &["--print", "sysroot"]).output()?;
             let triple = system.triple();

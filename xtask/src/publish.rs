@@ -1,4 +1,4 @@
-//! Handing to the registries what `target/dist` holds, after a look at its version.
+//! Publishing `target/dist` to the registries, and the check of the version before that.
 
 use clap::ValueEnum;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
@@ -11,13 +11,13 @@ use crate::wasm;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Where `cargo xtask publish` publishes. Wheels are for the registry's own action, which signs
-/// them.
+/// A registry that `cargo xtask publish` publishes to. `PyPI` is not one of them, because its own
+/// action uploads and signs the wheels.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Registry {
-    /// The crates that are not marked `publish = false`, each after those that it needs.
+    /// The crates without `publish = false`, each after its dependencies.
     Crates,
-    /// The packages of all platforms, then those that users name.
+    /// The packages of all platforms, then the packages that users install by name.
     Npm,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn run(registry: Registry, dry_run: bool) -> Outcome {
     }
 }
 
-/// That a tag is of this version, and that the changelog says what is in it.
+/// Checks that a tag has the workspace's version, and that the changelog has a section for it.
 pub(crate) fn check_tag(tag: &str) -> Outcome {
     if tag.strip_prefix('v') != Some(VERSION) {
         return Err(Failed(format!("the tag is {tag}, but Cargo.toml says v{VERSION}")));
@@ -36,10 +36,10 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     node::check_manifest()?;
     wasm::check_version()?;
     jar::check_version()?;
-    // A module of Go in a folder is published without what lies outside of that folder.
+    // A Go module in a folder is published without the files outside of that folder.
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         if files::text(licence)? != files::text(format!("go/{licence}"))? {
-            return Err(Failed(format!("go/{licence} is not {licence}: copy it")));
+            return Err(Failed(format!("go/{licence} differs from {licence}: copy the file")));
         }
     }
     let heading = format!("## [{VERSION}]");
@@ -54,7 +54,8 @@ fn crates(dry_run: bool) -> Outcome {
     if dry_run { step.args(&["--dry-run"]).run() } else { step.run() }
 }
 
-/// A run that was broken off may be repeated: what is published already is left out.
+/// Publishes the npm packages. An interrupted run can be repeated, because published packages are
+/// skipped.
 fn packages(dry_run: bool) -> Outcome {
     let platforms = RELEASED.iter().map(node::platform_package).map(|name| (node::DIST, name));
     let named = [(node::DIST, "flakeid-core"), (wasm::DIST, "flakeid-wasm")];
@@ -76,13 +77,13 @@ fn packages(dry_run: bool) -> Outcome {
     }
     for (name, tarball) in &all {
         let published = format!("{name}@{VERSION}");
-        // A name that the registry does not know yet is an error to npm.
+        // npm fails if the registry does not have the name yet.
         let known = npm(&["view", &published, "version"]).output();
         if known.is_ok_and(|version| version.trim() == VERSION) {
             println!("{published} is published already");
             continue;
         }
-        // What users get who name no version is never one that is on trial.
+        // Users who give no version must never get a pre-release.
         let tag = if VERSION.contains('-') { "next" } else { "latest" };
         let step = npm(&["publish", "--access", "public", "--tag", tag, tarball]);
         if dry_run { step.args(&["--dry-run"]).run()? } else { step.run()? }

@@ -1,4 +1,4 @@
-//! The Python package, tested as installed.
+//! The Python package: built, and tested as installed.
 
 use flakeid_steps::servers::Servers;
 use flakeid_steps::venv::{self, PYTHON, Venv};
@@ -11,20 +11,20 @@ const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
 
-/// Which wheel.
+/// The wheel to build.
 pub(crate) struct Wheel<'a> {
     pub(crate) target: Target,
-    /// An interpreter without the GIL, which gets a wheel of its own: the stable ABI, and so one
-    /// wheel for all versions, is for interpreters with the GIL.
+    /// A free-threaded interpreter, which gets a separate wheel: the wheel with the stable ABI,
+    /// which serves all other versions, requires the GIL.
     pub(crate) free_threaded: Option<&'a str>,
 }
 
-/// Where the wheel and the sdist go, which must be empty at first.
+/// Returns the folder for the wheel and the sdist. It must be empty before a build.
 fn artefacts() -> Result<String, Failed> {
     files::shown(&root().join(ARTEFACTS))
 }
 
-/// Installs maturin, and runs it.
+/// Installs maturin, and returns a step that runs it.
 fn maturin(arguments: &[&str]) -> Result<Step, Failed> {
     let mut needed = vec![(PYTHON, "python3")];
     if cfg!(unix) {
@@ -33,12 +33,12 @@ fn maturin(arguments: &[&str]) -> Result<Step, Failed> {
     packages::ensure(&needed)?;
     let tools = Venv::lasting("build")?;
     tools.pip(&["install", "-q", "-r", "python/requirements-build.txt"])?;
-    // It takes the pyproject.toml of the current folder.
+    // maturin reads the pyproject.toml of the current folder.
     let step = Step::new(&tools.program("maturin")?, arguments).within("python");
     Ok(step.args(&["--out", &artefacts()?]))
 }
 
-/// A wheel and an sdist in `target/dist/python`.
+/// Builds a wheel and an sdist in `target/dist/python`.
 pub(crate) fn build(wheel: &Wheel) -> Outcome {
     files::remove(ARTEFACTS)?;
     let mut step = maturin(&["build", "--profile", wheel.target.profile, "--locked"])?;
@@ -46,7 +46,7 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
         step = step.args(&["--target", wheel.target.platform.triple]);
     }
     if wheel.target.needs_zig() {
-        // What maturin checks the wheel against, and names it after.
+        // The policy that maturin checks the wheel against, and puts into its name.
         let policy = match wheel.target.platform.abi {
             Some("musl") => "musllinux_1_2",
             _ => "manylinux2014",
@@ -79,14 +79,14 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
         clean.python(&["-P", "-c", gil])?.run()?;
     }
     pytest(&clean, "python/tests")?.run()?;
-    // Once is enough: these modules are Python alone, and the same everywhere.
+    // One platform is enough, because these modules are plain Python and the same on all.
     if cfg!(target_os = "linux") && !wheel.target.released && wheel.free_threaded.is_none() {
         test_frameworks(&clean)?;
     }
     Ok(())
 }
 
-/// Runs `python/tests/frameworks` in the same environment, where no framework was until now.
+/// Runs `python/tests/frameworks` in the same environment, after installing the frameworks.
 fn test_frameworks(clean: &Venv) -> Outcome {
     packages::ensure(&[POSTGRESQL])?;
     let servers = Servers::begin(&["postgresql"])?;
@@ -96,13 +96,15 @@ fn test_frameworks(clean: &Venv) -> Outcome {
     tests.env("FLAKEID_POSTGRESQL", servers.url("postgresql")?).run()
 }
 
-/// -P: not the folder python/, where the sources are, but what is installed.
+/// Returns a step that runs pytest. `-P` makes Python import the installed package, not the sources
+/// in `python/`.
 fn pytest(clean: &Venv, folder: &str) -> Result<Step, Failed> {
     let step = clean.python(&["-P", "-m", "pytest", "-q", "-c", "python/pyproject.toml"])?;
     Ok(step.args(&[folder]))
 }
 
-/// Builds the wheel, installs it into a clean environment of that name, and returns the interpreter.
+/// Builds the wheel, installs it into a clean environment with that name, and returns the
+/// interpreter.
 pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
     build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
     let clean = Venv::clean(name, PYTHON, None)?;
@@ -110,8 +112,8 @@ pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
     clean.program("python")
 }
 
-/// Builds the wheel, and installs it and what a file asks for into the environment of that name,
-/// which lasts.
+/// Builds the wheel, and installs it and the packages of a requirements file into the lasting
+/// environment with that name.
 pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Failed> {
     build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
     let venv = Venv::lasting(name)?;
@@ -121,7 +123,7 @@ pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Fai
     Ok(venv)
 }
 
-/// What measures the wheel next to the packages it competes with, and next to the floor.
+/// Returns the benchmark, with the wheel, its rivals and the floor installed.
 pub(crate) fn bench() -> Result<Step, Failed> {
     build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
     let floor = venv::folder("floor");
@@ -142,19 +144,20 @@ pub(crate) fn bench() -> Result<Step, Failed> {
         &floor,
         &wheel,
     ])?;
-    // -P: not what lies in the folder of the benchmark.
+    // -P: Python must not import modules from the benchmark's folder.
     clean.python(&["-P", "benches/python/bench.py"])
 }
 
-/// An sdist, and the wheel that it builds: nothing is missing from it. Dependencies are compiled already,
-/// for the tests in Rust; our own crates are compiled anew, because they are in another folder.
+/// Builds an sdist, and a wheel from it, which shows that the sdist is complete. The tests in Rust
+/// have compiled the dependencies already; our own crates are compiled again, because their folder
+/// differs.
 fn build_from_sdist(profile: &str) -> Outcome {
     files::remove(ARTEFACTS)?;
     maturin(&["sdist"])?.run()?;
     let sources = venv::folder("sdist");
     files::empty(&sources)?;
-    // -m: as new as they are here. In an sdist all files are equally old whatever is in them, and
-    // cargo would take what it compiled for the last one for up to date.
+    // -m: the files get the current time. All files of an sdist have the same time whatever they
+    // contain, so cargo would take the last sdist's output for up to date.
     Step::new("tar", &["-xzmf", &artefact("gz")?, "--strip-components=1"])
         .args(&["-C", &files::shown(&sources)?])
         .or_install("apt-get install tar")
@@ -165,19 +168,20 @@ fn build_from_sdist(profile: &str) -> Outcome {
         .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts()?])
         .args(&[&files::shown(&sources)?])
         .env("CARGO_TARGET_DIR", target_folder())
-        // Not --locked: the lock file in an sdist also names the crates that are left out of it.
+        // Not --locked, because the lock file in an sdist also lists crates that the sdist omits.
         .env("MATURIN_PEP517_ARGS", format!("--profile {profile}"))
-        // The build backend looks for maturin there.
+        // The build backend looks for maturin in the PATH.
         .env("PATH", tools.path()?)
         .run()?;
-    // Their paths below the root are the same, so cargo would take them for the workspace's own.
+    // Their paths below the root are the same, so cargo would take this output for the workspace's
+    // own.
     Step::cargo(&["clean", "--quiet", "--locked", "--profile", profile])
         .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
         .args(&["-p", "workspace-hack"])
         .run()
 }
 
-/// The one artefact with that extension.
+/// Returns the only artefact with that extension.
 fn artefact(extension: &str) -> Result<String, Failed> {
     files::only(ARTEFACTS, extension)
 }

@@ -1,4 +1,4 @@
-//! Whether `flakeid inspect --guess` knows the IDs that other people's packages make, here and now.
+//! Whether `flakeid inspect --guess` recognises IDs that other packages generate now.
 
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
@@ -9,13 +9,14 @@ const SOURCES: &str = "tests/rivals";
 const WORK: &str = "target/rivals";
 const NEEDED: [(&str, &str); 4] =
     [("go", "golang-go"), ("java", "openjdk-17-jdk-headless"), ("mvn", "maven"), ("npm", "npm")];
-/// Of a hundred IDs, or of a hundred groups of ten.
+/// The required number of right guesses for a hundred IDs, or for a hundred groups of ten.
 const RIGHT: usize = 95;
 
-/// What a package has made.
-struct Made {
+/// The IDs that a package has generated.
+struct Generated {
     package: String,
-    /// Of its layout, or of several that decode its IDs alike, with commas between them.
+    /// The preset of the package's layout. If several decode its IDs alike, all of them, with
+    /// commas in between.
     presets: String,
     ids: Vec<String>,
 }
@@ -24,19 +25,22 @@ pub(crate) fn test() -> Outcome {
     packages::ensure(&NEEDED)?;
     workspace::build_programs()?;
     let printed = [of_python()?, of_node()?, of_go()?, of_java()?].concat();
-    let made = printed.lines().map(parsed).collect::<Result<Vec<_>, _>>()?;
+    let generated = printed.lines().map(parsed).collect::<Result<Vec<_>, _>>()?;
     let (mut ids, mut groups) = (Count::default(), Count::default());
-    for Made { package, presets, ids: of_package } in &made {
+    for Generated { package, presets, ids: of_package } in &generated {
         for id in of_package {
             ids.add(package, presets, &guess(std::slice::from_ref(id))?);
         }
         groups.add(package, presets, &guess(of_package)?);
     }
-    println!("of {} packages: {ids} IDs and {groups} groups of ten are guessed", made.len());
+    println!(
+        "guessed right for {} packages: {ids} IDs and {groups} groups of ten",
+        generated.len()
+    );
     if ids.suffices() && groups.suffices() {
         return Ok(());
     }
-    Err(Failed(format!("{RIGHT} of 100 are to be right")))
+    Err(Failed(format!("at least {RIGHT} of 100 guesses must be right")))
 }
 
 #[derive(Default)]
@@ -66,23 +70,23 @@ impl std::fmt::Display for Count {
     }
 }
 
-fn parsed(line: &str) -> Result<Made, Failed> {
+fn parsed(line: &str) -> Result<Generated, Failed> {
     let mut parts = line.split('\t').map(str::to_owned);
     match (parts.next(), parts.next(), parts.collect::<Vec<_>>()) {
         (Some(package), Some(presets), ids) if ids.len() == 10 => {
-            Ok(Made { package, presets, ids })
+            Ok(Generated { package, presets, ids })
         }
-        _ => Err(Failed(format!("not a package, a layout and ten IDs: {line}"))),
+        _ => Err(Failed(format!("expected a package, a layout and ten IDs, found: {line}"))),
     }
 }
 
-/// The preset that comes first.
+/// Returns the preset that `inspect --guess` ranks first.
 fn guess(ids: &[String]) -> Result<String, Failed> {
     let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let told = Step::new(&flakeid, &["inspect", "--guess"]).args(&ids).output()?;
-    let first = told.strip_prefix("{\"layout\":\"").and_then(|rest| rest.split('"').next());
-    first.map(str::to_owned).ok_or_else(|| Failed(format!("not a guess: {told}")))
+    let printed = Step::new(&flakeid, &["inspect", "--guess"]).args(&ids).output()?;
+    let first = printed.strip_prefix("{\"layout\":\"").and_then(|rest| rest.split('"').next());
+    first.map(str::to_owned).ok_or_else(|| Failed(format!("expected a guess, found: {printed}")))
 }
 
 fn of_python() -> Result<String, Failed> {

@@ -1,11 +1,11 @@
-//! The Debian packages of the servers that tests, the guide and people start.
+//! The Debian packages of the servers that the tests, the guide and `cargo xtask stores` start.
 
 use flakeid_steps::{Outcome, packages};
 
 pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
 pub(crate) const REDIS: (&str, &str) = ("redis-server", "redis-server");
 
-/// A server of each store; etcd is asked by `etcdctl` whether it has started.
+/// A server for each kind of store, and `etcdctl`, which reports whether etcd has started.
 const STORES: [(&str, &str); 5] = [
     POSTGRESQL,
     ("mariadbd", "mariadb-server"),
@@ -14,9 +14,9 @@ const STORES: [(&str, &str); 5] = [
     ("etcdctl", "etcd-client"),
 ];
 
-/// What the tests in Rust and the campaign start beside them.
-const BESIDE: [(&str, &str); 6] = [
-    // The package has the version of PostgreSQL in its name; this is Debian 12's.
+/// The additional programs that the tests in Rust and the campaign start.
+const ADDITIONAL: [(&str, &str); 6] = [
+    // The package's name contains the version of PostgreSQL; this is the one of Debian 12.
     ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
     ("pgbouncer", "pgbouncer"),
     ("/usr/lib/galera/libgalera_smm.so", "galera-4"),
@@ -25,12 +25,12 @@ const BESIDE: [(&str, &str); 6] = [
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// Sees to it that a private server of every store can be started.
+/// Ensures that a private server of every kind of store can be started.
 pub(crate) fn ensure_stores() -> Outcome {
     packages::ensure(&STORES)
 }
 
-/// Sees to it that the tests in Rust and the campaign can start everything.
+/// Ensures that the tests in Rust and the campaign can start everything they need.
 pub(crate) fn ensure_all() -> Outcome {
-    packages::ensure(&[&STORES[..], &BESIDE[..]].concat())
+    packages::ensure(&[&STORES[..], &ADDITIONAL[..]].concat())
 }

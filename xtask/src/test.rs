@@ -1,4 +1,4 @@
-//! Everything that must pass before a change lands, step by step.
+//! The steps that must pass before a change lands.
 
 use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
@@ -6,7 +6,7 @@ use crate::platform::Target;
 use crate::python::Wheel;
 use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, server_packages, wasm};
 
-/// What is read by people or by lint alone.
+/// Files that only people or lint read.
 const DOCUMENTS: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -17,10 +17,11 @@ const DOCUMENTS: &[&str] = &[
     "docs",
 ];
 
-/// Of these, what no test in Rust reads.
-const TEXTS: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md", "DESIGN.md", "SECURITY.md", "docs"];
+/// The documents that no test in Rust reads.
+const UNREAD_DOCUMENTS: &[&str] =
+    &["CHANGELOG.md", "CONTRIBUTING.md", "DESIGN.md", "SECURITY.md", "docs"];
 
-/// What nothing but the README and the tests in Rust uses.
+/// Folders that only the README and the tests in Rust use.
 const COMMAND: &[&str] = &[
     "crates/flakeid-cli",
     "crates/flakeid-json",
@@ -30,7 +31,7 @@ const COMMAND: &[&str] = &[
     "tests/sources",
 ];
 
-/// What other languages have.
+/// Folders of the other languages.
 const LANGUAGES: &[&str] = &[
     "bindings",
     "go",
@@ -44,19 +45,23 @@ const LANGUAGES: &[&str] = &[
     "tests/linking",
 ];
 
-/// The packages whose tests start no program of another package, and what these tests are unrelated to.
+/// The packages whose tests start no program of another package, with the files that these tests do
+/// not depend on.
 const PACKAGES: &[(&str, &[&[&str]])] = &[
-    ("flakeid-core", &[TEXTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "tests/campaign"]]),
-    ("flakeid-lease", &[TEXTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
+    (
+        "flakeid-core",
+        &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "tests/campaign"]],
+    ),
+    ("flakeid-lease", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
     (
         "flakeid-model",
         &[
-            TEXTS,
+            UNREAD_DOCUMENTS,
             LANGUAGES,
             &["crates/flakeid-cli", "crates/flakeid-json", "crates/flakeid-server"],
         ],
     ),
-    ("flakeid-server", &[TEXTS, LANGUAGES, &["crates/flakeid-cli", "tests/model"]]),
+    ("flakeid-server", &[UNREAD_DOCUMENTS, LANGUAGES, &["crates/flakeid-cli", "tests/model"]]),
 ];
 
 pub(crate) fn run(choice: Choice) -> Outcome {
@@ -71,13 +76,14 @@ pub(crate) fn run(choice: Choice) -> Outcome {
     Ok(())
 }
 
-/// What is most likely to fail, and soonest done, comes first.
+/// Runs the steps in order: the steps that are most likely to fail and finish soonest come first.
 fn steps(times: &mut Times) -> Outcome {
     times.step("servers", server_packages::ensure_all)?;
     let core =
         [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
-    // Each uses one core most of the time, and so does lint; they have target directories of their own.
+    // Lint and each of these steps use one core most of the time; each has its own target
+    // directory.
     times.begin(&[("fork handler", &core), ("loom models", &loom)])?;
     times.step("vectors", || {
         Step::new("python3", &["tests/vectors/reference.py", "--check"])
@@ -87,9 +93,10 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("C header", header::check)?;
     times.step("lint", lint::run)?;
     times.step("workspace: build", || workspace::build().map(drop))?;
-    let spares = times.spares();
-    times.step("workspace: run", || workspace::run(spares, PACKAGES))?;
-    // The extension of SQLite, which is in the archive, writes JSON as the command does.
+    let skips_unchanged = times.skips_unchanged();
+    times.step("workspace: run", || workspace::run(skips_unchanged, PACKAGES))?;
+    // These files are not omitted because the `SQLite` extension in the archive writes JSON as the
+    // command does.
     let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
     let others =
         ["bindings/node", "bindings/page", "bindings/python", "bindings/wasm", "node", "python"];
@@ -105,14 +112,14 @@ fn steps(times: &mut Times) -> Outcome {
         "java",
         "python",
     ];
-    // Not the command, which is the broker that it leases from.
+    // The command is not omitted, because it is the broker that the tests lease from.
     let module = [DOCUMENTS, &others, &tests];
-    // Each uses one core most of the time.
+    // Each of these steps uses one core most of the time.
     times.begin(&[("C, C++, Go, Java", &c), ("WebAssembly", &module)])?;
     times.step_without("core without std", &core, workspace::core_without_std)?;
     times.step_without("fork handler", &core, workspace::fork_handler)?;
     times.step_without("loom models", &loom, workspace::loom_models)?;
-    // Not the command, whose processes are brokers.
+    // The command is not omitted, because its processes are the brokers.
     let others = ["examples", "tests/guide", "tests/model", "tests/sources"];
     let stores = [DOCUMENTS, LANGUAGES, &others];
     times.step_without("campaign", &stores, campaign::short)?;
@@ -150,9 +157,9 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("C, C++, Go, Java", &c, || c::link(&here))?;
     times.step_without("WebAssembly", &module, wasm::test)?;
     let others = ["bindings/c", "bindings/node", "bindings/python", "bindings/sqlite", "examples"];
-    // The command is not among them: it serves the page in one of the tests.
+    // The command is not omitted, because it serves the page in one of the tests.
     let page = [DOCUMENTS, &others, &["go", "include", "java", "node", "python"], &tests];
-    // Only the command, and what it guesses with.
+    // This step depends only on the command and on the code that guesses layouts.
     let guesses =
         [DOCUMENTS, LANGUAGES, &["crates/flakeid-lease", "crates/flakeid-server"], &tests];
     times.step_without("rivals", &guesses, rivals::test)?;

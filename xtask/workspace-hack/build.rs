@@ -1,3 +1,3 @@
-//! Cargo minds the build dependencies of packages that have a build script.
+//! Cargo builds the build dependencies only of packages with a build script, so this one exists.
 
 fn main() {}

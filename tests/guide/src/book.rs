@@ -138,7 +138,7 @@ pub(crate) fn build() -> Outcome {
             .args(&["--no-default-features", "--root", TOOLS])
             .run()?;
     }
-    let told = Step::new(&mdbook, &["build", "docs"]).complaints()?;
+    let told = Step::new(&mdbook, &["build", "docs"]).error_output()?;
     if ["WARN", "ERROR"].iter().any(|level| told.contains(level)) {
         return Err(Failed(format!("mdbook build docs has warnings:\n{told}")));
     }

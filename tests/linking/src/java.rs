@@ -30,7 +30,7 @@ pub fn jars() -> Result<String, Failed> {
 
 /// The folder of the JDK, by its compiler, for JNI's headers.
 fn jdk() -> Result<PathBuf, Failed> {
-    let settings = Step::new("java", &["-XshowSettings:properties", "-version"]).complaints()?;
+    let settings = Step::new("java", &["-XshowSettings:properties", "-version"]).error_output()?;
     let home = settings.lines().find_map(|line| line.trim().strip_prefix("java.home = "));
     home.map(PathBuf::from).ok_or_else(|| Failed("java does not say where it is".to_owned()))
 }

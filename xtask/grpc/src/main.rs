@@ -1,4 +1,5 @@
-//! Writes `src/grpc/flakeid.v1.rs` of flakeid-server, and `flakeid.v1.bin` for reflection, from `flakeid.proto`.
+//! Generates `src/grpc/flakeid.v1.rs` of flakeid-server, and `flakeid.v1.bin` for reflection, from
+//! `flakeid.proto`.
 
 use std::error::Error;
 use std::fs;
@@ -14,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = files.encode_to_vec();
     fs::write(generated.join("flakeid.v1.bin"), &descriptors)?;
     tonic_prost_build::configure().build_transport(false).out_dir(&generated).compile_fds(files)?;
-    // A test of flakeid-server compares this: nothing of it is changed without the rest.
+    // A test of flakeid-server compares this hash, so no file changes without the others.
     let code = generated.join("flakeid.v1.rs");
     let text = fs::read_to_string(&code)?;
     let all = [fs::read(folder.join(source))?, descriptors, text.clone().into_bytes()].concat();

@@ -1,5 +1,5 @@
 //! The compiler for WebAssembly: rustup's target, or else Debian's compiler for the web, which
-//! brings the sources of the standard library instead of a compiled one.
+//! comes with the sources of the standard library instead of a compiled one.
 
 use std::env;
 use std::path::Path;
@@ -9,14 +9,15 @@ use flakeid_steps::{Failed, Outcome, Step, packages, root};
 
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Under the root of the checkout.
+/// The target directory, relative to the root of the checkout.
 pub(super) const WORK: &str = "target/wasm";
 
-/// Which compiler to take, instead of the first that is there or can be had.
+/// The variable that chooses the compiler; by default, the first one that is available or can be
+/// installed.
 const CHOICE: &str = "FLAKEID_WASM_COMPILER";
 
-/// Compiled without reference types: with them the module has instructions that Debian's wasm-opt
-/// does not know.
+/// The compiler's flags. With reference types, the module would contain instructions that Debian's
+/// wasm-opt does not support.
 const FLAGS: &str = "-C target-feature=-reference-types";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(super) enum Compiler {
 }
 
 impl Compiler {
-    /// Installed if it is not there, and if that is possible.
+    /// Returns the compiler, and installs it if necessary and possible.
     pub(super) fn find() -> Result<Self, Failed> {
         let choice = env::var_os(CHOICE).unwrap_or_default();
         let compiler = match choice.to_str() {
@@ -41,7 +42,7 @@ impl Compiler {
             _ => {
                 let choice = choice.display();
                 return Err(Failed(format!(
-                    "{CHOICE} is {choice}, but has to be rustup or debian, or not set"
+                    "{CHOICE} is {choice}, but must be rustup or debian, or unset"
                 )));
             }
         };
@@ -54,7 +55,7 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// A `cargo` command for a package.
+    /// Returns a `cargo` command for a package.
     pub(super) fn cargo(self, command: &str, package: &str) -> Result<Step, Failed> {
         let step = Step::cargo(&[command, "-p", package, "--locked"])
             .args(&["--target", TARGET, "--target-dir", WORK])
@@ -87,7 +88,7 @@ fn add_target() -> Outcome {
     Step::new("rustup", &["target", "add", TARGET]).or_install("https://rustup.rs").run()
 }
 
-/// The linker that comes with rustup's compiler.
+/// Returns the linker that comes with rustup's compiler.
 fn rust_lld() -> Option<String> {
     let folder = output(Command::new("rustc").args(["--print", "target-libdir"]))?;
     let path = Path::new(folder.trim()).parent()?.join("bin/rust-lld");

@@ -1,5 +1,5 @@
-//! The npm package flakeid-wasm: compiled, glued, optimized, packed, and tested as it is packed. It has
-//! the files of `node/wasm`, the classes of `node/lib`, and the module.
+//! The npm package flakeid-wasm: compiled, bundled, optimized, packed, and tested as packed. It
+//! consists of the files of `node/wasm`, the classes of `node/lib`, and the WebAssembly module.
 
 mod compiler;
 mod module;
@@ -16,15 +16,15 @@ use module::{GLUE, MODULES, Module};
 pub(crate) use module::lint;
 
 pub(crate) const DIST: &str = "target/dist/wasm";
-/// The files of the package, before they are packed.
+/// The files of the package before packing.
 pub(crate) const PACKAGE: &str = "target/wasm/package";
 /// A user's project, where the tests run.
 const PROJECT: &str = "target/wasm/project";
 const BENCH: &str = "target/wasm/bench";
-/// The files of `node/lib` that are for the add-on alone.
+/// The files of `node/lib` that only the add-on uses.
 const NATIVE: [&str; 4] = ["native.js", "local.js", "buffered.js", "cached.js"];
 
-/// An npm tarball in `target/dist/wasm`.
+/// Writes an npm tarball to `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
     module::make(&MODULES)?;
     for folder in [PACKAGE, DIST] {
@@ -56,7 +56,8 @@ pub(crate) fn build() -> Outcome {
     npm(&["pack", "--silent", "--pack-destination", DIST, &format!("./{PACKAGE}")]).run()
 }
 
-/// The files of `node/lib` keep to two forms of lines, so that this is all there is to do.
+/// Converts a module of `node/lib` to an ES module. These files use only two forms of imports and
+/// exports, so replacing lines is enough.
 fn as_es_module(source: &str) -> Result<String, String> {
     let mut module = String::new();
     for line in source.lines().filter(|line| *line != "'use strict';") {
@@ -69,7 +70,7 @@ fn as_es_module(source: &str) -> Result<String, String> {
             (None, Some(names)) => format!("export {names}"),
             (None, None) if line.trim_start().starts_with("//") => line.to_owned(),
             (None, None) if line.contains("require(") || line.contains("module.exports") => {
-                return Err(format!("cannot become an ES module: {line}"));
+                return Err(format!("cannot be converted to an ES module: {line}"));
             }
             (None, None) => line.to_owned(),
         };
@@ -79,26 +80,26 @@ fn as_es_module(source: &str) -> Result<String, String> {
     Ok(module.trim_start().to_owned())
 }
 
-/// What `build` has made.
+/// Returns the tarball that `build` writes.
 fn tarball() -> String {
     let name = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
     root().join(DIST).join(name).display().to_string()
 }
 
-/// npm has a version of its own.
+/// Checks the version that `package.json` repeats.
 pub(crate) fn check_version() -> Outcome {
     let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
     if files::text("node/wasm/package.json")?.contains(version) {
         return Ok(());
     }
-    Err(Failed(format!("node/wasm/package.json must have {version}, as Cargo.toml has")))
+    Err(Failed(format!("node/wasm/package.json must contain {version}, as in Cargo.toml")))
 }
 
-/// Installs the tarball into an empty project and runs the tests there, in Node and in a browser.
+/// Installs the tarball into an empty project, and runs the tests there in Node and in a browser.
 pub(crate) fn test() -> Outcome {
     build()?;
     ensure_chromium()?;
-    // The broker that they lease from.
+    // The tests lease from a broker, which is a process of the command.
     Step::cargo(&["build", "--quiet", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
     files::empty(PROJECT)?;
     files::copy_files("node/wasm/test", PROJECT)?;
@@ -107,7 +108,7 @@ pub(crate) fn test() -> Outcome {
     files::copy_files("node/test", &format!("{PROJECT}/test"))?;
     in_project(&["ci", "--silent", "--ignore-scripts"]).run()?;
     in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball()]).run()?;
-    // The same file as for flakeid-core, under this package's name.
+    // Both packages share this file, which imports the package by name.
     let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
     files::write(format!("{PROJECT}/test/types.ts"), types)?;
     let node = |arguments: &[&str]| Step::new("node", arguments).within(PROJECT);
@@ -121,7 +122,7 @@ pub(crate) fn test() -> Outcome {
         .run()
 }
 
-/// The tests read the variable too.
+/// Ensures that Chromium is installed. The tests read the same variable.
 fn ensure_chromium() -> Outcome {
     let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     packages::ensure(&[(&chromium, "chromium")])
@@ -131,7 +132,7 @@ fn in_project(arguments: &[&str]) -> Step {
     npm(&["--prefix", PROJECT]).args(arguments)
 }
 
-/// What measures the tarball, installed beside the rival.
+/// Returns the benchmark, with the tarball and the rival installed.
 pub(crate) fn bench() -> Result<Step, Failed> {
     build()?;
     files::empty(BENCH)?;

@@ -1,4 +1,4 @@
-//! The WebAssembly module and the JavaScript that loads it.
+//! The WebAssembly modules, and the JavaScript that loads them.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,10 +7,11 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, target_folder};
 
 use super::compiler::{Compiler, TARGET, WORK};
 
-/// Under the root of the checkout.
+/// The folder of the JavaScript, relative to the root of the checkout.
 pub(super) const GLUE: &str = "target/wasm/glue";
 
-/// What the compiler and the glue use, and every browser of the last five years has.
+/// The features that the compiler and the JavaScript use, which every browser of the last five
+/// years supports.
 const FEATURES: [&str; 4] = [
     "--enable-bulk-memory",
     "--enable-mutable-globals",
@@ -18,20 +19,21 @@ const FEATURES: [&str; 4] = [
     "--enable-sign-ext",
 ];
 
-/// One of the modules.
+/// A WebAssembly module.
 pub(super) struct Module {
-    /// Of its files.
+    /// The name of its files.
     pub(super) name: &'static str,
-    /// What it is compiled from, and with which features.
+    /// The package to compile, and its features.
     package: &'static str,
     features: &'static [&'static str],
-    /// How large it may be, compressed. Download size is the price of a page that uses it.
+    /// The largest compressed size, because every visitor of a page downloads the module.
     most_bytes: usize,
 }
 
 const WASM: &str = "flakeid-wasm";
 
-/// Those of the npm package. Leases have a module of their own, so that the other one does not grow.
+/// The modules of the npm package. Leases are in a separate module, so that the other one stays
+/// small.
 pub(super) const MODULES: [Module; 2] = [
     Module { name: "flakeid", package: WASM, features: &[], most_bytes: 40 * 1024 },
     Module {
@@ -42,11 +44,11 @@ pub(super) const MODULES: [Module; 2] = [
     },
 ];
 
-/// That of the page, in which it is not the only thing.
+/// The module of the page, which also contains other things.
 pub(super) const PAGE: Module =
     Module { name: "flakeid_page", package: "flakeid-page", features: &[], most_bytes: 72 * 1024 };
 
-/// Leaves `node/` and `web/` in the folder of the glue, with the same modules in both.
+/// Writes `node/` and `web/` to the folder of the JavaScript, with the same modules in both.
 pub(super) fn make(modules: &[Module]) -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
     let compiler = Compiler::find()?;
@@ -58,7 +60,7 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     let build = compiler.cargo("build", module.package)?;
     build.args(&["--profile", "wasm"]).args(module.features).run()?;
     let linked = format!("{WORK}/{TARGET}/wasm/{}.wasm", module.package.replace('-', "_"));
-    // Not optimised: it takes longer to compile than it runs.
+    // This program is not optimised, because compiling it takes longer than running it.
     Step::cargo(&["run", "--quiet", "--release", "--locked"])
         .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &linked, GLUE, name])
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
@@ -76,10 +78,10 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     check_size(module, &files::bytes(&node)?)
 }
 
-/// For WebAssembly, with the same compiler.
+/// Runs clippy for WebAssembly, with the compiler that builds the modules.
 pub(crate) fn lint() -> Outcome {
     match Compiler::find()? {
-        // In the profile that is built, so that macros are compiled once for both.
+        // The profile is the one that is built, so that macros are compiled once for both.
         Compiler::Rustup => {
             let profile = ["--profile", "wasm", "--all-features", "--", "-D", "warnings"];
             [WASM, PAGE.package].iter().try_for_each(|package| {
@@ -88,7 +90,7 @@ pub(crate) fn lint() -> Outcome {
         }
         Compiler::Debian => {
             println!(
-                "\nWebAssembly is linted for this machine only: Debian's compiler has no clippy"
+                "\nthe packages for WebAssembly were linted only for this machine: Debian's compiler has no clippy"
             );
             Ok(())
         }
@@ -112,7 +114,7 @@ fn check_size(module: &Module, bytes: &[u8]) -> Outcome {
     drop(input);
     println!("{name}: {} bytes, {size} gzipped", bytes.len());
     if size == 0 || size > *most_bytes {
-        return Err(Failed(format!("{name} must be from 1 to {most_bytes} bytes gzipped")));
+        return Err(Failed(format!("{name} must have 1 to {most_bytes} bytes gzipped")));
     }
     Ok(())
 }

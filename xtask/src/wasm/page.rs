@@ -1,5 +1,5 @@
-//! The page: one HTML file that explains IDs, with the core inside as WebAssembly. Its sources are in
-//! `bindings/page`; `web/build.mjs` puts them together.
+//! The page that explains IDs: one HTML file that contains the core as WebAssembly. Its sources are
+//! in `bindings/page`; `web/build.mjs` bundles them.
 
 use flakeid_steps::{Outcome, Step, files, root};
 
@@ -8,10 +8,10 @@ use super::module::{self, GLUE, PAGE};
 use crate::node::tests_below;
 use crate::npm::npm;
 
-/// Where it is built and tested, with the packages that this needs.
+/// The folder where the page is built and tested, with the packages that this needs.
 const WORK: &str = "target/page";
 pub(crate) const PAGE_FILE: &str = "target/dist/page/index.html";
-/// Made by the tests; two of them are in the guide.
+/// The folder of the tests' screenshots; two of them are in the guide.
 const SCREENSHOTS: &str = "target/page/screenshots";
 const IN_GUIDE: [&str; 2] = ["page-id-wide-light", "page-many-phone-dark"];
 
@@ -20,7 +20,7 @@ pub(crate) fn build() -> Outcome {
     files::empty(WORK)?;
     files::copy_folder("bindings/page/web", WORK)?;
     files::make_folder(format!("{WORK}/glue"))?;
-    // The optimised module is that of Node; both are the same.
+    // Only Node's copy of the module is optimised; otherwise both copies are the same.
     for (folder, name) in
         [("web", format!("{}.js", PAGE.name)), ("node", format!("{}_bg.wasm", PAGE.name))]
     {
@@ -33,18 +33,18 @@ pub(crate) fn build() -> Outcome {
     Step::new("node", &["build.mjs", &module, &out]).within(WORK).run()
 }
 
-/// Drives the page in Chromium; `keeps` the screenshots for the guide.
+/// Tests the page in Chromium. With `keeps`, retakes the guide's screenshots.
 pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
-    // It serves the page in one of the tests.
+    // One of the tests lets the command serve the page.
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
     files::copy_files("bindings/page/test", &format!("{WORK}/test"))?;
     if keeps {
         files::empty(SCREENSHOTS)?;
     }
     let tests = tests_below(WORK, "test")?;
-    // Not one beside the other: one of them measures.
+    // The test files run one at a time, because one of them measures times.
     let run = Step::new("node", &["--test", "--test-concurrency=1"])
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .within(WORK)

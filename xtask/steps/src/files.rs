@@ -1,4 +1,5 @@
-//! Files and folders: a relative path starts at the root of the checkout, and errors name the path.
+//! Files and folders. A relative path starts at the root of the checkout, and errors contain the
+//! path.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 use crate::step::{Failed, Outcome, Step, root};
 
-/// The text of a file.
+/// Returns the content of a text file.
 pub fn text(path: impl AsRef<Path>) -> Result<String, Failed> {
     let path = path.as_ref();
     fs::read_to_string(root().join(path)).map_err(|error| failed(path, &error))
 }
 
-/// The bytes of a file.
+/// Returns the bytes of a file.
 pub fn bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, Failed> {
     let path = path.as_ref();
     fs::read(root().join(path)).map_err(|error| failed(path, &error))
 }
 
-/// Writes a file, with the folders that lead to it.
+/// Writes a file, and creates the folders that contain it.
 pub fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> Outcome {
     let path = path.as_ref();
     path.parent().map_or(Ok(()), make_folder)?;
     fs::write(root().join(path), contents).map_err(|error| failed(path, &error))
 }
 
-/// Copies a file, and makes the folders that lead to the copy.
+/// Copies a file, and creates the folders that contain the copy.
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
     let (from, to) = (from.as_ref(), to.as_ref());
     to.parent().map_or(Ok(()), make_folder)?;
@@ -33,17 +34,17 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
     Ok(())
 }
 
-/// The files of a folder, but not its folders.
+/// Copies the files of a folder, but not its folders.
 pub fn copy_files(from: &str, to: &str) -> Outcome {
     names(from)?.iter().try_for_each(|name| copy(format!("{from}/{name}"), format!("{to}/{name}")))
 }
 
-/// A folder with everything below it.
+/// Copies a folder and everything below it.
 pub fn copy_folder(from: &str, to: &str) -> Outcome {
     make_folder(to)?;
     for path in entries(from)? {
         let name = name(&path);
-        // Left there by somebody who ran npm in the checkout.
+        // A run of npm in the checkout creates this folder.
         if name == "node_modules" {
             continue;
         }
@@ -53,18 +54,18 @@ pub fn copy_folder(from: &str, to: &str) -> Outcome {
     Ok(())
 }
 
-/// The files of the project that git knows or would add, from the root of the checkout, sorted.
+/// Returns the files that git tracks or would add, relative to the root of the checkout and sorted.
 pub fn of_project() -> Result<Vec<PathBuf>, Failed> {
     let all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
     let listed = Step::new("git", &all).captured()?;
     let mut paths: Vec<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
-    // What was removed, but not from git's index.
+    // Git's index can contain files that were removed.
     paths.retain(|path| root().join(path).is_file());
     paths.sort();
     Ok(paths)
 }
 
-/// What is in a folder, with absolute paths, sorted.
+/// Returns the absolute paths of a folder's entries, sorted.
 pub fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Failed> {
     let folder = folder.as_ref();
     let entries = fs::read_dir(root().join(folder)).map_err(|error| failed(folder, &error))?;
@@ -75,35 +76,35 @@ pub fn entries(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Failed> {
     Ok(paths)
 }
 
-/// The names of the files in a folder, sorted.
+/// Returns the names of the files in a folder, sorted.
 pub fn names(folder: impl AsRef<Path>) -> Result<Vec<String>, Failed> {
     Ok(entries(folder)?.iter().filter(|path| path.is_file()).map(|path| name(path)).collect())
 }
 
-/// The one file with that extension in a folder.
+/// Returns the only file with that extension in a folder.
 pub fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, Failed> {
     let folder = folder.as_ref();
     let found = with_extension(folder, extension)?;
     match found.as_slice() {
         [path] => shown(path),
-        _ => Err(Failed(format!("{} does not hold exactly one .{extension}", folder.display()))),
+        _ => Err(Failed(format!("{} does not contain exactly one .{extension}", folder.display()))),
     }
 }
 
-/// The files with that extension in a folder.
+/// Returns the files with that extension in a folder.
 pub fn with_extension(folder: impl AsRef<Path>, extension: &str) -> Result<Vec<PathBuf>, Failed> {
     let mut found = entries(folder)?;
     found.retain(|path| path.extension().is_some_and(|known| known == extension));
     Ok(found)
 }
 
-/// Makes a folder, with those that lead to it.
+/// Creates a folder, and the folders that contain it.
 pub fn make_folder(path: impl AsRef<Path>) -> Outcome {
     let path = path.as_ref();
     fs::create_dir_all(root().join(path)).map_err(|error| failed(path, &error))
 }
 
-/// Removes a folder, if it is there.
+/// Removes a folder if it exists.
 pub fn remove(folder: impl AsRef<Path>) -> Outcome {
     let folder = folder.as_ref();
     match fs::remove_dir_all(root().join(folder)) {
@@ -112,23 +113,23 @@ pub fn remove(folder: impl AsRef<Path>) -> Outcome {
     }
 }
 
-/// Leaves a folder with nothing in it.
+/// Creates an empty folder, and removes the content of an existing one.
 pub fn empty(folder: impl AsRef<Path>) -> Outcome {
     remove(&folder)?;
     make_folder(folder)
 }
 
-/// A path as an argument of a program.
+/// Returns a path as an argument for a program.
 pub fn shown(path: &Path) -> Result<String, Failed> {
-    path.to_str().map(str::to_owned).ok_or_else(|| Failed("a path that is not UTF-8".to_owned()))
+    path.to_str().map(str::to_owned).ok_or_else(|| Failed("a path is not UTF-8".to_owned()))
 }
 
-/// Any text as the name of a file.
+/// Converts any string to a file name.
 pub(crate) fn plain_name(text: &str) -> String {
     text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
 }
 
-/// What went wrong with a file.
+/// Returns the error for a failed operation on a file.
 pub fn failed(path: &Path, error: &std::io::Error) -> Failed {
     Failed(format!("{}: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! What a step depends on, as one number, and whether it passed with the same before.
+//! The inputs of a step as one hash, and a record of the hash with which the step last passed.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::step::{Failed, Outcome, Step, root, target_folder};
 
-/// What says which versions of tools a machine has. One that is not there counts as such.
+/// The commands that print the versions of the machine's tools. A missing tool is a version of its
+/// own.
 const VERSIONS: [(&str, &[&str]); 4] = [
     ("rustc", &["-vV"]),
     ("node", &["--version"]),
@@ -17,7 +18,7 @@ const VERSIONS: [(&str, &[&str]); 4] = [
     ("dpkg-query", &["--show"]),
 ];
 
-/// The inputs of one step.
+/// The inputs of a step.
 #[derive(Clone)]
 pub(crate) struct Inputs {
     record: PathBuf,
@@ -25,14 +26,14 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// All files of the project except these and those in these folders, the versions of tools, and the
-    /// variables that tests and compilers read. A file that is forgotten in a list runs a step in vain,
-    /// and never passes it over.
+    /// Hashes the project's files except the unrelated ones, the versions of tools, and the
+    /// variables that tests and compilers read. A file that is missing in `unrelated` causes a
+    /// needless run, but never a skipped one.
     pub(crate) fn of(step: &str, unrelated: &[&[&str]]) -> Result<Self, Failed> {
         let unrelated: Vec<&Path> = unrelated.iter().copied().flatten().map(Path::new).collect();
         if let Some(path) = unrelated.iter().find(|path| !root().join(path).exists()) {
             let path = path.display();
-            return Err(Failed(format!("the step {step:?} names {path}, which is not there")));
+            return Err(Failed(format!("the step {step:?} lists {path}, which does not exist")));
         }
         let mut hasher = DefaultHasher::new();
         for path in files::of_project()? {
@@ -52,22 +53,22 @@ impl Inputs {
         Ok(Self { record: record(step), hash: format!("{:016x}\n", hasher.finish()) })
     }
 
-    /// The same inputs, of a part of the step.
+    /// Returns the same inputs for a part of the step.
     pub(crate) fn of_part(&self, part: &str) -> Self {
         Self { record: record(part), ..self.clone() }
     }
 
-    /// Whether the step passed with them.
+    /// Whether the step passed with these inputs.
     pub(crate) fn passed(&self) -> bool {
         files::text(&self.record).is_ok_and(|passed| passed == self.hash)
     }
 
-    /// Remembers that it has passed.
+    /// Records that the step passed with these inputs.
     pub(crate) fn remember(&self) -> Outcome {
         files::write(&self.record, &self.hash)
     }
 
-    /// Forgets that it has ever passed.
+    /// Removes the record, so that the step does not count as passed.
     pub(crate) fn forget(&self) -> Outcome {
         match fs::remove_file(&self.record) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -1,10 +1,10 @@
-//! Running programs and handling files, for the project's own tools: every step is printed, and every
-//! failure says which step or file it was.
+//! Runs programs and handles files for the project's own tools. It prints every step, and each
+//! error names the step or the file.
 
-#![expect(clippy::missing_errors_doc, reason = "an error always is a step or a file that failed")]
-#![expect(clippy::must_use_candidate, reason = "paths and names, which nobody asks for in vain")]
+#![expect(clippy::missing_errors_doc, reason = "every error is a failed step or file")]
+#![expect(clippy::must_use_candidate, reason = "these functions return paths and names")]
 
-mod beside;
+mod background;
 pub mod files;
 mod inputs;
 pub mod packages;

@@ -1,4 +1,4 @@
-//! Programs that tests need and a machine may lack.
+//! Programs that tests need, and that may be missing on a machine.
 
 use std::env;
 use std::fs;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use crate::step::{Failed, Outcome, Step, target_folder};
 
-/// Where Debian puts servers, which the `PATH` of people often leaves out.
+/// The folders of servers on Debian, which are often missing in the `PATH` of users.
 const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
-/// Sees to it that each program is there; each is told with the Debian package that has it, and
-/// found as [`find`] finds it. Installs what is missing if this is root on a Debian system, and
-/// otherwise fails with the command that does.
+/// Ensures that each program is installed. The pairs are a program, as [`find`] accepts it, and its
+/// Debian package. Installs missing packages if the process runs as root on a Debian system;
+/// otherwise fails with the command that installs them.
 pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
     let packages = missing(programs);
     if packages.is_empty() {
@@ -21,26 +21,29 @@ pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
         let packages = packages.join(" ");
         return Err(Failed(format!("missing programs; install them: apt-get install {packages}")));
     }
-    // Steps that run beside each other would find each other's locks, and fail.
+    // Steps that run at the same time would fail on each other's locks.
     let lock = target_folder().join("packages.lock").display().to_string();
     let apt_get = |arguments| Step::new("apt-get", arguments).through("flock", &[&lock]);
     apt_get(&["update", "-q"]).run()?;
     apt_get(&["install", "-q", "-y", "--no-install-recommends"])
         .args(&packages)
         .env("DEBIAN_FRONTEND", "noninteractive")
-        // Servers are for tests, which start their own.
+        // The packages must not start servers, because the tests start their own.
         .env("RUNLEVEL", "1")
         .run()?;
     let packages = missing(programs);
     if packages.is_empty() {
         return Ok(());
     }
-    Err(Failed(format!("installed, but without the programs: {}", packages.join(" "))))
+    Err(Failed(format!(
+        "installed, but the programs of these packages are still missing: {}",
+        packages.join(" ")
+    )))
 }
 
-/// A name is looked for on the `PATH` and where servers are. A path stands for itself, and may have
-/// a folder `*` where a version is: `/usr/lib/postgresql/*/bin/postgres`. Of several the last one in
-/// the order of their names is taken.
+/// Searches for a program. A name is searched for on the `PATH` and in the folders of servers. In a
+/// path, a folder `*` matches any version, as in `/usr/lib/postgresql/*/bin/postgres`; of several
+/// matches, the last in the order of their names is returned.
 pub fn find(program: &str) -> Option<PathBuf> {
     if let Some((before, after)) = program.split_once("/*/") {
         let versions = fs::read_dir(before).ok()?;
@@ -60,7 +63,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The packages of the programs that are not there.
+/// Returns the packages of the programs that are not installed.
 fn missing<'a>(programs: &[(&str, &'a str)]) -> Vec<&'a str> {
     programs
         .iter()
@@ -69,11 +72,12 @@ fn missing<'a>(programs: &[(&str, &'a str)]) -> Vec<&'a str> {
         .collect()
 }
 
-/// By the files of `/proc`, which only Linux has: elsewhere nobody is root on a Debian system.
+/// Whether the process runs as root, according to `/proc`, which only Linux has. Other systems are
+/// not Debian anyway.
 fn is_root() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| {
         let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-        // The effective one, by which the kernel decides.
+        // The kernel checks the effective user ID, which is the second one.
         uid.is_some_and(|uid| uid.split_whitespace().nth(1) == Some("0"))
     })
 }

@@ -1,4 +1,5 @@
-//! Private servers for tests and programs that are not in Rust, started by the program of `tests/servers`.
+//! Private servers for tests and programs in other languages, which the program of `tests/servers`
+//! starts.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,24 +7,24 @@ use std::process::{Child, ChildStdin, Stdio};
 
 use crate::step::{Failed, Step};
 
-/// Servers that run until this is dropped, or are about to.
+/// Servers that run, or are starting, until this value is dropped.
 pub struct Servers {
     urls: Vec<(String, String)>,
     keeper: Child,
-    /// The servers end with it.
+    /// The keeper's standard input; the servers stop when it is closed.
     input: Option<ChildStdin>,
 }
 
 impl Servers {
-    /// Starts a server of each of those kinds, or of every kind if none is named.
+    /// Starts a server of each of these kinds, or of every kind if `kinds` is empty.
     pub fn start(kinds: &[&str]) -> Result<Self, Failed> {
         Self::begin(kinds)?.ready()
     }
 
-    /// The same without waiting until they are [`ready`](Self::ready).
+    /// Starts the servers without waiting until they are [`ready`](Self::ready).
     pub fn begin(kinds: &[&str]) -> Result<Self, Failed> {
         let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers", "--"]);
-        // Their files are not worth a disk: they are needed for a minute.
+        // The files go to memory, because they are needed only for a minute.
         let memory = "/dev/shm";
         let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };
         let mut keeper = step.args(kinds).spawn(Stdio::piped(), Stdio::piped())?;
@@ -31,7 +32,7 @@ impl Servers {
         Ok(Self { urls: Vec::new(), keeper, input })
     }
 
-    /// Waits until all of them run.
+    /// Waits until all servers accept connections.
     pub fn ready(mut self) -> Result<Self, Failed> {
         let Some(output) = self.keeper.stdout.take() else {
             return Err(Failed("the private servers have no output".to_owned()));
@@ -46,7 +47,7 @@ impl Servers {
         Err(Failed("the private servers did not start".to_owned()))
     }
 
-    /// The URL of the server of that kind.
+    /// Returns the URL of the server of that kind.
     pub fn url(&self, kind: &str) -> Result<&str, Failed> {
         let found = self.urls.iter().find(|(known, _)| known == kind);
         found.map(|(_, url)| url.as_str()).ok_or_else(|| Failed(format!("no {kind} was started")))
@@ -56,7 +57,7 @@ impl Servers {
 impl Drop for Servers {
     fn drop(&mut self) {
         drop(self.input.take());
-        // Nothing is left to be done about it here.
+        // A failure has no consequence here, because the servers are no longer needed.
         let _ = self.keeper.wait();
     }
 }

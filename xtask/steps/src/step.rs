@@ -1,4 +1,4 @@
-//! Running other programs, and saying which.
+//! Running other programs, with each command printed first.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// Why a task ended early, for people.
+/// The reason why a task failed, as a message for people.
 #[derive(Debug)]
 pub struct Failed(pub String);
 
-/// What a task comes to.
+/// The result of a task.
 pub type Outcome = Result<(), Failed>;
 
-/// The root of the checkout.
+/// Returns the root of the checkout.
 pub fn root() -> PathBuf {
     let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.pop();
@@ -22,12 +22,12 @@ pub fn root() -> PathBuf {
     root
 }
 
-/// Where cargo puts what it builds.
+/// Returns the folder of cargo's output.
 pub fn target_folder() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// One command of a task, run from the root of the checkout.
+/// A command of a task. It runs in the root of the checkout by default.
 #[must_use = "a step does nothing until it is run"]
 pub struct Step {
     program: String,
@@ -39,7 +39,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A program with its arguments.
+    /// Creates a step that runs a program with arguments.
     pub fn new(program: &str, arguments: &[&str]) -> Self {
         let step = Self {
             program: program.to_owned(),
@@ -52,18 +52,18 @@ impl Step {
         step.args(arguments)
     }
 
-    /// Another `cargo` command, with the toolchain that runs this one.
+    /// Creates a step that runs a `cargo` command, with the toolchain that runs this program.
     pub fn cargo(arguments: &[&str]) -> Self {
         Self::new("cargo", arguments)
     }
 
-    /// More arguments.
+    /// Appends arguments.
     pub fn args(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
         self
     }
 
-    /// Started by another program, which takes it as arguments.
+    /// Lets another program start this one, with the command as its last arguments.
     pub(crate) fn through(mut self, program: &str, arguments: &[&str]) -> Self {
         let mut words: Vec<String> =
             arguments.iter().map(|&argument| argument.to_owned()).collect();
@@ -73,47 +73,47 @@ impl Step {
         self
     }
 
-    /// A variable of its environment.
+    /// Sets an environment variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// Run from another folder than the root.
+    /// Runs the command in another folder, relative to the root.
     pub fn within(mut self, folder: impl AsRef<Path>) -> Self {
         self.folder = root().join(folder);
         self
     }
 
-    /// Compiler flags of its own, and so a target directory of its own: changing flags would
-    /// otherwise rebuild everything, each time.
+    /// Sets a `--cfg` flag of the compiler, and a separate target directory for it, because
+    /// changing flags would rebuild everything each time.
     pub fn configured(self, cfg: &str) -> Self {
         let target = root().join("target").join(cfg);
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
-    /// Optimised, as users run it, with every check of a debug build in the crates of this
-    /// workspace. Those that others have published are compiled as for a release, and so only once.
+    /// Builds with optimisation as for users, and with the checks of a debug build in the crates of
+    /// this workspace. Third-party crates are compiled as for a release, and so only once.
     pub fn optimised_with_checks(self) -> Self {
         self.args(&["--release", "--locked"])
             .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
             .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
     }
 
-    /// Run in a container that sees the checkout where it is here, and nothing else of this
-    /// machine.
+    /// Runs the command in a container that can access the checkout, under the same path, and
+    /// nothing else of this machine.
     pub fn inside(mut self, image: Option<&'static str>) -> Self {
         self.image = image;
         self
     }
 
-    /// What installs the program, if it is one that a machine may lack.
+    /// Sets the command that installs the program, which an error shows if the program is missing.
     pub fn or_install(mut self, command: &'static str) -> Self {
         self.install = Some(command);
         self
     }
 
-    /// The command as a shell would take it.
+    /// Returns the command in the syntax of a shell.
     pub(crate) fn shown(&self) -> String {
         let folder = self.folder.strip_prefix(root()).unwrap_or(&self.folder);
         let mut words = Vec::new();
@@ -130,13 +130,13 @@ impl Step {
     }
 
     fn command(&self) -> Command {
-        // There npm is a script, which only its full name starts.
+        // On Windows, npm is a script, which can be started only by its full name.
         let npm = cfg!(windows) && self.program == "npm";
         let program = if npm { "npm.cmd" } else { self.program.as_str() };
         let Some(image) = self.image else {
             let mut command = Command::new(program);
             let environment = self.environment.iter().map(|(name, value)| (name, value));
-            for name in of_this_package() {
+            for name in package_variables() {
                 command.env_remove(name);
             }
             command.args(&self.arguments).envs(environment).current_dir(&self.folder);
@@ -166,7 +166,7 @@ impl Step {
         Failed(format!("cannot run {}: {error}{hint}", self.shown()))
     }
 
-    /// Runs it, with its output shown.
+    /// Runs the command, and shows its output.
     pub fn run(self) -> Outcome {
         println!("\n$ {}", self.shown());
         let start = Instant::now();
@@ -178,7 +178,7 @@ impl Step {
         Ok(())
     }
 
-    /// Runs it with everything it prints in a file, and says whether it succeeded.
+    /// Runs the command with its output in a file. Returns whether it succeeded.
     pub(crate) fn run_into(&self, file: &Path) -> Result<bool, Failed> {
         let failed = |error| Failed(format!("{}: {error}", file.display()));
         let output = File::create(file).map_err(failed)?;
@@ -193,7 +193,7 @@ impl Step {
         Ok(status.success())
     }
 
-    /// Starts it, and leaves it to the caller.
+    /// Starts the command, and returns the process.
     pub fn spawn(self, input: Stdio, others: Stdio) -> Result<Child, Failed> {
         println!("\n$ {}", self.shown());
         let mut command = self.command();
@@ -201,8 +201,8 @@ impl Step {
         command.spawn().map_err(|error| self.not_started(&error))
     }
 
-    /// Runs it and returns what it wrote to standard error.
-    pub fn complaints(self) -> Result<String, Failed> {
+    /// Runs the command, and returns its standard error.
+    pub fn error_output(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         let output = self.command().output().map_err(|error| self.not_started(&error))?;
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -212,7 +212,7 @@ impl Step {
         Ok(errors)
     }
 
-    /// Runs it and returns what it wrote to standard output; errors and progress are shown.
+    /// Runs the command, and returns its standard output; standard error is shown.
     pub fn printed(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         let child = self.command().stdout(Stdio::piped()).spawn();
@@ -224,13 +224,13 @@ impl Step {
         self.utf8(output.stdout)
     }
 
-    /// Runs it and returns what it wrote to standard output.
+    /// Runs the command, and returns its standard output.
     pub fn output(self) -> Result<String, Failed> {
         println!("\n$ {}", self.shown());
         self.captured()
     }
 
-    /// The same without a word.
+    /// Runs the command without printing it, and returns its standard output.
     pub(crate) fn captured(self) -> Result<String, Failed> {
         let output = self.command().output().map_err(|error| self.not_started(&error))?;
         if !output.status.success() {
@@ -246,9 +246,9 @@ impl Step {
     }
 }
 
-/// What `cargo run` tells this program about its own package. ring's build script asks for the same
-/// names, so with them it would be compiled anew by each program that calls cargo.
-fn of_this_package() -> impl Iterator<Item = OsString> {
+/// Returns the variables that `cargo run` sets for this program's own package. The build script of
+/// ring depends on the same variables, so it would run again for each program that calls cargo.
+fn package_variables() -> impl Iterator<Item = OsString> {
     let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     std::env::vars_os().map(|(name, _)| name).filter(move |name| name.to_str().is_some_and(own))
 }

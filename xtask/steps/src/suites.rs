@@ -1,4 +1,4 @@
-//! Test executables, several at a time: most of them wait for servers and clocks, and compute little.
+//! Test executables, several at a time, because most of them wait for servers and clocks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,22 +11,22 @@ use crate::files;
 use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step, target_folder};
 
-/// One executable with tests.
+/// An executable with tests.
 pub struct Suite {
-    /// Package and target: `flakeid-lease/postgres`.
+    /// The package and the target, such as `flakeid-lease/postgres`.
     name: String,
     step: Step,
-    /// What it depends on, if that is known.
+    /// The inputs of the suite, if they are known.
     inputs: Option<Inputs>,
 }
 
 impl Suite {
-    /// A command that runs tests.
+    /// Creates a suite from a command that runs tests.
     pub fn new(name: &str, step: Step) -> Self {
         Self { name: name.to_owned(), step, inputs: None }
     }
 
-    /// The executables that a `cargo` command builds, in the order of their names.
+    /// Builds test executables with a `cargo` command. Returns them in the order of their names.
     pub fn built(cargo: Step) -> Result<Vec<Self>, Failed> {
         let messages = cargo.args(&["--message-format", "json-render-diagnostics"]).printed()?;
         let mut suites: Vec<Self> = messages
@@ -40,7 +40,7 @@ impl Suite {
         Ok(suites)
     }
 
-    /// What cargo says of an executable with tests; it runs in the folder of its package.
+    /// Creates a suite from one of cargo's messages. It runs in the folder of its package.
     fn of(message: &Value) -> Option<Self> {
         let executable = message["executable"].as_str()?;
         if message["profile"]["test"] != true {
@@ -49,7 +49,7 @@ impl Suite {
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
         let (target, kind) = (message["target"]["name"].as_str()?, &message["target"]["kind"][0]);
         let package = package(message["package_id"].as_str()?);
-        // A library and a command can have the name of their package, and so can a test.
+        // A library, a program and a test can have the same name as their package.
         let name = match kind.as_str()? {
             "test" => format!("{package}/{target}"),
             "bin" => format!("{package}/{target} (unit tests of the program)"),
@@ -58,14 +58,14 @@ impl Suite {
         Some(Self::new(&name, Step::new(executable, &[]).within(folder)))
     }
 
-    /// Runs when nothing else wants the processor.
+    /// Lowers the priority, so that the suite runs when nothing else needs the processor.
     #[must_use]
-    pub fn patient(mut self) -> Self {
+    pub fn low_priority(mut self) -> Self {
         self.step = self.step.through("nice", &["-n", "19"]);
         self
     }
 
-    /// Runs only the tests with that in their names.
+    /// Runs only the tests whose names contain `part`.
     #[must_use]
     pub fn only(mut self, part: &str) -> Self {
         self.step = self.step.args(&[part]);
@@ -73,19 +73,19 @@ impl Suite {
         self
     }
 
-    /// Remembers that it has passed with the inputs that all tests of its package have.
+    /// Records that the suite passed with the inputs of its package.
     #[must_use]
     pub(crate) fn depending_on(mut self, package: &Inputs) -> Self {
         self.inputs = Some(package.of_part(&self.name));
         self
     }
 
-    /// Whether it has passed with its inputs as they are.
+    /// Whether the suite passed with its current inputs.
     pub(crate) fn has_passed(&self) -> bool {
         self.inputs.as_ref().is_some_and(Inputs::passed)
     }
 
-    /// Runs it, and says whether it succeeded.
+    /// Runs the suite, and returns whether it succeeded.
     fn run(&self, log: &Path) -> Result<bool, Failed> {
         if let Some(inputs) = &self.inputs {
             inputs.forget()?;
@@ -97,19 +97,20 @@ impl Suite {
         }
     }
 
-    /// Package and target.
+    /// The package and the target.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its output goes.
+    /// Returns the file for the suite's output.
     fn log(&self) -> PathBuf {
         let name = files::plain_name(&self.name);
         target_folder().join("tests").join(format!("{}.log", name.trim_end_matches('-')))
     }
 }
 
-/// The name in a package ID: what follows `#` if that is a name, or else the last folder.
+/// Returns the name in a package ID: the part after `#` if it contains a name, or else the last
+/// folder.
 fn package(id: &str) -> &str {
     let (place, end) = id.split_once('#').unwrap_or((id, ""));
     match end.split_once('@') {
@@ -118,19 +119,19 @@ fn package(id: &str) -> &str {
     }
 }
 
-/// What came of all suites.
+/// The combined results of suites.
 #[derive(Default)]
 struct Results {
     suites: usize,
     passed: u64,
     failed: u64,
-    /// What to run again.
+    /// The commands that repeat the failed tests.
     again: Vec<String>,
 }
 
-/// Runs groups of suites one after the other, in each so many suites at a time, in this order. The
-/// output of each is shown when it has ended, and goes to a file in `target/tests` before that. None
-/// is left out because another has failed.
+/// Runs groups of suites one after the other; the number of a group is how many of its suites run
+/// at a time. The output of a suite goes to a file in `target/tests`, and is shown when the suite
+/// has ended. A failure does not stop the other suites.
 pub fn run(groups: impl IntoIterator<Item = (Vec<Suite>, usize)>) -> Outcome {
     let (start, results) = (Instant::now(), Mutex::new(Results::default()));
     files::make_folder(target_folder().join("tests"))?;
@@ -171,7 +172,7 @@ fn run_one(suite: &Suite, results: &Mutex<Results>) -> Outcome {
     let succeeded = suite.run(&log)?;
     let bytes = files::bytes(&log)?;
     let output = String::from_utf8_lossy(&bytes);
-    // The lock also keeps the output of one suite together.
+    // The lock also keeps the output lines of a suite together.
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
     println!("\n     Running {} ({:.1} s)", suite.name, start.elapsed().as_secs_f32());
     print!("{output}");
@@ -186,14 +187,15 @@ fn run_one(suite: &Suite, results: &Mutex<Results>) -> Outcome {
     Ok(())
 }
 
-/// (passed, failed) of a line such as `test result: ok. 3 passed; 0 failed; 0 ignored; …`.
+/// Returns the counts of passed and failed tests in a line such as `test result: ok. 3 passed; 0
+/// failed; …`.
 fn counts(line: &str) -> Option<(u64, u64)> {
     let mut parts = line.strip_prefix("test result: ")?.split("; ");
     let passed = parts.next()?.strip_suffix(" passed")?.rsplit(' ').next()?;
     Some((passed.parse().ok()?, parts.next()?.strip_suffix(" failed")?.parse().ok()?))
 }
 
-/// What runs each failed test again; or the whole suite, if its output names none.
+/// Returns the commands that repeat the failed tests, or the whole suite if its output lists none.
 fn commands(suite: &Suite, output: &str) -> Vec<String> {
     let command = suite.step.shown();
     let failed = |line: &str| {

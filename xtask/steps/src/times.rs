@@ -1,30 +1,30 @@
-//! The steps of a long task: which of them to run, and how long each took.
+//! The steps of a long task: the choice of steps to run, and the time that each took.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
-use crate::beside::Beside;
+use crate::background::Background;
 use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome};
 use clap::Args;
 
-/// Which steps of a task to run: all unless chosen, but not those whose inputs are as they were when they
-/// passed. Where the variable CI is set, all.
+/// The steps of a task to run: by default all except those whose inputs have not changed since they
+/// passed. If the variable `CI` is set, all steps run.
 #[derive(Args, Default)]
 pub struct Choice {
-    /// Only this step (may be given more than once): one that --list names.
+    /// Run only this step (may be given more than once); --list prints the steps.
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
-    /// Also run steps of which nothing has changed since they passed.
+    /// Also run steps whose inputs have not changed since they passed.
     #[arg(long)]
     all: bool,
-    /// Name the steps, and run none.
+    /// Print the names of the steps, and run none.
     #[arg(long, conflicts_with = "only")]
     list: bool,
 }
 
 impl Choice {
-    /// Names the steps and runs none.
+    /// Returns a choice that runs no step, and prints the names of all.
     pub const fn list() -> Self {
         Self { only: Vec::new(), all: false, list: true }
     }
@@ -33,12 +33,12 @@ impl Choice {
         !self.list && (self.only.is_empty() || self.only.iter().any(|one| one == name))
     }
 
-    /// Whether steps are passed over.
-    fn spares(&self) -> bool {
+    /// Whether unchanged steps are skipped.
+    fn skips_unchanged(&self) -> bool {
         !self.all && self.only.is_empty() && std::env::var_os("CI").is_none()
     }
 
-    /// Fails, before anything runs, if a step was chosen that is not among these.
+    /// Checks, before anything runs, that every chosen step exists.
     pub fn check(&self, steps: impl FnOnce(&mut Times) -> Outcome) -> Outcome {
         let mut listed = Times::new(Self::list());
         steps(&mut listed)?;
@@ -50,31 +50,31 @@ impl Choice {
     }
 }
 
-/// How long each step took.
+/// The times of the steps.
 pub struct Times {
     choice: Choice,
     names: Vec<&'static str>,
     start: Instant,
-    /// Those that were passed over took no time.
+    /// Skipped steps have no duration.
     steps: Vec<(&'static str, Option<Duration>)>,
-    beside: Vec<Beside>,
+    background: Vec<Background>,
 }
 
 impl Times {
-    /// Before the first step.
+    /// Starts the clock before the first step.
     pub fn new(choice: Choice) -> Self {
-        let (names, steps, beside) = (Vec::new(), Vec::new(), Vec::new());
-        Self { choice, names, start: Instant::now(), steps, beside }
+        let (names, steps, background) = (Vec::new(), Vec::new(), Vec::new());
+        Self { choice, names, start: Instant::now(), steps, background }
     }
 
-    /// Runs a step if it was chosen, and records how long it took, even if it failed.
+    /// Runs a step if it was chosen, and records its duration even if it fails.
     pub fn step(&mut self, name: &'static str, run: impl FnOnce() -> Outcome) -> Outcome {
         self.names.push(name);
         if !self.choice.has(name) {
             return Ok(());
         }
-        for beside in &mut self.beside {
-            if let Some(ended) = beside.wait_for(name)? {
+        for background in &mut self.background {
+            if let Some(ended) = background.wait_for(name)? {
                 self.steps.push((name, Some(ended.took)));
                 return ended.outcome;
             }
@@ -85,26 +85,26 @@ impl Times {
         outcome
     }
 
-    /// If all steps are run: begins some of [`Self::step_without`] before their turn, one after the other, in the
-    /// order in which they are to end.
+    /// Starts steps of [`Self::step_without`] in the background, in the order in which they are to
+    /// end. Does nothing unless all steps run.
     pub fn begin(&mut self, steps: &[(&'static str, &[&[&str]])]) -> Outcome {
         if !self.is_complete() {
             return Ok(());
         }
         let mut names = Vec::new();
         for (name, unrelated) in steps {
-            if !(self.choice.spares() && Inputs::of(name, unrelated)?.passed()) {
+            if !(self.choice.skips_unchanged() && Inputs::of(name, unrelated)?.passed()) {
                 names.push(*name);
             }
         }
         if !names.is_empty() {
-            self.beside.push(Beside::start(names)?);
+            self.background.push(Background::start(names)?);
         }
         Ok(())
     }
 
-    /// A step that depends on nothing in these files and folders. If it passed before with everything
-    /// else as it is now, it is passed over.
+    /// Runs a step that does not depend on the given files and folders. Skips the step if it passed
+    /// before and everything else is unchanged.
     pub fn step_without(
         &mut self,
         name: &'static str,
@@ -115,7 +115,7 @@ impl Times {
             return self.step(name, run);
         }
         let inputs = Inputs::of(name, unrelated)?;
-        if self.choice.spares() && inputs.passed() {
+        if self.choice.skips_unchanged() && inputs.passed() {
             println!("\n{name}: unchanged since it passed; --all runs it again");
             self.names.push(name);
             self.steps.push((name, None));
@@ -128,18 +128,18 @@ impl Times {
         })
     }
 
-    /// Whether what has passed before, with the inputs that it has now, is passed over.
-    pub fn spares(&self) -> bool {
-        self.choice.spares()
+    /// Whether tests that passed before are skipped if their inputs have not changed.
+    pub fn skips_unchanged(&self) -> bool {
+        self.choice.skips_unchanged()
     }
 
-    /// Whether every step was run, or had passed before.
+    /// Whether every step ran, or had passed before.
     pub const fn is_complete(&self) -> bool {
         !self.choice.list && self.choice.only.is_empty()
     }
 }
 
-/// A table of the steps that were run, with the total below; or only the names of all.
+/// Shows a table of the steps that ran, with the total; or only the names of all steps.
 impl Display for Times {
     fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
         if self.choice.list {
@@ -205,10 +205,10 @@ mod tests {
             (outcome.is_ok(), times.to_string().contains("unchanged"))
         };
         let failed = || Err(Failed("it ran".to_owned()));
-        let spares = std::env::var_os("CI").is_none();
+        let skips_unchanged = std::env::var_os("CI").is_none();
         assert_eq!(run(Choice::default(), &[], failed()), (false, false));
         assert_eq!(run(Choice::default(), &[], Ok(())), (true, false));
-        assert_eq!(run(Choice::default(), &[], failed()), (spares, spares));
+        assert_eq!(run(Choice::default(), &[], failed()), (skips_unchanged, skips_unchanged));
         assert_eq!(run(Choice::default(), &["docs"], Ok(())), (true, false));
         let all = Choice { all: true, ..Choice::default() };
         assert_eq!(run(all, &[], failed()), (false, false));
@@ -217,13 +217,13 @@ mod tests {
         Inputs::of(name, &[])?.forget()
     }
 
-    /// The program that runs a step begun before its turn is this one, which knows no steps and fails.
+    /// The background step runs this test executable, which fails because it has no such step.
     #[test]
     fn background_step_is_reported_in_its_turn() -> Outcome {
         let run = || {
             let all = Choice { all: true, ..Choice::default() };
             let mut times = Times::new(all);
-            times.begin(&[("begun, a test", &[]), ("never asked for", &[])])?;
+            times.begin(&[("begun, a test", &[]), ("never requested", &[])])?;
             times.step("another one", || Ok(()))?;
             times.step("begun, a test", || Ok(()))
         };

@@ -1,4 +1,4 @@
-//! Virtual environments of Python, one for each purpose, under `target/python`.
+//! Python's virtual environments, one for each purpose, in `target/python`.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,25 +7,25 @@ use std::path::PathBuf;
 use crate::files;
 use crate::step::{Failed, Outcome, Step, root};
 
-/// Where such an environment has its programs.
+/// The folder of an environment's programs.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
-/// The name of Python where nothing else is asked for.
+/// The default interpreter.
 pub const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-/// Where what belongs to that purpose lies.
+/// Returns the folder for a purpose.
 pub fn folder(name: &str) -> PathBuf {
     root().join("target/python").join(name)
 }
 
-/// An environment.
+/// A virtual environment.
 pub struct Venv {
     folder: PathBuf,
     image: Option<&'static str>,
 }
 
 impl Venv {
-    /// For what is pinned: made if it is not there yet.
+    /// Returns an environment for pinned packages, and creates it if it does not exist yet.
     pub fn lasting(name: &str) -> Result<Self, Failed> {
         let venv = Self { folder: folder(name), image: None };
         if !venv.programs().join(format!("pip{}", env::consts::EXE_SUFFIX)).exists() {
@@ -34,7 +34,8 @@ impl Venv {
         Ok(venv)
     }
 
-    /// With nothing in it, of that interpreter, and if an image is named then of the one in there.
+    /// Creates an empty environment with this interpreter, which is the container's if an image is
+    /// given.
     pub fn clean(
         name: &str,
         interpreter: &str,
@@ -57,22 +58,22 @@ impl Venv {
         self.folder.join(PROGRAMS)
     }
 
-    /// The path of one of its programs.
+    /// Returns the path of a program in the environment.
     pub fn program(&self, name: &str) -> Result<String, Failed> {
         files::shown(&self.programs().join(name))
     }
 
-    /// Its interpreter.
+    /// Returns a step that runs the environment's interpreter.
     pub fn python(&self, arguments: &[&str]) -> Result<Step, Failed> {
         Ok(Step::new(&self.program("python")?, arguments).inside(self.image))
     }
 
-    /// Runs its pip.
+    /// Runs pip in the environment.
     pub fn pip(&self, arguments: &[&str]) -> Outcome {
         self.python(&["-m", "pip", "--disable-pip-version-check"])?.args(arguments).run()
     }
 
-    /// The `PATH` with these programs first.
+    /// Returns the `PATH` with the environment's programs first.
     pub fn path(&self) -> Result<OsString, Failed> {
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = [self.programs()].into_iter().chain(env::split_paths(&path));

@@ -1,11 +1,11 @@
-//! The tests in Rust: what cargo is to build, and what may run beside what.
+//! The tests in Rust: what cargo builds, and which executables run at the same time.
 
 use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step};
 use crate::suites::{self, Suite};
 
-/// Tools of the project, tested as they are used: not optimised. What they need is compiled for
-/// `cargo xtask` already.
+/// The project's tools, which are tested as they are used: not optimised. `cargo xtask` has
+/// compiled their dependencies already.
 const TOOLS: [&str; 6] = [
     "flakeid-bench-report",
     "flakeid-guide",
@@ -15,20 +15,21 @@ const TOOLS: [&str; 6] = [
     "xtask",
 ];
 
-/// Without tests in Rust: `cargo xtask python --test` and `cargo xtask wasm --test` have theirs.
+/// Packages without tests in Rust, which `cargo xtask python --test` and `cargo xtask wasm --test`
+/// test.
 const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
 
-/// What keeps every core busy, measures times, or stops a process that must not be in the middle of a
-/// transaction then, as it is when the disk is busy: nothing runs beside it.
+/// Tests that run alone: they use every core, measure times, or stop a process that must not be in
+/// the middle of a transaction, as it would be while the disk is busy.
 const ALONE: [&str; 3] =
     ["flakeid-core/threads", "flakeid-lease/lease_faults", "flakeid-lease/stopped"];
 
-/// What computes all the time: it gets what the others leave of the processors.
-const PATIENT: &str = "flakeid-model/flakeid-model (unit tests of the program)";
+/// A test that computes all the time, so it runs at low priority.
+const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
-/// What takes longest begins first, in this order.
+/// The tests that take longest, in the order in which they start.
 const LONGEST: [&str; 12] = [
-    PATIENT,
+    BACKGROUND,
     "flakeid-lease/etcd",
     "flakeid-lease/mysql",
     "flakeid-lease/postgres",
@@ -42,8 +43,8 @@ const LONGEST: [&str; 12] = [
     "flakeid-core/restart",
 ];
 
-/// How many executables run at a time, the patient one among them. The others mostly wait, so that this
-/// may be more than the cores.
+/// The number of executables that run at a time, including the one at low priority. It may exceed
+/// the number of cores, because most of them wait.
 const AT_ONCE: usize = 4;
 
 /// Builds every test.
@@ -56,14 +57,16 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds what is not built yet, and runs every test, those in the documentation too. If tests are to be spared,
-/// those are passed over which have passed before, and of whose packages nothing has changed since. Which files a
-/// package is unrelated to is known of these packages.
-pub fn run(spares: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
+/// Builds every test, and runs all of them, including those in the documentation. With
+/// `skips_unchanged`, skips tests that passed before if the inputs of their package have not
+/// changed. `unrelated` lists the files that do not affect the tests of a package.
+pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     let mut suites = build()?;
     let known = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
     if let Some(name) = ALONE.iter().chain(&LONGEST).find(known) {
-        return Err(Failed(format!("xtask/steps/src/workspace.rs names {name}, which is no test")));
+        return Err(Failed(format!(
+            "xtask/steps/src/workspace.rs lists {name}, which is not a test"
+        )));
     }
     for (package, unrelated) in unrelated {
         let inputs = Inputs::of(package, unrelated)?;
@@ -76,7 +79,7 @@ pub fn run(spares: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
             .map(|suite| if belongs(&suite) { suite.depending_on(&inputs) } else { suite })
             .collect();
     }
-    if spares {
+    if skips_unchanged {
         let (passed, changed): (Vec<_>, Vec<_>) = suites.into_iter().partition(Suite::has_passed);
         if !passed.is_empty() {
             let names: Vec<_> = passed.iter().map(Suite::name).collect();
@@ -91,23 +94,23 @@ pub fn run(spares: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     suites.sort_by_key(place);
     suites = suites
         .into_iter()
-        .map(|suite| if suite.name() == PATIENT { suite.patient() } else { suite })
+        .map(|suite| if suite.name() == BACKGROUND { suite.low_priority() } else { suite })
         .collect();
     let (alone, others) = suites.into_iter().partition(|suite| ALONE.contains(&suite.name()));
     suites::run([(others, AT_ONCE), (alone, 1)])
 }
 
-/// Builds the command and the first example, in the profile of the README.
+/// Builds the command and the first example, with the profile that the README uses.
 pub fn build_programs() -> Outcome {
-    // With the hack they share what the tests and the libraries are built of. That the command can be built
-    // without is a matter of features, which `cargo xtask lint` checks much sooner.
+    // With workspace-hack, the programs share their dependencies with the tests and the libraries.
+    // `cargo xtask lint` checks that the command also builds without it.
     Step::cargo(&["build", "--quiet", "--release", "--locked", "-p", "flakeid-cli"])
         .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
         .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
         .run()
 }
 
-/// The tests of the core that need no system, of the core without one.
+/// Tests the core without std, with the tests that do not need a system.
 pub fn core_without_std() -> Outcome {
     tests_of_core()
         .args(&["-p", "workspace-hack", "--no-default-features"])
@@ -115,12 +118,12 @@ pub fn core_without_std() -> Outcome {
         .run()
 }
 
-/// Forks, of the core where the kernel cannot clear memory in a child.
+/// Tests forks with the core's fallback for kernels that cannot clear memory in a child.
 pub fn fork_handler() -> Outcome {
     tests_of_core().args(&["--test", "fork"]).configured("flakeid_atfork").run()
 }
 
-/// Every interleaving of the lock-free structures.
+/// Tests every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
     let build = tests_of_core()
         .args(&["-p", "flakeid-lease", "--no-default-features"])
@@ -128,7 +131,7 @@ pub fn loom_models() -> Outcome {
         .args(&["--config", "profile.release.package.flakeid-lease.opt-level=3"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
-    // In each the last models are long ones, which leave a core to the other.
+    // The last models of each executable are long and use only one core.
     suites::run([(suites.collect(), 2)])
 }
 
@@ -136,7 +139,7 @@ fn tests_of_core() -> Step {
     Step::cargo(&["test", "-p", "flakeid-core"]).optimised_with_checks()
 }
 
-/// A `cargo` command for all that is tested with optimisation, and every check of a debug build.
+/// Returns a `cargo` command for all optimised tests, with every check of a debug build.
 fn optimised(command: &str) -> Step {
     let step = Step::cargo(&[command, "--workspace", "--all-features"]).optimised_with_checks();
     TOOLS
@@ -149,7 +152,7 @@ fn optimised(command: &str) -> Step {
 mod tests {
     use crate::files;
 
-    /// The profile `dist` inherits what `release` says of a package.
+    /// The profile `dist` inherits the settings of `release` for a package.
     #[test]
     fn dist_profile_optimises_every_published_package() {
         let manifest = files::text("Cargo.toml").unwrap_or_default();
@@ -163,7 +166,7 @@ mod tests {
         assert!(packages.len() > 5, "{packages:?}");
         for (package, _) in packages {
             let wanted = format!("\n[profile.dist.package.{package}]\nopt-level = 3\n");
-            assert!(manifest.contains(&wanted), "Cargo.toml has to have: {wanted}");
+            assert!(manifest.contains(&wanted), "Cargo.toml must contain: {wanted}");
         }
     }
 }

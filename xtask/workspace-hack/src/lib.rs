@@ -1,1 +1,1 @@
-//! No code: `Cargo.toml` says what this is for.
+//! An empty crate: `Cargo.toml` documents its purpose.

@@ -1,4 +1,4 @@
-//! Steps that run beside the others: each in a process of its own, one after the other.
+//! Steps in the background: other steps run at the same time, and these run one after the other.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -11,31 +11,31 @@ use std::time::{Duration, Instant};
 use crate::files;
 use crate::step::{Failed, Outcome, Step, target_folder};
 
-/// Steps that were begun before their turn.
-pub(crate) struct Beside {
-    /// Those whose results were not asked for yet.
+/// Steps that were started before their turn.
+pub(crate) struct Background {
+    /// The names of the steps whose results have not been requested yet.
     names: VecDeque<&'static str>,
     results: Receiver<Result<Ended, Failed>>,
     is_cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(crate) struct Ended {
     pub(crate) took: Duration,
     pub(crate) outcome: Outcome,
 }
 
-impl Beside {
-    /// Begins these steps of the task that this process runs.
+impl Background {
+    /// Starts these steps of the current task, each in a process of its own.
     pub(crate) fn start(names: Vec<&'static str>) -> Result<Self, Failed> {
         let program = std::env::current_exe()
-            .map_err(|error| Failed(format!("cannot tell which program this is: {error}")))?;
+            .map_err(|error| Failed(format!("cannot find the path of this program: {error}")))?;
         files::make_folder(target_folder().join("tests"))?;
         let program = program.display().to_string();
         let step = |name| (Step::new(&program, &["test", "--only", name]), log_of(name));
         let steps: Vec<_> = names.iter().map(|name| step(name)).collect();
-        println!("\n{} run beside the others", names.join(", "));
+        println!("\nin the background: {}", names.join(", "));
         let (sender, results) = mpsc::channel();
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let cancelled = is_cancelled.clone();
@@ -50,37 +50,38 @@ impl Beside {
                     let outcome = if succeeded { Ok(()) } else { failed() };
                     Ended { took: start.elapsed(), outcome }
                 });
-                // Nobody waits for it where another step has failed.
+                // The receiver is gone if another step has failed.
                 let _ = sender.send(ended);
             }
         });
         Ok(Self { names: names.into(), results, is_cancelled, thread: Some(thread) })
     }
 
-    /// Waits for a step if it is one of these, and shows its output.
+    /// Waits for a step and shows its output. Returns `None` if the step is not the next of these.
     pub(crate) fn wait_for(&mut self, name: &str) -> Result<Option<Ended>, Failed> {
         if self.names.front() != Some(&name) {
             return Ok(None);
         }
         self.names.pop_front();
-        let died = |_| Failed(format!("the thread that runs {name:?} beside the others has died"));
+        let died = |_| Failed(format!("the background thread that runs {name:?} panicked"));
         let ended = self.results.recv().map_err(died)??;
         print!("\n{}", String::from_utf8_lossy(&files::bytes(log_of(name))?));
         Ok(Some(ended))
     }
 }
 
-impl Drop for Beside {
+impl Drop for Background {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // What it runs now ends first: it would build and test on, and nobody would know.
+            // The current step ends first, because otherwise it would continue to build and test
+            // unattended.
             let _ = thread.join();
         }
     }
 }
 
-/// Where a step's output goes.
+/// Returns the file for a step's output.
 fn log_of(name: &str) -> PathBuf {
     target_folder()
         .join("tests")
