@@ -33,14 +33,13 @@
 
 extern crate alloc;
 
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 mod background;
 mod calendar;
 mod clock;
 mod error;
 mod field;
 mod fork;
-#[cfg(any(feature = "diesel", feature = "schemars", feature = "sqlx", feature = "utoipa"))]
 mod frameworks;
 mod generator;
 mod guess;
@@ -49,23 +48,17 @@ mod keyed;
 mod layout;
 mod options;
 mod quoted;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 mod ring;
 mod statistics;
 mod sync;
 mod text;
 
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 #[doc(hidden)]
 pub use background::spawn_background;
 pub use calendar::Rfc3339;
-#[cfg(feature = "std")]
-pub use clock::SystemClock;
-pub use clock::{Clock, ManualClock};
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-pub use clock::{CoarseClock, GatedClock, NamedClock};
-#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
-pub use clock::{set_host_time, take_host_wait};
+pub use clock::*;
 pub use error::{Error, ErrorKind};
 pub use field::{Field, FieldSpan};
 #[cfg(feature = "std")]
@@ -78,7 +71,7 @@ pub use id::{GivenParts, Id, Parts};
 pub use keyed::{Key, Keyring, PublicIds};
 pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 pub use ring::{CachedGenerator, RingOptions, RingStats};
 pub use statistics::{Gap, Statistics};
 pub use text::{Text, TextForm};

@@ -14,6 +14,10 @@ use super::{Clock, SystemClock};
 pub struct CoarseClock;
 
 impl CoarseClock {
+    /// How many milliseconds it is late at most: one tick at 100 ticks a second.
+    pub(crate) const LAG_MS: i64 =
+        if cfg!(any(target_os = "linux", target_os = "android")) { 10 } else { 0 };
+
     /// Milliseconds, and a number that changes with every tick of the kernel.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     #[inline]

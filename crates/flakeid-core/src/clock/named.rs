@@ -42,6 +42,7 @@ impl NamedClock {
 
     /// The name of `clock`, if it is one of them.
     #[must_use]
+    #[inline]
     pub fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {
             Some(Self::System)

@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use super::{Clock, sleep};
+use super::Clock;
+use super::sleep::sleep;
 
 /// The operating system's clock, exact to the millisecond.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,16 +42,14 @@ impl SystemClock {
         let (seconds, nanoseconds) = read();
         seconds * 1000 + i64::from(nanoseconds / 1_000_000)
     }
-}
 
-impl SystemClock {
-    /// Waits as [`wait_until`](Clock::wait_until) does, but only for the greater part of a time that
-    /// is not short. A processor with nothing to do is now and then late to wake by half a
-    /// millisecond, and a second part makes up for that.
-    pub(crate) fn wait_for_a_part(unix_ms: i64, at_most: Duration) -> Duration {
+    /// For how long to wait before another look at the clock: the greater part of a time that is not
+    /// short. A processor with nothing to do is now and then late to wake by half a millisecond, and a
+    /// second part makes up for that.
+    pub(super) fn first_part(unix_ms: i64, at_most: Duration) -> Duration {
         let left = Self::left(unix_ms);
         let part = if left < IN_ONE_PART { left } else { left - left / 4 };
-        sleep(Duration::from_nanos(part).min(at_most))
+        Duration::from_nanos(part).min(at_most)
     }
 
     /// Nanoseconds until a millisecond begins.

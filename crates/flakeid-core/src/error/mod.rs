@@ -166,10 +166,7 @@ enum Repr {
     },
     Closed,
     Forked,
-    #[cfg_attr(
-        any(not(feature = "std"), all(target_family = "wasm", target_os = "unknown")),
-        expect(dead_code, reason = "the ring needs threads")
-    )]
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "the ring needs threads"))]
     RingEmpty {
         retry_after: Duration,
     },
@@ -244,7 +241,7 @@ impl Error {
         Self(Repr::Forked)
     }
 
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     pub(crate) const fn ring_empty(retry_after: Duration) -> Self {
         Self(Repr::RingEmpty { retry_after })
     }

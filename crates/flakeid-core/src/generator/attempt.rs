@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::cell::CLOSED;
 use super::obstacle::Obstacle;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 use super::queue::{Queue, Supply};
 use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
@@ -28,7 +28,7 @@ struct Now {
     tick: u64,
 }
 
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 impl Supply for Generator {
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         self.attempt(wanted)
@@ -47,8 +47,8 @@ impl Generator {
     #[cold]
     #[inline(never)]
     pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if let Some(queue) = &self.queue
+        #[cfg(feature = "std")]
+        if let Some(queue) = self.queue.get()
             && queue.is_waiting()
             && self.may_queue()
         {
@@ -60,16 +60,17 @@ impl Generator {
     #[cold]
     #[inline(never)]
     pub(super) fn take_waiting(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if max_wait.is_zero() {
-            return self.take_at_once(wanted);
-        } else if let Some(queue) = &self.queue {
-            return self.take_in_turn(queue, wanted, max_wait);
+        #[cfg(feature = "std")]
+        if let Some(queue) = self.queue.get() {
+            return match max_wait {
+                Duration::ZERO => self.take_at_once(wanted),
+                _ => self.take_in_turn(queue, wanted, max_wait),
+            };
         }
         self.take_alone(wanted, max_wait)
     }
 
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     fn take_in_turn(&self, queue: &Queue, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
         let joins_at_once = wanted > 1 && queue.is_waiting() && self.may_queue();
         if !joins_at_once {
@@ -84,7 +85,7 @@ impl Generator {
     }
 
     /// A forked child, whose limit is 0, must not touch the queue: another thread may have had its lock.
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     fn may_queue(&self) -> bool {
         self.limit.get() != 0
     }

@@ -14,6 +14,7 @@ use crate::clock::{Clock, ClockSource};
 use crate::fork::Limit;
 use crate::layout::LayoutFault;
 use crate::options::{NamedOption, SetByName};
+use crate::sync::NativeOnly;
 use crate::{Error, ErrorKind, Layout};
 
 /// The options of a [`Generator`]. Only the node has no default.
@@ -66,7 +67,7 @@ impl GeneratorBuilder {
     /// Not on `wasm32-unknown-unknown`, where every kilobyte is downloaded.
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub fn nodes(mut self, nodes: &[u64]) -> Self {
-        self.node.several = Some(nodes.into());
+        self.node.several = Some(NativeOnly::new(|| Some(nodes.into())));
         self
     }
 
@@ -204,8 +205,8 @@ impl GeneratorBuilder {
             _ => Ahead::Each,
         };
         Ok(Generator {
-            #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-            queue: clock.is_system().then(|| Box::new(super::queue::Queue::new())),
+            #[cfg(feature = "std")]
+            queue: NativeOnly::new(|| clock.is_system().then(super::queue::Queue::new)),
             ahead,
             has_clock_sequences: cell.has_clock_sequences(),
             limit: Limit::new(limit_of(&layout, &shape, fence).min(cell.last_position())),
@@ -274,7 +275,7 @@ impl SetByName for GeneratorBuilder {
         NamedOption::numbers(
             "nodes",
             |b| b.layout.max_node(),
-            |b, nodes| b.node.several = Some(nodes),
+            |b, nodes| b.node.several = Some(NativeOnly::new(|| Some(nodes))),
         ),
         NamedOption::number(
             "datacenter",

@@ -15,7 +15,7 @@ mod loom_twin;
 mod node_choice;
 mod obstacle;
 mod policy;
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 mod queue;
 #[cfg(all(test, loom))]
 mod queue_models;
@@ -42,6 +42,8 @@ use core::time::Duration;
 
 use crate::clock::ClockSource;
 use crate::fork::Limit;
+#[cfg(feature = "std")]
+use crate::sync::NativeOnly;
 use crate::{Error, Id, Layout};
 use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
@@ -110,8 +112,8 @@ pub struct Generator {
     layout: Layout,
     nodes: Box<[u64]>,
     /// On the system's clock alone: others may need another thread to go on.
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-    queue: Option<Box<queue::Queue>>,
+    #[cfg(feature = "std")]
+    queue: NativeOnly<queue::Queue>,
 }
 
 impl Generator {
@@ -315,7 +317,7 @@ impl Generator {
     }
 
     /// How far ahead of the clock IDs may be, in ticks: only a window allows any.
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     pub(crate) fn most_ticks_ahead(&self) -> u64 {
         if self.cell.is_windowed() { self.max_ahead } else { 0 }
     }

@@ -4,30 +4,24 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::sync::NativeOnly;
 use crate::{Error, Layout};
 
 /// What the options of a generator say about its node. Exactly one way of giving it may be used.
 #[derive(Default)]
 pub(super) struct NodeChoice {
     pub(super) node: Option<u64>,
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-    pub(super) several: Option<Vec<u64>>,
+    pub(super) several: Option<NativeOnly<Vec<u64>>>,
     pub(super) datacenter: Option<u64>,
     pub(super) worker: Option<u64>,
 }
 
 impl NodeChoice {
-    /// The nodes in rising order.
-    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-    pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
-        Ok(vec![self.one(layout)?])
-    }
-
     /// The nodes in rising order; their number is a power of two.
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
-        let Some(nodes) = &self.several else { return Ok(vec![self.one(layout)?]) };
+        let Some(several) = &self.several else { return Ok(vec![self.one(layout)?]) };
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));
+        let Some(nodes) = several.get() else { return refused("not on WebAssembly") };
         if self.node.is_some() || self.datacenter.is_some() || self.worker.is_some() {
             return refused("give either nodes or one node, not both");
         }

@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::cell::Cell;
 use crate::field::Span;
 use crate::fork::Limit;
-use crate::sync::{AtomicPtr, Ordering};
+use crate::sync::{AtomicPtr, NativeOnly, Ordering};
 use crate::{Error, Layout};
 
 /// An append-only hash table. No lock, because one could be held by another thread at the moment
@@ -47,7 +48,7 @@ struct Entry {
     space: IdSpace,
     node: u64,
     /// What stands for all nodes that share the cell, this one among them.
-    nodes: Box<[u64]>,
+    nodes: NativeOnly<Vec<u64>>,
     cell: Arc<Cell>,
     /// Not a limit of anything: it only tells whether this is still the process that made it.
     birth: Limit,
@@ -114,7 +115,7 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         let mut new = Box::new(Entry {
             space,
             node,
-            nodes: nodes.into(),
+            nodes: NativeOnly::new(|| Some(nodes.into())),
             cell: Arc::clone(&cell),
             birth: Limit::new(1),
             older: newest,
@@ -148,7 +149,7 @@ impl Entry {
         if !self.birth.is_ours() {
             return Err(Error::forked());
         }
-        if *self.nodes != *nodes {
+        if self.nodes.get().is_some_and(|together| together != nodes) {
             return Err(Error::invalid_option(
                 "nodes",
                 &format!(

@@ -1,84 +1,53 @@
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod nodes {
-    use alloc::boxed::Box;
+use alloc::boxed::Box;
 
-    use crate::Layout;
+use crate::Layout;
+use crate::sync::NativeOnly;
 
-    /// More than one node; their number is a power of two.
-    pub(in crate::generator) struct Several {
-        /// In rising order.
-        node_bits: Box<[u64]>,
-        /// Where in a position the index of the node stands, and where the sequence.
-        index_shift: u8,
-        sequence_from: u8,
-        sequence_mask: u64,
-    }
-
-    impl Several {
-        /// `None` for a single node.
-        pub(in crate::generator) fn new(layout: &Layout, nodes: &[u64]) -> Option<Box<Self>> {
-            if nodes.len() < 2 {
-                return None;
-            }
-            let (_, node, _, sequence) = layout.spans();
-            let is_node_above = node.shift > sequence.shift;
-            let width = nodes.len().trailing_zeros() as u8;
-            Some(Box::new(Self {
-                node_bits: nodes.iter().map(|value| node.place(*value)).collect(),
-                index_shift: if is_node_above { sequence.width } else { 0 },
-                sequence_from: if is_node_above { 0 } else { width },
-                sequence_mask: sequence.mask(),
-            }))
-        }
-
-        /// The bits of a position that say which node it is.
-        pub(in crate::generator) fn width(&self) -> u8 {
-            self.node_bits.len().trailing_zeros() as u8
-        }
-
-        /// The sequence number and the node's bits of a place in a tick.
-        pub(in crate::generator) fn split(&self, place: u64) -> (u64, u64) {
-            let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
-            (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
-        }
-
-        /// How many IDs from this place on, at most `wanted`, are of one node and one step apart.
-        pub(in crate::generator) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
-            if self.sequence_from > 0 {
-                return 1;
-            }
-            let left = self.sequence_mask - (place & self.sequence_mask) + 1;
-            usize::try_from(left).map_or(wanted, |left| left.min(wanted))
-        }
-    }
+/// More than one node; their number is a power of two.
+pub(super) struct Several {
+    /// In rising order.
+    node_bits: Box<[u64]>,
+    /// Where in a position the index of the node stands, and where the sequence.
+    index_shift: u8,
+    sequence_from: u8,
+    sequence_mask: u64,
 }
 
-/// On this target there is never more than one node, and no code for it.
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
-mod nodes {
-    use alloc::boxed::Box;
+impl Several {
+    /// Nothing for a single node.
+    pub(super) fn new(layout: &Layout, nodes: &[u64]) -> NativeOnly<Self> {
+        NativeOnly::new(|| (nodes.len() > 1).then(|| Self::of_several(layout, nodes)))
+    }
 
-    use crate::Layout;
-
-    pub(in crate::generator) enum Several {}
-
-    impl Several {
-        pub(in crate::generator) fn new(_layout: &Layout, _nodes: &[u64]) -> Option<Box<Self>> {
-            None
-        }
-
-        pub(in crate::generator) fn width(&self) -> u8 {
-            match *self {}
-        }
-
-        pub(in crate::generator) fn split(&self, _place: u64) -> (u64, u64) {
-            match *self {}
-        }
-
-        pub(in crate::generator) fn ids_in_a_row(&self, _place: u64, _wanted: usize) -> usize {
-            match *self {}
+    fn of_several(layout: &Layout, nodes: &[u64]) -> Self {
+        let (_, node, _, sequence) = layout.spans();
+        let is_node_above = node.shift > sequence.shift;
+        let width = nodes.len().trailing_zeros() as u8;
+        Self {
+            node_bits: nodes.iter().map(|value| node.place(*value)).collect(),
+            index_shift: if is_node_above { sequence.width } else { 0 },
+            sequence_from: if is_node_above { 0 } else { width },
+            sequence_mask: sequence.mask(),
         }
     }
-}
 
-pub(super) use nodes::Several;
+    /// The bits of a position that say which node it is.
+    pub(super) fn width(&self) -> u8 {
+        self.node_bits.len().trailing_zeros() as u8
+    }
+
+    /// The sequence number and the node's bits of a place in a tick.
+    pub(super) fn split(&self, place: u64) -> (u64, u64) {
+        let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
+        (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
+    }
+
+    /// How many IDs from this place on, at most `wanted`, are of one node and one step apart.
+    pub(super) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
+        if self.sequence_from > 0 {
+            return 1;
+        }
+        let left = self.sequence_mask - (place & self.sequence_mask) + 1;
+        usize::try_from(left).map_or(wanted, |left| left.min(wanted))
+    }
+}

@@ -1,10 +1,9 @@
 //! Positions, and how they become IDs.
 
-use alloc::boxed::Box;
-
 use super::several::Several;
 use super::steps::write_steps;
 use crate::layout::Layout;
+use crate::sync::NativeOnly;
 use crate::{Error, Id};
 
 /// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
@@ -36,7 +35,7 @@ pub(super) struct Shape {
     clock_sequence_shift: u8,
     /// The first node's.
     node_bits: u64,
-    several: Option<Box<Several>>,
+    several: NativeOnly<Several>,
 }
 
 impl Shape {
@@ -48,7 +47,7 @@ impl Shape {
         let (time, node_span, clock_sequence, sequence) = layout.spans();
         let node_bits = nodes.first().map_or(0, |node| node_span.place(*node));
         let several = Several::new(layout, nodes);
-        let more = several.as_ref().map_or(0, |several| several.width());
+        let more = several.get().map_or(0, Several::width);
         Ok(Self {
             width: sequence.width + more,
             time_shift: time.shift,
@@ -84,7 +83,7 @@ impl Shape {
     /// The ID of a run's first position.
     #[inline]
     pub(super) fn id(&self, run: &Run) -> Id {
-        let (sequence, node_bits) = match &self.several {
+        let (sequence, node_bits) = match self.several.get() {
             None => (self.sequence(run.first), self.node_bits),
             Some(several) => several.split(self.sequence(run.first)),
         };
@@ -98,13 +97,13 @@ impl Shape {
 
     /// How far apart the IDs of neighbouring positions of a tick are, if that is always the same.
     pub(super) fn step(&self) -> Option<u64> {
-        self.several.is_none().then_some(1 << self.sequence_shift)
+        self.several.get().is_none().then_some(1 << self.sequence_shift)
     }
 
     /// All IDs of a run, which lies within one tick.
     #[inline]
     pub(super) fn write(&self, run: &Run, ids: &mut [Id]) {
-        match &self.several {
+        match self.several.get() {
             None => write_steps(self.id(run).to_u64(), self.sequence_shift, ids),
             Some(several) => self.write_several(several, run, ids),
         }

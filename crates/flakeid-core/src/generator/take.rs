@@ -4,13 +4,9 @@
 
 use super::shape::Run;
 use super::{Ahead, Generator};
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(feature = "std")]
 use crate::clock::CoarseClock;
 use crate::sync::back_off;
-
-/// By how much the kernel's last tick may be behind the clock, in milliseconds, and one for its rounding.
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-const LATEST_COARSE_MS: i64 = 11;
 
 impl Generator {
     /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
@@ -22,8 +18,9 @@ impl Generator {
         if self.has_clock_sequences || wanted > 1 && self.others_wait() {
             return None;
         }
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-        if self.ahead == Ahead::Borrow
+        #[cfg(feature = "std")]
+        if CoarseClock::LAG_MS > 0
+            && self.ahead == Ahead::Borrow
             && let Some(run) = self.take_borrowed(wanted)
         {
             return Some(run);
@@ -70,25 +67,26 @@ impl Generator {
 
     /// As `take`, while the word is so far ahead that the kernel's last tick is enough to know that the clock has not
     /// caught up.
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     #[inline(never)]
     fn take_borrowed(&self, wanted: u64) -> Option<Run> {
         if !self.clock.is_system() {
             return None;
         }
-        // The clock is in this tick at the latest; a word that is before it wraps to more than was ever ahead.
-        let tick = self.tick_at(CoarseClock::now().0 + LATEST_COARSE_MS)?;
+        // The clock is in this tick at the latest, a millisecond more for rounding; a word that is before it wraps to
+        // more than was ever ahead.
+        let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
     /// Whether calls wait for IDs, which one that wants several or that tries again and again must not overtake.
-    #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn others_wait(&self) -> bool {
-        self.queue.as_ref().is_some_and(|queue| queue.is_waiting())
+        self.queue.get().is_some_and(super::queue::Queue::is_waiting)
     }
 
-    #[cfg(not(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown")))))]
+    #[cfg(not(feature = "std"))]
     #[expect(clippy::unused_self, reason = "there is no queue where nobody can sleep")]
     pub(super) fn others_wait(&self) -> bool {
         false

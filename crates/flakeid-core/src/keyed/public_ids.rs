@@ -10,12 +10,6 @@ use crate::error::excerpt;
 use crate::quoted::Quoted;
 use crate::{Error, ErrorKind, Id, Layout};
 
-/// The cheapest clock, where there is a choice: it may be a few milliseconds late, and a minute is allowed.
-#[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-use crate::CoarseClock as OpeningClock;
-#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
-use crate::SystemClock as OpeningClock;
-
 /// How far in the future the time of an ID may be that is opened: generators may run ahead of the clock,
 /// and clocks differ.
 const MOST_AHEAD_MS: i64 = 60_000;
@@ -116,7 +110,8 @@ impl PublicIds {
     /// from now.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
-        self.open_at(text, crate::Clock::unix_ms(&OpeningClock))
+        // The cheapest clock: it may be a few milliseconds late, and a minute is allowed.
+        self.open_at(text, crate::Clock::unix_ms(&crate::CoarseClock))
     }
 
     /// As `open`, at an instant in Unix milliseconds.

@@ -4,10 +4,6 @@ use crate::clock::ClockSource;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{CoarseClock, Generator};
 
-/// By how much the coarse clock is late at most: one tick at 100 ticks a second.
-const COARSE_LAG_MS: i64 =
-    if cfg!(any(target_os = "linux", target_os = "android")) { 10 } else { 0 };
-
 /// Whether an ID's tick is close enough to the clock to be handed out.
 pub(super) struct Freshness {
     time_shift: u8,
@@ -50,7 +46,7 @@ impl Freshness {
             epoch: layout.epoch(),
             max_age,
             max_ahead: generator.most_ticks_ahead().cast_signed().saturating_mul(unit),
-            coarse: generator.clock.is_system() && max_age >= 4 * COARSE_LAG_MS,
+            coarse: generator.clock.is_system() && max_age >= 4 * CoarseClock::LAG_MS,
             confirmed: AtomicU64::new(0),
         }
     }
@@ -59,7 +55,7 @@ impl Freshness {
     pub(super) fn read(&self, clock: &ClockSource) -> Reading {
         if self.coarse {
             let (earliest, mark) = CoarseClock::now();
-            Reading { earliest, latest: earliest + COARSE_LAG_MS, mark: Some(mark as u32) }
+            Reading { earliest, latest: earliest + CoarseClock::LAG_MS, mark: Some(mark as u32) }
         } else {
             Self::read_exactly(clock)
         }

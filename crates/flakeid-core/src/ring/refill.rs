@@ -114,12 +114,12 @@ impl Refiller {
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     pub(super) fn new(shared: Arc<Shared>, producer: Producer) -> Self {
-        let due = shared.limits.interval.map(|interval| Instant::now() + interval);
         let filling = producer.room(&shared.stock.buffer) > 0;
-        Self { shared, producer, due, filling }
+        Self { shared, producer, due: None, filling }
     }
 
     pub(super) fn run(mut self) {
+        self.due = self.shared.limits.interval.map(|interval| Instant::now() + interval);
         while !self.shared.stock.is_stopped() {
             // Handlers and clocks are the user's. IDs of a portion that was cut short are lost, not
             // repeated: the tail was not moved.
