@@ -1,4 +1,4 @@
-//! The system's clocks: what they read, that generators on any of them share a node, their names.
+//! Tests of the system's clocks: their readings, their names, and generators on different clocks that share a node.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,9 +9,9 @@ use flakeid_core::{
 };
 
 #[test]
-fn a_gated_reading_lies_between_two_exact_ones() {
-    // On every thread, because each processor has a counter of its own. A clock that is set during
-    // the test may fail it.
+fn gated_clock_reads_between_two_exact_readings() {
+    // Runs on several threads, because each processor has its own counter. The test may fail if the
+    // clock is set while it runs.
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -27,27 +27,27 @@ fn a_gated_reading_lies_between_two_exact_ones() {
 }
 
 #[test]
-fn the_gate_is_for_linux_on_x86_64_only() {
+fn gated_clock_is_gated_only_on_linux_x86_64() {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         assert!(!GatedClock.is_gated());
     }
-    assert_eq!(GatedClock.is_gated(), GatedClock.is_gated(), "found out once");
+    assert_eq!(GatedClock.is_gated(), GatedClock.is_gated(), "the result is computed once");
 }
 
 #[test]
-fn generators_on_all_clocks_share_their_node() {
+fn generators_on_different_clocks_share_their_node() {
     let generators = NamedClock::ALL
         .map(|clock| Generator::builder(Layout::TWITTER).node(911).clock(clock).build().unwrap());
     let mut last = Id::default();
     for generator in generators.iter().cycle().take(60_000) {
         let id = generator.next_id().unwrap();
-        assert!(id > last, "I8 across clocks");
+        assert!(id > last, "IDs increase across clocks (I8)");
         last = id;
     }
 }
 
 #[test]
-fn ids_of_a_gated_generator_are_distinct_and_never_ahead() {
+fn gated_generator_issues_distinct_ids_that_are_never_ahead() {
     let generator =
         Generator::builder(Layout::TWITTER).node(912).clock(GatedClock).build().unwrap();
     let ids: Vec<Id> = thread::scope(|scope| {
@@ -59,7 +59,7 @@ fn ids_of_a_gated_generator_are_distinct_and_never_ahead() {
                 assert!(Layout::TWITTER.unpack(id).unwrap().unix_ms <= now);
                 ids.push(id);
             }
-            assert!(ids.is_sorted_by(|a, b| a < b), "I8");
+            assert!(ids.is_sorted_by(|a, b| a < b), "IDs increase (I8)");
             ids
         };
         let threads = [(); 3].map(|()| scope.spawn(take));
@@ -68,11 +68,11 @@ fn ids_of_a_gated_generator_are_distinct_and_never_ahead() {
     let mut distinct = ids.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    assert_eq!(distinct.len(), ids.len(), "I1");
+    assert_eq!(distinct.len(), ids.len(), "IDs are unique (I1)");
 }
 
 #[test]
-fn clocks_go_by_their_names() {
+fn named_clocks_are_parsed_from_their_names() {
     for clock in NamedClock::ALL {
         assert_eq!(clock.to_string().parse::<NamedClock>().unwrap(), clock);
         assert_eq!(NamedClock::from_any(&clock), Some(clock));

@@ -1,4 +1,5 @@
-//! Few IDs in every way to take them, by threads that share a node: what Miri can interpret (`cargo xtask miri`).
+//! Tests that take few IDs with each kind of call, on threads that share a node, so that Miri can interpret them
+//! (`cargo xtask miri`).
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,15 +13,15 @@ use flakeid_core::{
 };
 
 const EACH: usize = 24;
-const PATIENT: Duration = Duration::from_secs(60);
+const LONG_WAIT: Duration = Duration::from_secs(60);
 
 fn on(nodes: &[u64]) -> GeneratorBuilder {
-    Generator::builder(Layout::TWITTER).nodes(nodes).max_wait(PATIENT)
+    Generator::builder(Layout::TWITTER).nodes(nodes).max_wait(LONG_WAIT)
 }
 
 fn assert_distinct(ids: &[Id]) {
     let distinct: HashSet<_> = ids.iter().collect();
-    assert_eq!(distinct.len(), ids.len(), "I1");
+    assert_eq!(distinct.len(), ids.len(), "IDs are unique (I1)");
 }
 
 fn singly(generator: &Generator) -> Vec<Id> {
@@ -38,9 +39,9 @@ fn locally(generator: &Generator) -> Vec<Id> {
     (0..EACH).map(|_| local.next_id().unwrap()).collect()
 }
 
-/// Two generators of one node share its word, and each way runs on a thread of its own.
+/// Two generators of one node share its word, and each kind of call runs on a separate thread.
 #[test]
-fn whoever_takes_them() {
+fn threads_that_share_a_node_take_distinct_ids() {
     for nodes in [&[811][..], &[812, 813]] {
         let ways: [fn(&Generator) -> Vec<Id>; 3] = [singly, filled, locally];
         let one = on(nodes).build().unwrap();
@@ -59,13 +60,13 @@ fn whoever_takes_them() {
     }
 }
 
-/// Two threads empty a ring, which is filled again meanwhile, while a third goes past it.
+/// Two threads take all IDs of a ring, which is refilled in the meantime, while a third thread bypasses the ring.
 #[test]
-fn a_ring_of_few() {
+fn small_ring_returns_distinct_ids_to_two_threads() {
     let layout: Layout = "t41.n10.s4@1288834974657/1ms".parse().unwrap();
-    let builder = Generator::builder(layout).node(815).max_wait(PATIENT);
+    let builder = Generator::builder(layout).node(815).max_wait(LONG_WAIT);
     let generator = Arc::new(builder.build().unwrap());
-    let options = RingOptions::new().boost_power(0).max_age(PATIENT);
+    let options = RingOptions::new().boost_power(0).max_age(LONG_WAIT);
     let ring = CachedGenerator::with(Arc::clone(&generator), options).unwrap();
     let take = || (0..EACH).map(|_| ring.next_id().unwrap()).collect::<Vec<_>>();
     let ids = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What a forked child may do with its parent's generators: nothing, and it is told so.
+//! Tests that every call of a parent's generator fails in a forked child.
 //!
 //! With `--cfg flakeid_atfork` the library does not use the kernel's wiping and falls back to a
 //! `pthread_atfork` handler, which catches `fork` but cannot catch a raw `clone`.
@@ -8,7 +8,7 @@
 
 #[cfg(not(unix))]
 fn main() {
-    println!("there is no fork on this system");
+    println!("this system does not support fork");
 }
 
 #[cfg(unix)]
@@ -41,22 +41,22 @@ mod unix {
             println!("test child_is_refused by {name} ... ok");
             grandchild_is_refused(fork);
             println!("test grandchild_is_refused by {name} ... ok");
-            new_pages_revive_nothing(fork);
-            println!("test new_pages_revive_nothing by {name} ... ok");
+            new_pages_keep_parents_generators_refused(fork);
+            println!("test new_pages_keep_parents_generators_refused by {name} ... ok");
             parent_and_children_share_no_id(fork);
             println!("test parent_and_children_share_no_id by {name} ... ok");
             passed += 4;
         }
-        forking_while_other_threads_build();
-        println!("test forking_while_other_threads_build ... ok");
-        forking_while_other_threads_wait();
-        println!("test forking_while_other_threads_wait ... ok");
-        a_ring_stays_with_its_parent();
-        println!("test a_ring_stays_with_its_parent ... ok");
+        child_builds_generator_while_parents_threads_build();
+        println!("test child_builds_generator_while_parents_threads_build ... ok");
+        child_is_refused_while_parents_threads_wait();
+        println!("test child_is_refused_while_parents_threads_wait ... ok");
+        child_is_refused_by_its_parents_ring();
+        println!("test child_is_refused_by_its_parents_ring ... ok");
         println!("{} passed, 0 failed", passed + 3);
     }
 
-    /// The system call itself: no handler that a library registered is run.
+    /// Makes the system call directly, so that no handler that a library registered runs.
     #[cfg(target_os = "linux")]
     unsafe extern "C" fn raw_clone() -> libc::pid_t {
         // SAFETY: without CLONE_VM this is fork; the parent has one thread when it is called, so
@@ -73,7 +73,7 @@ mod unix {
         let pid = unsafe { fork() };
         assert!(pid >= 0, "{}", std::io::Error::last_os_error());
         if pid == 0 {
-            // SAFETY: the descriptor is this process's own; the alarm ends a child that hangs.
+            // SAFETY: this process owns the descriptor; the alarm ends a child that hangs.
             let mut pipe = unsafe {
                 libc::alarm(20);
                 libc::close(ends[0]);
@@ -81,10 +81,10 @@ mod unix {
             };
             let result =
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| child(&mut pipe)));
-            // SAFETY: ends this process at once, as a forked child should.
+            // SAFETY: the call only ends this process, which owns nothing that needs a destructor.
             unsafe { libc::_exit(i32::from(result.is_err())) };
         }
-        // SAFETY: the descriptors are this process's own.
+        // SAFETY: this process owns the descriptors.
         let mut pipe = unsafe {
             libc::close(ends[1]);
             std::fs::File::from_raw_fd(ends[0])
@@ -92,7 +92,7 @@ mod unix {
         let mut written = Vec::new();
         pipe.read_to_end(&mut written).unwrap();
         let mut status = 0;
-        // SAFETY: `status` is writable and the child is ours.
+        // SAFETY: `status` is writable, and `pid` is a child of this process.
         assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
         assert_eq!(status, 0, "the child failed (status {status})");
         written
@@ -100,7 +100,7 @@ mod unix {
 
     fn is_forked<T>(result: Result<T, Error>) {
         match result {
-            Ok(_) => panic!("a child went on with what is its parent's"),
+            Ok(_) => panic!("a child used an object of its parent"),
             Err(error) => assert_eq!(error.kind(), ErrorKind::Forked, "{error}"),
         }
     }
@@ -114,7 +114,7 @@ mod unix {
         is_forked(generator.retire());
     }
 
-    /// Far ahead of the clock it takes the fast path without reading the exact clock.
+    /// Builds a generator far ahead of the clock, which takes the fast path without reading the exact clock.
     fn borrowing() -> Generator {
         let start = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
         Generator::builder(Layout::TWITTER)
@@ -135,8 +135,8 @@ mod unix {
             .unwrap()
     }
 
-    /// A child must not wait for a lock of the queue that a thread of the parent has.
-    fn forking_while_other_threads_wait() {
+    /// Checks that a child does not wait for a lock of the queue that a thread of the parent holds.
+    fn child_is_refused_while_parents_threads_wait() {
         let generator = Generator::new(Layout::TWITTER, 700).unwrap();
         let stopped = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -154,7 +154,7 @@ mod unix {
             }
             stopped.store(true, Ordering::Relaxed);
         });
-        assert!(generator.stats().waits > 0, "nobody waited");
+        assert!(generator.stats().waits > 0, "no call waited");
     }
 
     fn child_is_refused(fork: Fork) {
@@ -165,12 +165,12 @@ mod unix {
         windowed.next_id().unwrap();
         let borrowing = borrowing();
         borrowing.next_id().unwrap();
-        assert!(borrowing.stats().largest_ahead > 100_000, "it is on the fast path");
+        assert!(borrowing.stats().largest_ahead > 100_000, "the generator is on the fast path");
         let shared = Generator::new(Layout::TWITTER, 5).unwrap();
         let mut local = shared.local();
         local.next_id().unwrap();
         in_child(fork, |_| {
-            // A block that was reserved before the fork is the parent's, too.
+            // A chunk that was reserved before the fork also belongs to the parent.
             is_forked(local.next_id());
             for generator in [&fixed, &unused, &windowed, &borrowing] {
                 every_call_is_refused(generator);
@@ -178,14 +178,14 @@ mod unix {
             is_forked(windowed.extend(u64::MAX));
             is_forked(Generator::new(Layout::TWITTER, 1));
             is_forked(Generator::builder(Layout::TWITTER).datacenter(0).worker(2).build());
-            // Dropping must not give the parent's slots to anybody.
+            // Dropping must not free the parent's slots for another generator.
             drop(fixed);
             drop(windowed);
             let own = Generator::new(Layout::TWITTER, 4).unwrap();
             own.next_id().unwrap();
             every_call_is_refused(&unused);
         });
-        // The closure owned `fixed` and `windowed`, so they are dropped here as well by now.
+        // The closure owned `fixed` and `windowed`, so the parent has dropped them as well.
         unused.next_id().unwrap();
         Generator::new(Layout::TWITTER, 1).unwrap().next_id().unwrap();
     }
@@ -208,8 +208,8 @@ mod unix {
         parents.next_id().unwrap();
     }
 
-    /// More generators than several pages have slots, in the parent and then in the child.
-    fn new_pages_revive_nothing(fork: Fork) {
+    /// Builds more generators than several pages have slots, in the parent and then in the child.
+    fn new_pages_keep_parents_generators_refused(fork: Fork) {
         const MANY: usize = 1000;
         let parents: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
         in_child(fork, |_| {
@@ -226,7 +226,7 @@ mod unix {
         }
     }
 
-    /// Four children with nodes of their own, while the parent goes on with its own.
+    /// Forks four children that generate IDs on separate nodes, while the parent continues with its own node.
     fn parent_and_children_share_no_id(fork: Fork) {
         const EACH: usize = 10_000;
         let generator = Generator::new(Layout::TWITTER, 10).unwrap();
@@ -247,19 +247,20 @@ mod unix {
         assert_eq!(all.len(), expected);
     }
 
-    /// IDs made before the fork are the parent's; the child waits for no thread that it has not.
-    fn a_ring_stays_with_its_parent() {
+    /// Checks that the child gets none of the IDs that were in the ring at the time of the fork, and does not wait for the
+    /// parent's thread.
+    fn child_is_refused_by_its_parents_ring() {
         let cached = CachedGenerator::with(
             Generator::new(Layout::TWITTER, 20).unwrap(),
             RingOptions::new()
-                .on_rejected_take(|error| panic!("the child must not get here: {error}")),
+                .on_rejected_take(|error| panic!("the child must not call the handler: {error}")),
         )
         .unwrap();
         cached.next_id().unwrap();
         let mut ours = Some(cached);
         in_child(libc::fork, |_| {
             let cached = ours.take().unwrap();
-            assert!(cached.stats().size > 0, "there was something to hand out");
+            assert!(cached.stats().size > 0, "the ring contained IDs");
             is_forked(cached.take());
             is_forked(cached.next_id());
             drop(cached);
@@ -269,8 +270,8 @@ mod unix {
         ours.unwrap().next_id().unwrap();
     }
 
-    /// The registry and the slots hold no lock that a child could inherit locked.
-    fn forking_while_other_threads_build() {
+    /// The registry and the slots use no lock, because a child could inherit it in the locked state.
+    fn child_builds_generator_while_parents_threads_build() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for thread in 0..2 {

@@ -1,4 +1,4 @@
-//! Handles for one thread, and the coarse clock: unique, rising, never ahead of the clock.
+//! Tests of local handles and the coarse clock: IDs are unique, increasing, and never ahead of the clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,11 +11,11 @@ use flakeid_core::{
 
 fn assert_distinct(ids: &[Id]) {
     let distinct: HashSet<_> = ids.iter().collect();
-    assert_eq!(distinct.len(), ids.len(), "I1");
+    assert_eq!(distinct.len(), ids.len(), "IDs are unique (I1)");
 }
 
 #[test]
-fn handles_and_their_generator_share_nothing_twice() {
+fn local_handles_and_their_generator_issue_distinct_ids() {
     let generator = Generator::new(Layout::TWITTER, 901).unwrap();
     let ids: Vec<Vec<Id>> = thread::scope(|scope| {
         let handles: Vec<_> = (0..3)
@@ -32,13 +32,13 @@ fn handles_and_their_generator_share_nothing_twice() {
         all
     });
     for ids in &ids {
-        assert!(ids.is_sorted_by(|a, b| a < b), "the IDs of one handle must rise");
+        assert!(ids.is_sorted_by(|a, b| a < b), "the IDs of one handle must increase");
     }
     assert_distinct(&ids.concat());
 }
 
 #[test]
-fn times_are_never_ahead_of_the_clock() {
+fn local_handle_issues_ids_that_are_never_ahead_of_the_clock() {
     let generator = Generator::new(Layout::TWITTER, 902).unwrap();
     let mut local = generator.local();
     for _ in 0..50_000 {
@@ -49,7 +49,7 @@ fn times_are_never_ahead_of_the_clock() {
 }
 
 #[test]
-fn a_block_ends_with_the_reading_it_was_reserved_at() {
+fn chunk_ends_when_the_clock_reading_changes() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator =
         Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
@@ -58,16 +58,16 @@ fn a_block_ends_with_the_reading_it_was_reserved_at() {
     assert_eq!((first.tick, first.sequence), (1_000, 0));
     let second = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
     assert_eq!((second.tick, second.sequence), (1_000, 1));
-    // What the generator itself issues lies after the block.
+    // The generator itself continues after the chunk.
     let strict = Layout::TWITTER.unpack(generator.next_id().unwrap()).unwrap();
     assert_eq!((strict.tick, strict.sequence), (1_000, 256));
     clock.set(Layout::TWITTER.epoch() + 1_001);
     let third = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
-    assert_eq!((third.tick, third.sequence), (1_001, 0), "the rest of the block is not used");
+    assert_eq!((third.tick, third.sequence), (1_001, 0), "the rest of the chunk is not used");
 }
 
 #[test]
-fn a_block_ends_with_its_generator() {
+fn local_handle_fails_as_closed_when_its_generator_retires() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
@@ -82,7 +82,7 @@ fn a_block_ends_with_its_generator() {
 }
 
 #[test]
-fn a_block_stays_within_small_sequences() {
+fn local_handle_issues_increasing_ids_with_small_sequences() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::new(layout, 3).unwrap();
     let mut local = generator.local();
@@ -91,9 +91,9 @@ fn a_block_stays_within_small_sequences() {
 }
 
 #[test]
-fn the_coarse_clock_is_late_and_its_generators_share_the_exact_ones_position() {
+fn generators_on_coarse_and_exact_clock_share_their_position() {
     let (coarse, exact) = (CoarseClock.unix_ms(), SystemClock.unix_ms());
-    assert!(coarse <= exact, "late, never early: {coarse} against {exact}");
+    assert!(coarse <= exact, "the coarse clock is never ahead: {coarse} > {exact}");
     let on_coarse =
         Generator::builder(Layout::TWITTER).node(903).clock(CoarseClock).build().unwrap();
     let on_exact = Generator::new(Layout::TWITTER, 903).unwrap();
@@ -102,12 +102,12 @@ fn the_coarse_clock_is_late_and_its_generators_share_the_exact_ones_position() {
         ids.push(on_coarse.next_id().unwrap());
         ids.push(on_exact.next_id().unwrap());
     }
-    assert!(ids.is_sorted_by(|a, b| a < b), "one position for both");
-    assert_eq!(on_exact.stats().rollbacks, 0, "being late is no rollback");
+    assert!(ids.is_sorted_by(|a, b| a < b), "both generators share one position");
+    assert_eq!(on_exact.stats().rollbacks, 0, "a late reading does not count as a rollback");
 }
 
 #[test]
-fn polling_never_reserves_and_trying_never_waits() {
+fn local_poll_never_reserves_and_try_next_id_never_waits() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
@@ -116,30 +116,30 @@ fn polling_never_reserves_and_trying_never_waits() {
         .build()
         .unwrap();
     let mut local = generator.local();
-    assert_eq!(local.poll(), None, "nothing is reserved yet");
-    // Blocks are a sixteenth of the tick: two.
+    assert_eq!(local.poll(), None, "no chunk is reserved yet");
+    // A chunk has a sixteenth of the tick: two positions.
     let first = local.try_next_id().unwrap();
     let second = local.poll().unwrap();
     assert!(first < second);
-    assert_eq!(local.poll(), None, "the block is used up");
+    assert_eq!(local.poll(), None, "the chunk is used up");
     let mut ids = vec![first, second];
     while let Ok(id) = local.try_next_id() {
         ids.push(id);
     }
-    assert_eq!(ids.len(), 32, "the tick's");
+    assert_eq!(ids.len(), 32, "the IDs of the tick");
     assert!(ids.is_sorted_by(|a, b| a < b));
     assert_eq!(local.try_next_id().unwrap_err().kind(), ErrorKind::SequenceExhausted);
-    assert_eq!(clock.unix_ms(), Layout::TWITTER.epoch() + 1_000, "nobody waited");
+    assert_eq!(clock.unix_ms(), Layout::TWITTER.epoch() + 1_000, "no call waited");
     let third = local.next_id().unwrap();
     assert_eq!(Layout::TWITTER.unpack(third).unwrap().tick, 1_001);
     local.next_id().unwrap();
     local.next_id().unwrap();
     clock.set(Layout::TWITTER.epoch() + 1_002);
-    assert_eq!(local.poll(), None, "the block has ended with its reading");
+    assert_eq!(local.poll(), None, "the chunk ended with its clock reading");
 }
 
 #[test]
-fn blocks_of_several_nodes_are_those_of_their_generator() {
+fn local_handle_issues_the_ids_of_its_generators_nodes() {
     for layout in [Layout::TWITTER, "t41.s12.n10@1288834974657/1ms".parse().unwrap()] {
         let make = || {
             let clock = ManualClock::new(layout.epoch() + 1_000);
@@ -152,6 +152,6 @@ fn blocks_of_several_nodes_are_those_of_their_generator() {
         assert_eq!(ids, twin);
         assert_distinct(&ids);
         twin.dedup_by_key(|id| layout.unpack(*id).unwrap().node);
-        assert!(twin.len() >= 4, "all of the nodes");
+        assert!(twin.len() >= 4, "the IDs use all nodes");
     }
 }

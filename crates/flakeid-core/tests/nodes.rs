@@ -1,4 +1,4 @@
-//! Several nodes in one generator: every ID of every node, once, in rising order.
+//! Tests of generators with several nodes: they issue every ID of every node once, in increasing order.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -13,7 +13,7 @@ use flakeid_core::{
 
 const TICK: u64 = 1_000;
 
-/// The node above the sequence, and the sequence above the node.
+/// Returns a layout with the node above the sequence, and one with the sequence above the node.
 fn layouts() -> [Layout; 2] {
     ["t41.n10.s3@1288834974657/1ms", "t39.s3.n16@1409529600000/10ms"]
         .map(|text| text.parse().unwrap())
@@ -24,11 +24,11 @@ fn on(layout: Layout) -> (ManualClock, GeneratorBuilder) {
     (clock.clone(), Generator::builder(layout).clock(clock))
 }
 
-fn assert_rising(ids: &[Id]) {
-    assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must rise");
+fn assert_increasing(ids: &[Id]) {
+    assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must increase");
 }
 
-/// All IDs that the layout has for these nodes in a tick, in order.
+/// Returns all IDs of the nodes in one tick of the layout, in order.
 fn all_of(layout: Layout, nodes: &[u64], tick: u64) -> Vec<Id> {
     let mut ids: Vec<Id> = nodes
         .iter()
@@ -45,7 +45,7 @@ fn all_of(layout: Layout, nodes: &[u64], tick: u64) -> Vec<Id> {
 }
 
 #[test]
-fn a_tick_holds_every_id_of_every_node_in_order() {
+fn generator_issues_every_id_of_every_node_in_order() {
     for layout in layouts() {
         for nodes in [&[9][..], &[9, 2], &[1, 3, 1000, 2], &[0, 1, 2, 3, 4, 5, 6, 7]] {
             let (clock, builder) = on(layout);
@@ -58,7 +58,7 @@ fn a_tick_holds_every_id_of_every_node_in_order() {
             }
             assert_eq!(ids, all_of(layout, nodes, TICK));
             clock.advance(std::time::Duration::from_millis(layout.unit_ms()));
-            // The same by runs that begin and end in the middle of a node's.
+            // Fills ranges that begin and end in the middle of a node's IDs.
             let mut filled = vec![Id::default(); ids.len()];
             let (mut have, mut piece) = (0, 1);
             while have < filled.len() {
@@ -73,7 +73,7 @@ fn a_tick_holds_every_id_of_every_node_in_order() {
 }
 
 #[test]
-fn threads_handles_and_rings_share_nothing_twice() {
+fn threads_handles_and_rings_on_several_nodes_issue_distinct_ids() {
     let generator =
         Arc::new(Generator::builder(Layout::TWITTER).nodes(&[601, 602, 603, 604]).build().unwrap());
     let cached = CachedGenerator::new(Arc::clone(&generator)).unwrap();
@@ -92,17 +92,17 @@ fn threads_handles_and_rings_share_nothing_twice() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for ids in &ids {
-        assert_rising(ids);
+        assert_increasing(ids);
     }
     let all: BTreeSet<Id> = ids.concat().into_iter().collect();
-    assert_eq!(all.len(), 200_000, "I1");
+    assert_eq!(all.len(), 200_000, "IDs are unique (I1)");
     let nodes: BTreeSet<u64> =
         all.iter().map(|id| Layout::TWITTER.unpack(*id).unwrap().node).collect();
     assert!(nodes.is_subset(&BTreeSet::from([601, 602, 603, 604])));
 }
 
 #[test]
-fn windows_and_ticks_bound_them_as_they_bound_one() {
+fn window_bounds_a_generator_with_several_nodes() {
     let layout = layouts()[0];
     let (clock, builder) = on(layout);
     let generator = builder
@@ -124,12 +124,12 @@ fn windows_and_ticks_bound_them_as_they_bound_one() {
 }
 
 #[test]
-fn a_set_of_nodes_has_one_position_in_a_process() {
+fn generators_with_the_same_nodes_share_one_position() {
     let build = |nodes: &[u64]| Generator::builder(Layout::TWITTER).nodes(nodes).build();
     let (one, other) = (build(&[611, 612]).unwrap(), build(&[612, 611]).unwrap());
     let ids: Vec<Id> =
         (0..1_000).flat_map(|_| [one.next_id().unwrap(), other.next_id().unwrap()]).collect();
-    assert_rising(&ids);
+    assert_increasing(&ids);
     drop((one, other));
     assert!(build(&[611, 612]).unwrap().next_id().unwrap() > ids[ids.len() - 1]);
     for nodes in [&[611][..], &[612, 613], &[610, 611, 612, 613]] {
@@ -138,12 +138,13 @@ fn a_set_of_nodes_has_one_position_in_a_process() {
         assert!(error.to_string().contains("always with the same"), "{error}");
     }
     assert!(Generator::new(Layout::TWITTER, 612).is_err());
-    build(&[610]).unwrap_or_else(|error| panic!("a refused set must leave nothing: {error}"));
+    build(&[610])
+        .unwrap_or_else(|error| panic!("a rejected set must not reserve its nodes: {error}"));
     build(&[613]).unwrap();
 }
 
 #[test]
-fn sets_that_cannot_be_are_told() {
+fn build_rejects_invalid_sets_of_nodes() {
     type Change = fn(GeneratorBuilder) -> GeneratorBuilder;
     let refused = |layout: &str, change: Change| -> Error {
         let (_clock, builder) = on(layout.parse().unwrap());

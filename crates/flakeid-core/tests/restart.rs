@@ -1,5 +1,5 @@
-//! Processes that start, issue one ID on the same fixed node and end, one after the other, so fast
-//! that many begin in the tick in which the one before ended. None may repeat an ID.
+//! Tests that processes that run one after the other on the same fixed node repeat no ID. Each issues one ID, and they
+//! follow so fast that many begin in the tick in which the previous process ended.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -17,7 +17,7 @@ fn main() {
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
         return;
     }
-    // Ticks of a second: each start has to wait for the next one.
+    // With ticks of a second, each start has to wait for the next tick.
     for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
         let ids = run(layout, starts);
         let distinct: HashSet<&Id> = ids.iter().collect();

@@ -1,4 +1,4 @@
-//! The ring of pre-built IDs: unique, rising, within its bounds of age and ahead.
+//! Tests of the ring of IDs generated in advance: unique, increasing, and within the bounds of age and `max_ahead`.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,7 +15,7 @@ use flakeid_core::{
 
 const START: u64 = 1_000_000;
 
-/// A generator of 4 IDs per millisecond tick on a clock that stands at tick `START`.
+/// Builds a generator of 4 IDs per tick of a millisecond, on a clock that stands at tick `START`.
 fn small(overflow: Overflow, max_ahead_ms: u64) -> (ManualClock, Generator) {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let clock = ManualClock::new(layout.epoch() + START as i64);
@@ -39,7 +39,7 @@ fn drain(cached: &CachedGenerator) -> Vec<Id> {
     std::iter::from_fn(|| cached.take().ok()).collect()
 }
 
-/// The background thread needs its time; every caller says what it waits for.
+/// Waits for an effect of the background thread; `what` names the effect.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..5_000 {
         if holds() {
@@ -47,11 +47,11 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
         }
         thread::sleep(Duration::from_millis(2));
     }
-    panic!("{what} did not come about");
+    panic!("{what} did not happen within 10 s");
 }
 
 #[test]
-fn four_threads_take_distinct_and_rising_ids() {
+fn ring_returns_distinct_increasing_ids_to_four_threads() {
     const EACH: usize = 100_000;
     let layout: Layout = "t41.n6.s16@1288834974657/1ms".parse().unwrap();
     let cached = CachedGenerator::new(Generator::new(layout, 41).unwrap()).unwrap();
@@ -62,15 +62,15 @@ fn four_threads_take_distinct_and_rising_ids() {
         takers.into_iter().map(|taker| taker.join().unwrap()).collect()
     });
     for ids in &ids {
-        assert!(ids.is_sorted_by(|a, b| a < b), "I8");
+        assert!(ids.is_sorted_by(|a, b| a < b), "IDs increase (I8)");
     }
     let distinct: HashSet<_> = ids.concat().into_iter().collect();
-    assert_eq!(distinct.len(), 4 * EACH, "I1");
+    assert_eq!(distinct.len(), 4 * EACH, "IDs are unique (I1)");
     assert_eq!(cached.stats().taken, 4 * EACH as u64);
 }
 
 #[test]
-fn what_a_closed_ring_holds_is_never_issued() {
+fn closed_ring_never_issues_its_remaining_ids() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     let taken = cached.take().unwrap();
@@ -82,12 +82,12 @@ fn what_a_closed_ring_holds_is_never_issued() {
     let stats = cached.stats();
     assert_eq!((stats.taken, stats.size, stats.dropped_stale, stats.rejected_take), (1, 0, 0, 0));
     let next = cached.generator().try_next_id();
-    assert!(next.is_err() || next.unwrap() > taken, "the generator goes on above the ring's IDs");
+    assert!(next.is_err() || next.unwrap() > taken, "the generator continues above the ring's IDs");
 }
 
-/// The thread tells the handler, which may not wait for the thread.
+/// The ring's thread calls the handler, so closing the ring there must not wait for that thread.
 #[test]
-fn a_handler_may_close_its_ring() {
+fn handler_can_close_its_own_ring() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let fence = START + 1_000_000;
     let ring = Arc::new(std::sync::OnceLock::<CachedGenerator>::new());
@@ -108,7 +108,7 @@ fn clock_at(cached: &CachedGenerator, tick: u64) -> i64 {
 }
 
 #[test]
-fn a_full_tick_is_waited_for() {
+fn next_id_waits_for_the_next_tick_when_the_ring_is_empty() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let cached = CachedGenerator::with(
         Generator::new(layout, 42).unwrap(),
@@ -121,7 +121,7 @@ fn a_full_tick_is_waited_for() {
 }
 
 #[test]
-fn a_fixed_node_stays_within_the_current_tick() {
+fn ring_on_fixed_node_stays_within_the_current_tick() {
     let (clock, _) = small(Overflow::Wait, 0);
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(3).clock(clock.clone()).build().unwrap();
@@ -132,11 +132,11 @@ fn a_fixed_node_stays_within_the_current_tick() {
     assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::RingEmpty);
     assert_eq!(cached.take().unwrap_err().retry_after(), Some(Duration::from_millis(1)));
     clock.advance(Duration::from_millis(1));
-    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 1, "nothing is skipped");
+    assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 1, "no tick is skipped");
 }
 
 #[test]
-fn borrowing_goes_as_far_ahead_as_allowed() {
+fn ring_borrows_up_to_max_ahead() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     assert_eq!(cached.capacity(), 128);
@@ -144,11 +144,11 @@ fn borrowing_goes_as_far_ahead_as_allowed() {
     assert_eq!(ids.len(), 16, "this tick and three more");
     assert_eq!(tick(&cached, *ids.last().unwrap()), START + 3);
     let numbers: Vec<_> = ids.iter().map(|id| tick(&cached, *id)).collect();
-    assert!(numbers.chunks(4).zip(START..).all(|(c, t)| c == [t; 4]), "nothing is skipped");
+    assert!(numbers.chunks(4).zip(START..).all(|(c, t)| c == [t; 4]), "no ID is skipped");
 }
 
 #[test]
-fn a_clock_that_went_back_keeps_what_is_too_early() {
+fn ring_keeps_ids_that_are_too_far_ahead_after_a_rollback() {
     let (clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     let start = generator_start(&cached);
@@ -158,7 +158,11 @@ fn a_clock_that_went_back_keeps_what_is_too_early() {
     assert_eq!(error.retry_after(), Some(Duration::from_millis(7)));
     assert_eq!(cached.next_id().unwrap_err().kind(), ErrorKind::ClockRollback);
     clock.set(start - 3);
-    assert_eq!(tick(&cached, cached.take().unwrap()), START, "neither dropped nor skipped");
+    assert_eq!(
+        tick(&cached, cached.take().unwrap()),
+        START,
+        "the ID is neither dropped nor skipped"
+    );
 }
 
 fn generator_start(cached: &CachedGenerator) -> i64 {
@@ -166,7 +170,7 @@ fn generator_start(cached: &CachedGenerator) -> i64 {
 }
 
 #[test]
-fn nothing_older_than_max_age_is_handed_out() {
+fn ring_drops_ids_older_than_max_age() {
     let (clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::with(
         generator,
@@ -176,9 +180,13 @@ fn nothing_older_than_max_age_is_handed_out() {
     assert_eq!(cached.stats().size, 128);
     let start = generator_start(&cached);
     clock.set(start + 20);
-    assert_eq!(tick(&cached, cached.take().unwrap()), START, "exactly as old as it may be");
+    assert_eq!(tick(&cached, cached.take().unwrap()), START, "the age equals `max_age`");
     clock.set(start + 25);
-    assert_eq!(tick(&cached, cached.take().unwrap()), START + 5, "the first that is not too old");
+    assert_eq!(
+        tick(&cached, cached.take().unwrap()),
+        START + 5,
+        "the first ID that is not too old"
+    );
     let stats = cached.stats();
     assert_eq!((stats.taken, stats.dropped_stale), (2, 19));
     clock.set(start + 1_000);
@@ -187,7 +195,7 @@ fn nothing_older_than_max_age_is_handed_out() {
 }
 
 #[test]
-fn the_interval_refreshes_a_ring_that_nobody_takes_from() {
+fn refill_interval_refreshes_an_idle_ring() {
     let (clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::with(
         generator,
@@ -206,7 +214,7 @@ fn the_interval_refreshes_a_ring_that_nobody_takes_from() {
 }
 
 #[test]
-fn handlers_are_told_and_the_end_of_the_window_is_reported() {
+fn ring_calls_handlers_and_reports_the_end_of_the_window() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let (puts, takes) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (put, take) = (Arc::clone(&puts), Arc::clone(&takes));
@@ -236,7 +244,7 @@ fn handlers_are_told_and_the_end_of_the_window_is_reported() {
 }
 
 #[test]
-fn polling_an_empty_ring_is_no_refusal() {
+fn poll_of_an_empty_ring_does_not_count_as_rejected_take() {
     let (_clock, generator) = small(Overflow::Error, 0);
     let refused = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&refused);
@@ -245,7 +253,7 @@ fn polling_an_empty_ring_is_no_refusal() {
     });
     let cached = CachedGenerator::with(generator, options).unwrap();
     let ids: Vec<_> = std::iter::from_fn(|| cached.poll()).collect();
-    assert_eq!(ids.len(), 4, "the tick's");
+    assert_eq!(ids.len(), 4, "the IDs of the tick");
     assert_eq!(cached.poll(), None);
     assert_eq!((cached.stats().rejected_take, refused.load(Ordering::Relaxed)), (0, 0));
     assert_eq!(cached.take().unwrap_err().kind(), ErrorKind::RingEmpty);
@@ -253,7 +261,7 @@ fn polling_an_empty_ring_is_no_refusal() {
 }
 
 #[test]
-fn a_handler_that_panics_does_not_end_the_refilling() {
+fn ring_keeps_refilling_after_a_handler_panics() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let cached = CachedGenerator::with(
         generator,
@@ -264,14 +272,14 @@ fn a_handler_that_panics_does_not_end_the_refilling() {
     clock.advance(Duration::from_secs(2_000));
     eventually("a rejected put", || cached.stats().rejected_put >= 1);
     cached.generator().extend(START + 3_000_000).unwrap();
-    // Printing a panic takes its time.
+    // The wait is long, because printing a panic is slow.
     let id = cached.next_id_within(Duration::from_secs(20)).unwrap();
     assert_eq!(tick(&cached, id), START + 2_000_000);
 }
 
-/// A window that is shorter than the ring fills a part of it.
+/// A window that is shorter than the ring fills only a part of the ring.
 #[test]
-fn short_windows_fill_a_part_of_the_ring() {
+fn short_window_fills_a_part_of_the_ring() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout)
         .node(3)
@@ -287,7 +295,7 @@ fn short_windows_fill_a_part_of_the_ring() {
 }
 
 #[test]
-fn nothing_is_handed_out_after_retiring() {
+fn ring_issues_no_id_after_its_generator_retires() {
     let (_clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::new(generator).unwrap();
     cached.take().unwrap();
@@ -298,7 +306,7 @@ fn nothing_is_handed_out_after_retiring() {
 }
 
 #[test]
-fn dropping_ends_the_thread() {
+fn dropping_the_ring_ends_its_thread() {
     let (_clock, generator) = small(Overflow::Wait, 0);
     let held = Arc::new(());
     let witness = Arc::clone(&held);
@@ -309,12 +317,12 @@ fn dropping_ends_the_thread() {
     .unwrap();
     assert_eq!(Arc::strong_count(&held), 2);
     drop(cached);
-    // The thread owns the ring, with its handlers, as well: it is gone only if the thread is.
+    // The thread also owns the ring and its handlers, so they are freed only when the thread has ended.
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
 #[test]
-fn rings_of_two_ids() {
+fn ring_of_two_slots_returns_increasing_ids() {
     let layout: Layout = "t41.n10.s1@1288834974657/1ms".parse().unwrap();
     let generator = Generator::new(layout, 5).unwrap();
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(0)).unwrap();
@@ -324,7 +332,7 @@ fn rings_of_two_ids() {
 }
 
 #[test]
-fn layouts_of_seconds() {
+fn ring_returns_increasing_ids_for_ticks_of_seconds() {
     let generator = Generator::new(Layout::BAIDU_29, 6).unwrap();
     let cached = CachedGenerator::new(generator).unwrap();
     assert_eq!(cached.capacity(), 8 << 13);
@@ -333,7 +341,7 @@ fn layouts_of_seconds() {
 }
 
 #[test]
-fn options_are_checked() {
+fn ring_rejects_options_out_of_range() {
     let build = |set: fn(RingOptions) -> RingOptions| {
         let (_clock, generator) = small(Overflow::Wait, 0);
         CachedGenerator::with(generator, set(RingOptions::new())).unwrap_err()

@@ -1,4 +1,4 @@
-//! Generators of one node in one process, and their first tick.
+//! Tests of generators that share a node in one process, and of their first tick.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, SystemClock};
 
-/// Ticks long enough that a test step does not cross one by accident.
+/// Returns a layout whose ticks are so long that a step of a test does not cross a tick by accident.
 fn slow() -> Layout {
     "t36.n8.s8@0/200ms".parse().unwrap()
 }
 
 #[test]
-fn generators_of_one_node_share_their_position() {
+fn generators_of_one_node_issue_increasing_ids_in_turn() {
     let one = Generator::new(Layout::TWITTER, 201).unwrap();
     let two = Generator::builder(Layout::TWITTER).datacenter(6).worker(9).build().unwrap();
     let mut last = one.next_id().unwrap();
@@ -26,7 +26,7 @@ fn generators_of_one_node_share_their_position() {
 }
 
 #[test]
-fn the_split_of_the_node_does_not_matter() {
+fn layouts_with_split_and_whole_node_share_the_position() {
     let split = Generator::new(Layout::TWITTER, 33).unwrap();
     let unsplit: Layout = "t41.n10.s12@1288834974657/1ms".parse().unwrap();
     let unsplit = Generator::new(unsplit, 33).unwrap();
@@ -36,9 +36,9 @@ fn the_split_of_the_node_does_not_matter() {
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
-/// Presets and descriptors whose IDs have the same bits in the same places.
+/// The layouts are presets and descriptors whose IDs have the same fields in the same places.
 #[test]
-fn layouts_that_differ_only_in_the_end_of_time_share_the_position() {
+fn layouts_that_differ_only_in_their_horizon_share_the_position() {
     for (node, one, other) in [
         (34, "flakeid", "plain"),
         (35, "t42.d5.w5.s12@0/1ms", "t41.n10.s12@0/1ms"),
@@ -60,7 +60,7 @@ fn layouts_that_differ_only_in_the_end_of_time_share_the_position() {
 
 /// Within one ID space a node is used alone or with others, never both.
 #[test]
-fn layouts_with_other_places_are_other_id_spaces() {
+fn layouts_with_different_field_places_are_separate_id_spaces() {
     let build = |layout: &str, nodes: &[u64]| {
         let layout: Layout = layout.parse().unwrap();
         Generator::builder(layout).nodes(nodes).build()
@@ -82,25 +82,25 @@ fn layouts_with_other_places_are_other_id_spaces() {
 }
 
 #[test]
-fn other_policies_share_the_position_too() {
+fn generators_with_different_policies_share_the_position() {
     let slow = slow();
     let one = Generator::new(slow, 1).unwrap();
     one.next_id().unwrap();
     let two = Generator::builder(slow).node(1).overflow(Overflow::Error).sequence_mask(0).build();
-    // Whatever the mask: the tick is begun, sequence 0 is gone, and nothing else is allowed.
+    // The tick has begun and sequence 0 is used, and the mask allows no other sequence number.
     let second = two.unwrap().try_next_id();
     if let Ok(id) = second {
-        assert!(id.parts(&slow).unwrap().tick > 0, "only in a tick that began meanwhile");
+        assert!(id.parts(&slow).unwrap().tick > 0, "only if a new tick has begun");
     } else {
         assert_eq!(second.unwrap_err().kind(), ErrorKind::SequenceExhausted);
     }
 }
 
 #[test]
-fn a_generator_built_again_goes_on_where_the_last_one_stopped() {
+fn rebuilt_generator_continues_at_the_last_position() {
     let mut last = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
     for _ in 0..5_000 {
-        // Not in the tick after its creation: this process already has the position.
+        // The generator does not wait for the tick after its creation, because this process already has the position.
         let id = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
         assert!(id > last, "{id} after {last}");
         last = id;
@@ -108,7 +108,7 @@ fn a_generator_built_again_goes_on_where_the_last_one_stopped() {
 }
 
 #[test]
-fn the_first_id_is_in_the_tick_after_the_creation() {
+fn first_id_has_a_tick_after_the_generators_creation() {
     let layout = slow();
     for (node, overflow) in [(2, Overflow::Wait), (3, Overflow::Error)] {
         let before = layout.tick_at(SystemClock.unix_ms()).unwrap();
@@ -120,14 +120,14 @@ fn the_first_id_is_in_the_tick_after_the_creation() {
                 assert!(error.retry_after().unwrap() <= Duration::from_millis(200));
             }
         }
-        // It is a start that waits, not an overflow: `Overflow::Error` does not forbid it.
+        // `Overflow::Error` allows this wait, because the generator waits for its start and not for a full tick.
         let id = generator.next_id().unwrap();
         assert!(id.parts(&layout).unwrap().tick > before);
     }
 }
 
 #[test]
-fn a_retired_generator_is_closed_and_its_node_goes_on() {
+fn retired_generator_is_closed_and_its_node_remains_usable() {
     let generator = Generator::new(Layout::TWITTER, 203).unwrap();
     let last = generator.next_id().unwrap();
     let tick = generator.retire().unwrap();
@@ -140,16 +140,16 @@ fn a_retired_generator_is_closed_and_its_node_goes_on() {
 }
 
 #[test]
-fn manual_clocks_share_nothing() {
+fn generators_on_manual_clocks_do_not_share_a_position() {
     let clock = ManualClock::new(1_700_000_000_000);
     let build =
         || Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
     assert_eq!(build().next_id().unwrap(), build().next_id().unwrap());
 }
 
-/// A clock of the user's own in production: an earlier run may have used the current tick.
+/// With a user's clock in production, an earlier process may have used the current tick.
 #[test]
-fn the_first_tick_rule_holds_for_custom_clocks() {
+fn generator_on_custom_clock_waits_for_its_first_tick() {
     struct Frozen;
     impl Clock for Frozen {
         fn unix_ms(&self) -> i64 {
@@ -166,7 +166,7 @@ fn the_first_tick_rule_holds_for_custom_clocks() {
 }
 
 #[test]
-fn generators_and_their_parts_cross_threads() {
+fn generators_and_related_types_are_send_and_sync() {
     fn crosses<T: Send + Sync + 'static>() {}
     crosses::<Generator>();
     crosses::<flakeid_core::GeneratorBuilder>();
@@ -175,20 +175,20 @@ fn generators_and_their_parts_cross_threads() {
 }
 
 #[test]
-fn a_call_may_be_more_patient_or_less() {
+fn call_waits_up_to_its_own_limit() {
     let layout = slow();
     let short = Duration::from_millis(1);
     let builder = Generator::builder(layout).node(9).max_wait(short).sequence_mask(0);
     let generator = builder.build().unwrap();
-    let patient = Duration::from_secs(5);
-    let mut last = generator.next_id_within(patient).unwrap();
+    let long = Duration::from_secs(5);
+    let mut last = generator.next_id_within(long).unwrap();
     for _ in 0..3 {
-        let next = generator.next_id_within(patient).unwrap();
+        let next = generator.next_id_within(long).unwrap();
         assert!(next.parts(&layout).unwrap().tick > last.parts(&layout).unwrap().tick);
         last = next;
     }
     let error = generator.next_id().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     let mut ids = [last; 2];
-    assert_eq!(generator.fill_within(&mut ids, patient).unwrap(), 2);
+    assert_eq!(generator.fill_within(&mut ids, long).unwrap(), 2);
 }

@@ -1,4 +1,4 @@
-//! The program's signals are left to the program's threads.
+//! Tests that threads of the library block the program's signals, so that only the program's threads handle them.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use flakeid_core::{CachedGenerator, Generator, Layout, spawn_background};
 
-/// The signals that this thread blocks, one bit each.
+/// Returns the signals that a thread blocks, one bit for each.
 fn blocked(task: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/self/task/{task}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
@@ -21,7 +21,7 @@ fn blocked_here() -> u64 {
     blocked("../../thread-self")
 }
 
-/// The thread of that name, which the system knows a moment after it was started.
+/// Finds the thread with this name. It loops, because the system knows the name only shortly after the thread starts.
 fn task(name: &str) -> String {
     loop {
         for entry in fs::read_dir("/proc/self/task").unwrap() {
@@ -39,7 +39,7 @@ const fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
-fn leaves_signals_alone(name: &str) {
+fn assert_blocks_program_signals(name: &str) {
     let mask = blocked(&task(name));
     for signal in
         [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGCHLD, libc::SIGALRM, libc::SIGUSR1]
@@ -52,18 +52,18 @@ fn leaves_signals_alone(name: &str) {
 }
 
 #[test]
-fn threads_of_the_library_run_no_handler_of_the_program() {
+fn library_threads_block_the_programs_signals() {
     let own = blocked_here();
     let ring =
         CachedGenerator::new(Arc::new(Generator::new(Layout::TWITTER, 817).unwrap())).unwrap();
-    leaves_signals_alone("flakeid-ring");
+    assert_blocks_program_signals("flakeid-ring");
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let other = spawn_background("flakeid-other", move || {
         let _ended = ended.recv();
     })
     .unwrap();
-    leaves_signals_alone("flakeid-other");
-    assert_eq!(blocked_here(), own, "the caller's are as they were");
+    assert_blocks_program_signals("flakeid-other");
+    assert_eq!(blocked_here(), own, "the caller's blocked signals are unchanged");
     drop((end, ring));
     other.join().unwrap();
 }

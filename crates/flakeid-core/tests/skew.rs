@@ -1,4 +1,4 @@
-//! `id mod 2^k` at low rates, which is what shards and hash partitions see.
+//! Tests of `id mod 2^k` at low rates, because shards and hash partitions use this value.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,7 +8,7 @@ use flakeid_core::{Generator, Layout, ManualClock, SystemClock};
 
 const IDS: usize = 200_000;
 
-/// One ID every few milliseconds, so every tick begins afresh.
+/// Generates one ID every few milliseconds, so that every ID is the first of its tick.
 fn at_low_rate(sequence_start: u64) -> Vec<u64> {
     let clock = ManualClock::new(1_700_000_000_000);
     let generator = Generator::builder(Layout::TWITTER)
@@ -25,7 +25,7 @@ fn at_low_rate(sequence_start: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Pearson's statistic of `id mod 2^k` against the uniform distribution.
+/// Returns Pearson's chi-square statistic of `id mod 2^k` against the uniform distribution.
 fn chi_square(ids: &[u64], k: u32) -> f64 {
     let mut counts = vec![0u32; 1 << k];
     for id in ids {
@@ -35,7 +35,7 @@ fn chi_square(ids: &[u64], k: u32) -> f64 {
     counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
 }
 
-/// The value that chance exceeds once in a million runs (Wilson and Hilferty's approximation).
+/// Returns the value that chance exceeds once in a million runs (Wilson and Hilferty's approximation).
 fn critical(k: u32) -> f64 {
     const Z: f64 = 4.753_424;
     let df = f64::from((1 << k) - 1);
@@ -44,7 +44,7 @@ fn critical(k: u32) -> f64 {
 }
 
 #[test]
-fn a_random_start_makes_every_residue_equally_likely() {
+fn random_sequence_start_makes_residues_equally_likely() {
     let ids = at_low_rate(6);
     assert!(ids.is_sorted_by(|a, b| a < b));
     for k in 1..=6 {
@@ -54,17 +54,17 @@ fn a_random_start_makes_every_residue_equally_likely() {
 }
 
 #[test]
-fn without_it_every_id_is_even() {
+fn ids_are_multiples_of_64_without_random_start() {
     let ids = at_low_rate(0);
     assert!(ids.iter().all(|id| id % 64 == 0));
     for k in 1..=6 {
-        // All in one of 2^k cells: the statistic is n × (2^k − 1).
+        // All IDs are in one of 2^k cells, so the statistic is n × (2^k − 1).
         assert!(chi_square(&ids, k) >= IDS as f64);
     }
 }
 
 #[test]
-fn the_first_tick_of_a_node_begins_at_random_too() {
+fn random_sequence_start_applies_to_the_first_tick() {
     let firsts = (900..912).map(|node| {
         let builder = Generator::builder(Layout::TWITTER).node(node).sequence_start(12);
         let id = builder.clock(SystemClock).build().unwrap().next_id().unwrap();

@@ -1,4 +1,4 @@
-//! Many threads on one generator, on the system clock.
+//! Tests of many threads that use one generator on the system clock.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -11,7 +11,7 @@ use flakeid_core::{Generator, Id, Layout};
 const THREADS: usize = 8;
 const EACH: usize = 1_250_000;
 
-/// What a thread takes after another has published an ID is larger than that ID.
+/// Takes IDs, and checks that each is larger than every ID that another thread published before the call.
 fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> {
     let mut ids = Vec::with_capacity(EACH);
     let mut buffer = vec![Id::default(); batch];
@@ -20,7 +20,10 @@ fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> 
         let wanted = batch.min(EACH - ids.len());
         let count = generator.fill(&mut buffer[..wanted]).unwrap();
         let new = buffer[..count].iter().map(|id| id.to_u64());
-        assert!(new.clone().all(|id| id > before), "an ID is smaller than an earlier call's");
+        assert!(
+            new.clone().all(|id| id > before),
+            "an ID is smaller than the ID of an earlier call"
+        );
         ids.extend(new);
         published.fetch_max(ids[ids.len() - 1], Ordering::Release);
     }
@@ -28,7 +31,7 @@ fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> 
 }
 
 #[test]
-fn ten_million_ids_from_eight_threads() {
+fn eight_threads_take_ten_million_distinct_ids() {
     // On a busy machine a thread may be the last to wake for many ticks in a row.
     let builder = Generator::builder(Layout::TWITTER).node(77).max_wait(Duration::from_secs(60));
     let generator = builder.build().unwrap();
@@ -59,7 +62,7 @@ fn ten_million_ids_from_eight_threads() {
 }
 
 #[test]
-fn two_generators_of_one_node_on_two_threads() {
+fn two_generators_of_one_node_issue_distinct_ids_on_two_threads() {
     const COUNT: usize = 500_000;
     let ids = std::thread::scope(|scope| {
         let threads = [(); 2].map(|()| {

@@ -1,4 +1,4 @@
-//! What a generator does, call by call, in 128-bit integers and without concurrency.
+//! A model of a generator in 128-bit integers: it computes the result of each call, without concurrency.
 
 use flakeid_core::{ErrorKind, Overflow, Policy, Rollback};
 
@@ -12,11 +12,11 @@ pub struct Options {
     pub sequence_mask: i128,
     pub max_ahead_ms: i128,
     pub max_wait_ms: i128,
-    /// Ticks `[start, fence)`.
+    /// The ticks `[start, fence)` of the window.
     pub window: Option<(i128, i128)>,
 }
 
-/// A failure as the caller sees it.
+/// A failure in the form that the caller gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     pub kind: ErrorKind,
@@ -27,7 +27,7 @@ pub struct Failure {
 pub struct Model {
     options: Options,
     pub clock: i128,
-    /// Next free sequence and tick: `tick * per_tick + sequence`.
+    /// The next free position: `tick * per_tick + sequence`.
     next: i128,
     clock_sequence: usize,
     marks: Vec<i128>,
@@ -43,17 +43,17 @@ pub struct Model {
 
 enum Step {
     Issued(Vec<i128>),
-    /// The failure, and the time to wait for if waiting may help.
+    /// The failure, and the time until which the caller can wait, if waiting may help.
     Stuck(Failure, Option<i128>),
 }
 
-/// How a candidate ahead of the clock may be issued.
+/// The reason why a candidate ahead of the clock may be issued.
 enum Leave {
-    /// Running ahead is wanted.
+    /// An option allows the generator to run ahead.
     Ahead,
-    /// In the tick that was reached before the clock went back.
+    /// The candidate is in the tick that was current before the clock went backwards.
     Held,
-    /// Not ahead after all, but in another clock sequence.
+    /// The candidate is not ahead, because it uses another clock sequence.
     Switched(usize),
 }
 
@@ -158,7 +158,7 @@ impl Model {
             let kind = ErrorKind::LeaseExpired;
             return Step::Stuck(Failure { kind, retry_after_ms, by_ms: None }, None);
         }
-        // Of a tick that was entered, the rest is issued without looking at the notes.
+        // Once a tick has been entered, the rest of it is issued without reading the notes.
         let entered = self.may_use_up_ticks()
             && first == self.next
             && first < self.ahead_until
@@ -206,7 +206,7 @@ impl Model {
         Step::Issued((first..end).map(id).collect())
     }
 
-    /// Whether the candidate may be issued though its tick is ahead of the clock.
+    /// Returns the reason why the candidate may be issued although its tick is ahead of the clock, if there is one.
     fn judge(&mut self, now: i128, issued: i128, tick: i128) -> Result<Leave, Step> {
         let windowed = self.options.window.is_some();
         let seen = if windowed { self.seen } else { 0 };

@@ -1,11 +1,11 @@
-//! Layouts as products of powers of two.
+//! A model of layouts that computes with products of powers of two.
 
 use flakeid_core::{ErrorKind, Layout};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 
-/// Letters and widths from the most significant, an epoch and a unit; not necessarily valid.
+/// A layout as letters and widths from the most significant field down, an epoch and a unit. It may be invalid.
 #[derive(Clone, Debug)]
 pub struct BigLayout {
     pub fields: Vec<(char, u32)>,
@@ -50,7 +50,7 @@ impl BigLayout {
         }
     }
 
-    /// The largest value of a field.
+    /// Returns the largest value of a field.
     pub fn most(&self, name: &str) -> i128 {
         (1 << self.width_of(Self::letters(name))) - 1
     }
@@ -59,7 +59,7 @@ impl BigLayout {
         self.fields.iter().map(|(_, width)| width).sum()
     }
 
-    /// Sum of value × 2^(bits below the field).
+    /// Returns the sum of value × 2^(bits below the field) over all fields.
     pub fn pack(&self, values: &[(&str, u64)]) -> i128 {
         let mut sum = 0;
         for (name, value) in values {
@@ -127,7 +127,7 @@ fn epoch() -> impl Strategy<Value = i128> {
     prop_oneof![Just(0), Just(1_288_834_974_657), 0..253_402_300_800_000i128]
 }
 
-/// Often invalid: any letters in any order.
+/// Generates layouts with any letters in any order, which are often invalid.
 fn wild() -> impl Strategy<Value = BigLayout> {
     let field = (prop::sample::select(b"tdwnscr".to_vec()), 0..70u32);
     (vec(field, 1..7), epoch(), 0..3i128).prop_map(|(fields, epoch, unit)| BigLayout {
@@ -137,7 +137,7 @@ fn wild() -> impl Strategy<Value = BigLayout> {
     })
 }
 
-/// Valid by construction: time first, then some of the others in some order, up to 64 bits.
+/// Generates valid layouts: time first, then some of the other fields in some order, up to 64 bits.
 pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
     let below = subsequence(vec!["n", "dw", "s", "c", "r"], 0..=4)
         .prop_filter("one kind of node", |items| !(items.contains(&"n") && items.contains(&"dw")))
@@ -148,7 +148,7 @@ pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
             let mut fields = vec![('t', time)];
             let mut left = 64 - time;
             for (letter, pick) in below.iter().flat_map(|item| item.chars()).zip(picks) {
-                // Leave at least one bit for each field still to come.
+                // Leaves at least one bit for each of the following fields.
                 let width = 1 + pick.index(left.saturating_sub(6).max(1) as usize) as u32;
                 if width > left {
                     return None;
@@ -165,7 +165,7 @@ pub fn any_layout() -> impl Strategy<Value = BigLayout> {
     prop_oneof![wild(), valid_layout()]
 }
 
-/// 64-bit values of every magnitude, so that narrow fields are met too.
+/// Generates 64-bit values of every magnitude, so that narrow fields are tested, too.
 pub fn value() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32).prop_map(|(value, shift)| value >> shift)
 }

@@ -1,7 +1,7 @@
-//! The core against a model in 128-bit integers, which nothing here can overflow: random layouts,
-//! random parts and times, and generators on random clock traces.
+//! Compares the core with a model in 128-bit integers, which cannot overflow here: random layouts, random parts and
+//! times, and generators on random clock traces.
 
-// A test may panic; that is how it fails.
+// Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod generator;
@@ -25,11 +25,11 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn descriptors_round_trip_and_agree(big in layout::any_layout()) {
+    fn descriptors_round_trip_and_agree_with_the_model(big in layout::any_layout()) {
         let text = big.descriptor();
         match text.parse::<Layout>() {
             Ok(layout) => {
-                prop_assert!(big.is_valid(), "{text} must be refused");
+                prop_assert!(big.is_valid(), "{text} must be rejected");
                 prop_assert_eq!(layout.to_string(), text);
                 prop_assert_eq!(i128::from(layout.horizon()), big.horizon());
                 prop_assert_eq!(i128::from(layout.fits_i64_until()), big.fits_i64_until());
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn pack_and_unpack_agree(
+    fn pack_and_unpack_agree_with_the_model(
         big in layout::valid_layout(),
         tick in layout::value(), node in layout::value(),
         clock_sequence in layout::value(), sequence in layout::value(),
@@ -76,7 +76,7 @@ proptest! {
                 prop_assert_eq!(error.kind(), ErrorKind::FieldOutOfRange);
             }
         }
-        // Any 64 bits either decode to parts that pack to the same bits, or are refused.
+        // Any 64 bits either decode to parts that pack to the same bits, or are rejected.
         match layout.unpack(Id::from_u64(bits)) {
             Ok(parts) => prop_assert_eq!(layout.pack(&parts).unwrap().to_u64(), bits),
             Err(error) => {
@@ -87,9 +87,9 @@ proptest! {
     }
 
     #[test]
-    fn times_and_bounds_agree(big in layout::valid_layout(), near in any::<i64>(), pick in 0..4) {
+    fn ticks_and_bounds_agree_with_the_model(big in layout::valid_layout(), near in any::<i64>(), pick in 0..4) {
         let layout = big.to_layout();
-        // Anywhere, or near either end of the layout's range.
+        // Any time, or a time near either end of the layout's range.
         let unix_ms = match pick {
             0 => near,
             1 => layout.epoch().saturating_add(near % 5000),
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn texts_round_trip_and_sort(a in layout::value(), b in layout::value()) {
+    fn text_forms_round_trip_and_keep_the_order(a in layout::value(), b in layout::value()) {
         for form in TextForm::ALL {
             let (x, y) = (Id::from_u64(a).to_text(form), Id::from_u64(b).to_text(form));
             prop_assert_eq!(form.decode(&x).unwrap().to_u64(), a);
@@ -121,10 +121,10 @@ proptest! {
     }
 
     #[test]
-    fn texts_are_decoded_strictly(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
+    fn text_forms_decode_only_their_own_spellings(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
         for form in TextForm::ALL {
             if let Ok(id) = form.decode(&text) {
-                // Only the allowances that each form names; nothing is cut or skipped.
+                // Each form accepts only its documented variants; decoding cuts and skips nothing.
                 let again = id.to_text(form);
                 let folded = match form {
                     TextForm::Decimal => text.trim_start_matches('0').to_owned(),
@@ -141,14 +141,14 @@ proptest! {
     }
 
     #[test]
-    fn generators_follow_the_model(trace in trace::any_trace()) {
+    fn generators_agree_with_the_model(trace in trace::any_trace()) {
         trace::check(&trace)?;
     }
 }
 
 #[test]
-fn the_model_layout_is_not_the_code_under_test() {
-    // One ID by hand, so that the model is anchored to something outside this folder.
+fn model_layout_packs_a_known_id() {
+    // Checks one ID from another source, so that the model does not depend only on this folder.
     let big = BigLayout::new("t41.d5.w5.s12", 1_288_834_974_657, 1);
     let node = 17 * 32 + 25;
     let id = big.pack(&[("time", 217_080_014_192), ("node", node), ("sequence", 0)]);

@@ -1,4 +1,4 @@
-//! Random generators on random clocks, run beside the model.
+//! Runs random generators on random clocks and compares them with the model.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::layout::BigLayout;
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// Moves the clock by so many milliseconds.
+    /// Moves the clock by the given number of milliseconds.
     Clock(i64),
     Take {
         wanted: usize,
@@ -30,7 +30,7 @@ pub struct Trace {
     calls: Vec<Call>,
 }
 
-/// Small enough for ticks to fill up, windows to end and the horizon to be reached in a few calls.
+/// The layouts of the traces are so small that ticks fill up, windows end and the horizon is reached in a few calls.
 fn small_layout() -> impl Strategy<Value = BigLayout> {
     let shape = prop_oneof![
         Just("t10.n2.s2"),
@@ -77,7 +77,7 @@ pub fn any_trace() -> impl Strategy<Value = Trace> {
                 let from = start / layout.unit + offset - 5;
                 (from.max(0), from.max(0) + length)
             });
-            // Combinations that cannot be are refused when building, which has its own tests.
+            // `build` rejects impossible combinations; other tests cover this.
             let window = if rollback == Rollback::ClockSequence { None } else { window };
             let policy = Policy {
                 overflow: if window.is_none() && overflow == Overflow::Borrow {

@@ -1,4 +1,4 @@
-//! `keyed.json`: the public form of IDs; and that a key changes everything in it.
+//! Tests of public IDs with the vectors in `keyed.json`, and of the influence of the key.
 
 use flakeid_core::{Error, ErrorKind, Id, Key, Keyring, Layout, PublicIds};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn public_ids(row: &Value, layout: Layout) -> Result<PublicIds, Error> {
 }
 
 #[test]
-fn public_ids_are_made_and_opened() {
+fn public_ids_seal_and_open_as_in_the_vectors() {
     for row in rows(&load("keyed"), "public_ids") {
         let ids = public_ids(row, text(row, "layout").parse().unwrap()).unwrap();
         let id = Id::from_u64(number(row, "id"));
@@ -24,7 +24,7 @@ fn public_ids_are_made_and_opened() {
 }
 
 #[test]
-fn texts_open_or_do_not() {
+fn open_accepts_and_rejects_strings_as_in_the_vectors() {
     let file = load("keyed");
     let domain = &file["one_domain"];
     let ids = public_ids(domain, text(domain, "layout").parse().unwrap()).unwrap();
@@ -38,24 +38,24 @@ fn texts_open_or_do_not() {
     for row in rows(&file, "rejected") {
         let Err(error) = open(row) else { panic!("opens: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");
-        // It does not say why.
+        // The message must not reveal the reason.
         assert!(error.to_string().ends_with("is not a public ID of this domain"), "{error}");
     }
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn invalid_keyrings_and_domains_are_rejected_by_option_name() {
     for row in rows(&load("keyed"), "invalid") {
-        let Err(error) = public_ids(row, Layout::TWITTER) else { panic!("is accepted: {row}") };
+        let Err(error) = public_ids(row, Layout::TWITTER) else { panic!("accepted: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");
         let message = error.to_string();
         assert!(message.starts_with(text(row, "option")), "{row}: {message}");
-        assert!(!message.contains("0c0d0e"), "a key is told: {message}");
+        assert!(!message.contains("0c0d0e"), "the message contains a key: {message}");
     }
 }
 
 #[test]
-fn keys_are_never_shown() {
+fn debug_output_contains_no_keys() {
     let key = Key::from_bytes(*b"sixteen secrets!");
     let keyring = Keyring::new('k', key).unwrap();
     let ids = keyring.domain("user", Layout::TWITTER).unwrap();
@@ -63,22 +63,22 @@ fn keys_are_never_shown() {
     assert!(!format!("{ids:?}").contains("cipher"), "{ids:?}");
 }
 
-/// How many of the 64 bits differ, on average of some IDs, between one way to seal them and another.
+/// Returns the average number of the 64 bits that differ between two ways to seal an ID.
 fn distance(one: &PublicIds, other: impl Fn(u64) -> u64) -> f64 {
     let seal = |id| one.seal_bits(Id::from_u64(id)).unwrap();
     let differing = (0..1000).map(|id| f64::from((seal(id) ^ other(id)).count_ones()));
     differing.sum::<f64>() / 1000.0
 }
 
-/// Whatever is changed, about half of the bits change: of the ID, the key, the domain.
+/// About half of the bits of a public ID change if one bit of the ID, one bit of the key, or the domain changes.
 #[test]
-fn every_change_changes_everything() {
+fn changing_id_key_or_domain_changes_half_of_the_bits() {
     let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
     let of = |bytes, domain| {
         Keyring::new('a', Key::from_bytes(bytes)).unwrap().domain(domain, layout).unwrap()
     };
     let ids = of([7; 16], "user");
-    // Of 1,000 averages of 64 coins the standard deviation is 0.13.
+    // The standard deviation of an average of 1,000 numbers of differing bits is 0.13.
     let is_half = |distance: f64| (31.2..32.8).contains(&distance);
     for bit in 0..64 {
         let moved = |id: u64| ids.seal_bits(Id::from_u64(id ^ 1 << bit)).unwrap();
@@ -99,9 +99,9 @@ fn every_change_changes_everything() {
 }
 
 proptest! {
-    /// What is sealed opens, with every key, by any layout, and nothing else has the same text.
+    /// A sealed ID opens with every key and layout, and different IDs have different public forms.
     #[test]
-    fn it_is_a_permutation(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
+    fn seal_is_a_permutation(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
         let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
         let ids = Keyring::new('z', Key::from_bytes(key)).unwrap().domain(&domain, layout).unwrap();
         let [first, second] = [one, other].map(|id| ids.seal(Id::from_u64(id)).unwrap());
@@ -110,9 +110,9 @@ proptest! {
         prop_assert_eq!(first.len(), 12);
     }
 
-    /// No text makes it panic.
+    /// Opening a string never panics.
     #[test]
-    fn any_text_is_refused_or_an_id(text in ".{0,20}") {
+    fn open_returns_an_id_or_invalid_id_for_any_string(text in ".{0,20}") {
         let ids = Keyring::new('a', Key::from_bytes([1; 16])).unwrap();
         let ids = ids.domain("user", Layout::TWITTER).unwrap().with_prefix("usr").unwrap();
         if let Err(error) = ids.open_at(&text, i64::MAX) {

@@ -8,14 +8,14 @@ fn layout(row: &Value) -> Layout {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Whether a generator can be built on the layout at its epoch.
+/// Whether a generator can be built on the layout with a clock at its epoch.
 fn generates(layout: Layout) -> bool {
     let clock = ManualClock::new(layout.epoch());
     Generator::builder(layout).node(0).clock(clock).build().is_ok()
 }
 
 #[test]
-fn presets() {
+fn presets_agree_with_the_vectors() {
     let file = load("layouts");
     let presets = rows(&file, "presets");
     let names: Vec<_> = presets.iter().map(|row| text(row, "name")).collect();
@@ -38,7 +38,7 @@ fn presets() {
 }
 
 #[test]
-fn descriptors() {
+fn descriptors_agree_with_the_vectors() {
     let file = load("layouts");
     for row in rows(&file["descriptors"], "valid") {
         let layout: Layout =
@@ -58,7 +58,7 @@ fn descriptors() {
 }
 
 #[test]
-fn ids() {
+fn packed_and_unpacked_ids_agree_with_the_vectors() {
     let file = load("layouts");
     for row in rows(&file, "ids") {
         let (layout, id) = (layout(row), Id::from_u64(number(row, "id")));
@@ -86,7 +86,7 @@ fn ids() {
 }
 
 #[test]
-fn what_is_rejected() {
+fn invalid_parts_splits_and_ids_are_rejected() {
     let file = load("layouts");
     for row in rows(&file, "rejected_parts") {
         let layout = layout(row);
@@ -114,13 +114,13 @@ fn what_is_rejected() {
 }
 
 #[test]
-fn bounds() {
+fn bounds_agree_with_the_vectors() {
     let file = load("layouts");
     for row in rows(&file, "bounds") {
         let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
         assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
         assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
-        // Above both is the next tick, except that of the last there is none.
+        // The tick above both bounds is the next tick, except for the last tick, which has none above.
         let next = layout.unpack(layout.upper_bound(unix_ms)).unwrap().tick + 1;
         let above = (next <= layout.max_tick()).then_some(next);
         assert_eq!(layout.tick_above(layout.upper_bound(unix_ms)), above, "{row}");
@@ -128,9 +128,9 @@ fn bounds() {
     }
 }
 
-/// An ID of another layout is a number like any other.
+/// `tick_above` treats an ID of another layout as a number.
 #[test]
-fn ticks_above_an_id_of_another_layout() {
+fn tick_above_returns_the_first_tick_above_a_foreign_id() {
     for (id, layout) in [
         (873_739_216_556_229, Layout::TWITTER),
         (647_469_744_588_332_839, Layout::TWITTER),
@@ -146,9 +146,9 @@ fn ticks_above_an_id_of_another_layout() {
     assert_eq!(Layout::TWITTER.tick_above(Id::from_u64(u64::MAX)), None);
 }
 
-/// The project's README tells the presets as they are.
+/// The table of presets in the project's README must match the code.
 #[test]
-fn the_table_of_presets() {
+fn readme_lists_every_preset_with_its_layout() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let readme = std::fs::read_to_string(path).unwrap();
     let date = |unix_ms| Rfc3339::new(unix_ms, 0).to_string()[..10].to_owned();
@@ -163,9 +163,9 @@ fn the_table_of_presets() {
     }
 }
 
-/// What people leave out follows from the rest, and what is missing is named.
+/// `complete` derives the parts that are not given, and its error names a missing part.
 #[test]
-fn parts_are_completed() {
+fn complete_derives_missing_parts_and_names_required_ones() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();
@@ -186,7 +186,7 @@ fn parts_are_completed() {
             assert!(refused.to_string().contains(&format!("{option}: missing")), "{refused}");
         }
     }
-    // What is given twice is compared when it is packed.
+    // `pack` compares parts that are given twice.
     let other = GivenParts { node: Some(0), datacenter: parts.datacenter, ..by_tick };
     let contradiction = layout.pack(&layout.complete(&other).unwrap()).unwrap_err();
     assert_eq!(contradiction.kind(), ErrorKind::InvalidOption);

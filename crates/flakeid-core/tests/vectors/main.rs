@@ -1,4 +1,4 @@
-//! The shared vectors, which every language runs: `tests/vectors/*.json`.
+//! Tests with the shared vectors in `tests/vectors/*.json`, which every language runs.
 
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
@@ -10,14 +10,14 @@ mod schedules;
 use flakeid_core::{ErrorKind, Id, TextForm};
 use serde_json::Value;
 
-/// One of the shared files.
+/// Loads one of the shared files.
 fn load(name: &str) -> Value {
     let path = format!("{}/../../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A list in a file, which must not be empty: a loop over nothing proves nothing.
+/// Returns a list of a file. The list must not be empty, because a loop over an empty list tests nothing.
 fn rows<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     let rows = value[key].as_array().unwrap_or_else(|| panic!("{key} is not a list"));
     assert!(!rows.is_empty(), "{key} is empty");
@@ -28,19 +28,19 @@ fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row[key].as_str().unwrap_or_else(|| panic!("{key} is not a string in {row}"))
 }
 
-/// A number told as a string of digits.
+/// Parses a number that is written as a string of digits.
 fn number<T: std::str::FromStr>(row: &Value, key: &str) -> T {
     let digits = text(row, key);
     digits.parse().unwrap_or_else(|_| panic!("{key} is not in range in {row}"))
 }
 
-/// The same, or `None` where the row has null or nothing.
+/// Parses a number, or returns `None` if the row has null or lacks the key.
 fn optional<T: std::str::FromStr>(row: &Value, key: &str) -> Option<T> {
     (!row[key].is_null()).then(|| number(row, key))
 }
 
 #[test]
-fn the_error_table() {
+fn error_table_agrees_with_the_vectors() {
     let file = load("errors");
     let rows = rows(&file, "errors");
     let names: Vec<_> = rows.iter().map(|row| text(row, "kind").to_owned()).collect();
@@ -54,7 +54,7 @@ fn the_error_table() {
 }
 
 #[test]
-fn every_form() {
+fn text_forms_agree_with_the_vectors() {
     let file = load("text");
     let forms = rows(&file, "forms");
     assert_eq!(forms.len(), TextForm::ALL.len());
@@ -65,7 +65,7 @@ fn every_form() {
             assert_eq!(id.to_text(form).as_str(), text(row, "text"), "{form} of {id}");
             assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");
         }
-        // Forms with one text for each ID accept nothing else, so this list may be empty.
+        // This list may be empty, because some forms accept only one spelling for each ID.
         for row in group["accepted"].as_array().unwrap() {
             let id = Id::from_u64(number(row, "id"));
             assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");

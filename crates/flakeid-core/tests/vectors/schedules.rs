@@ -1,4 +1,4 @@
-//! Scripted clocks: readings in, IDs or errors out, for every policy.
+//! Tests every policy with scripted clocks: given the readings, a generator returns the IDs or errors of the vectors.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn build(row: &Value, clock: &ManualClock) -> Result<Generator, Error> {
     builder.build()
 }
 
-/// What a call returned, in the words of the file.
+/// The result of a call in the notation of the file.
 enum Outcome {
     Ids { wanted: usize, ids: Vec<Id> },
     LastTick(Option<u64>),
@@ -87,7 +87,7 @@ fn check_outcome(outcome: &Outcome, expect: &Value, place: &str) {
 }
 
 #[test]
-fn every_schedule() {
+fn generators_follow_every_schedule_of_the_vectors() {
     let file = load("schedules");
     for row in rows(&file, "schedules") {
         let name = text(row, "name");
