@@ -18,6 +18,8 @@ use flakeid_test_servers::OtherService;
 use crate::client::TestServer;
 
 const SECOND: Duration = Duration::from_secs(1);
+/// The longest time for which a busy machine is tolerated where nothing has to be fast.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Longer than the window of a block and that of a node after it.
 const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
 
@@ -131,11 +133,13 @@ impl Drop for SetAtEnd<'_> {
     }
 }
 
-/// The longest time without an ID of any of eight clients while `happen` runs, and the IDs of all.
+/// Measures the longest time without an ID of any of eight clients while `happen` runs, less the longest time for which
+/// the machine did not run a client that was due. Returns that time and the IDs of all clients.
 fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
     const CLIENTS: usize = 8;
+    const PAUSE: Duration = Duration::from_millis(10);
     let (is_over, begun) = (AtomicBool::new(false), Barrier::new(CLIENTS + 1));
-    let gap = Mutex::new(Duration::ZERO);
+    let (gap, stall) = (Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO));
     let mut ids = Vec::new();
     thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
@@ -145,6 +149,7 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
                     begun.wait();
                     let (mut ids, mut last) = (Vec::new(), Instant::now());
                     let (mut longest, mut error) = (Duration::ZERO, None);
+                    let mut late = Duration::ZERO;
                     while !is_over.load(Ordering::Relaxed) {
                         match generator.next_id() {
                             Ok(id) => {
@@ -154,7 +159,9 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
                             }
                             Err(failed) => error = Some(failed),
                         }
-                        thread::sleep(Duration::from_millis(10));
+                        let asleep = Instant::now();
+                        thread::sleep(PAUSE);
+                        late = late.max(asleep.elapsed().saturating_sub(PAUSE));
                     }
                     longest = longest.max(last.elapsed());
                     if longest >= SECOND {
@@ -162,6 +169,8 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
                     }
                     let mut gap = gap.lock().unwrap();
                     *gap = longest.max(*gap);
+                    let mut stall = stall.lock().unwrap();
+                    *stall = late.max(*stall);
                     ids
                 })
             })
@@ -174,7 +183,7 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
             ids.extend(client.join().unwrap());
         }
     });
-    (gap.into_inner().unwrap(), ids)
+    (gap.into_inner().unwrap().saturating_sub(stall.into_inner().unwrap()), ids)
 }
 
 /// Checks that clients have IDs all the time. A busy machine may stop one of them, but not three times.
@@ -192,17 +201,21 @@ fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     panic!("{gaps:?} without an ID");
 }
 
-/// Clients that start now get a node in two seconds, whichever broker they ask first.
-fn check_new_clients(url: &str, layout: Layout) {
-    let slow: Vec<_> = (0..8)
+/// Checks that clients that start now get a node in two seconds, whichever broker they ask first. A busy machine can stop
+/// one of them, but not three.
+fn check_new_clients(count: usize, url: &str, layout: Layout) {
+    let slow: Vec<_> = (0..count)
         .map(|_| {
             let begun = Instant::now();
-            drop(client(url, layout));
-            begun.elapsed()
+            let client = client(url, layout);
+            client.next_id().unwrap();
+            let elapsed = begun.elapsed();
+            client.close();
+            elapsed
         })
         .filter(|elapsed| *elapsed > SECOND * 2)
         .collect();
-    assert!(slow.len() < 3, "{slow:?} until there was a node");
+    assert!(slow.len() < 3, "{slow:?} until there was an ID");
 }
 
 #[test]
@@ -214,7 +227,7 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
         longest_gap(&url, layout, || {
             one.conditions.is_cut_off.store(true, Ordering::Relaxed);
             thread::sleep(LONGER_THAN_WINDOWS);
-            check_new_clients(&url, layout);
+            check_new_clients(8, &url, layout);
         })
     });
 }
@@ -246,7 +259,7 @@ fn clients_leave_a_broker_with_a_wrong_clock() {
             longest_gap(&url, layout, || {
                 one.conditions.ahead_ms.store(ahead_ms, Ordering::Relaxed);
                 thread::sleep(Duration::from_secs(6));
-                check_new_clients(&url, layout);
+                check_new_clients(8, &url, layout);
                 thread::sleep(Duration::from_secs(6));
             })
         });
@@ -265,7 +278,7 @@ fn clients_leave_an_address_that_has_become_another_service() {
                     longest_gap(&url, layout, || {
                         let _other_service = other_service.listen_at(one.kill());
                         thread::sleep(Duration::from_secs(6));
-                        check_new_clients(&url, layout);
+                        check_new_clients(8, &url, layout);
                     })
                 });
             });
@@ -304,14 +317,7 @@ fn new_clients_are_served_by_the_broker_that_has_room() {
     let mut blocks = HashSet::new();
     of_roomy.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
     let url = url([&full, &roomy]);
-    for number in 0..12 {
-        let begun = Instant::now();
-        let generator = client(&url, layout);
-        generator.next_id().unwrap();
-        let elapsed = begun.elapsed();
-        assert!(elapsed < SECOND * 2, "client {number} waited {elapsed:?}");
-        generator.close();
-    }
+    check_new_clients(12, &url, layout);
     drop((of_full, of_roomy));
 }
 
@@ -345,14 +351,14 @@ fn clients_hold_one_node_each_while_no_broker_reaches_the_store() {
     for client in &clients {
         let healed = Instant::now();
         while client.next_id().is_err() {
-            assert!(healed.elapsed() < SECOND * 5, "the store answers again");
+            assert!(healed.elapsed() < PATIENCE, "the store answers again");
         }
     }
     // Clients that moved have released their nodes.
     let held = || [&one, &other].map(|served| served.broker.status().unwrap().holders);
     let healed = Instant::now();
     while held().iter().sum::<usize>() > clients.len() {
-        assert!(healed.elapsed() < SECOND * 5, "{:?} nodes are held", held());
+        assert!(healed.elapsed() < PATIENCE, "{:?} nodes are held", held());
         thread::sleep(Duration::from_millis(50));
     }
 }
