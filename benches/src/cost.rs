@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
-use flakeid_core::{CoarseClock, GatedClock, ProcessMark, SystemClock};
+use flakeid_core::internal::ProcessMark;
+use flakeid_core::{CoarseClock, GatedClock, SystemClock};
 use snowflaked::sync::Generator as Snowflaked;
 
 use crate::floor::Floor;

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use flakeid_core::{
-    CachedGenerator, Clock, Generator, Id, Layout, LocalGenerator, Overflow, Policy, Window,
+    CachedGenerator, Clock, Generator, Id, Layout, LocalGenerator, Overflow, Window,
 };
 
 use crate::clock;
@@ -58,8 +58,7 @@ pub(crate) fn twitter(node: u64) -> Result<Generator, Box<dyn Error>> {
 pub(crate) fn borrowing(node: u64) -> Result<Generator, Box<dyn Error>> {
     let layout = Layout::TWITTER;
     let window = Window::new(layout.tick_at(clock::unix_ms().cast_signed())?, layout.max_tick())?;
-    let policy = Policy { overflow: Overflow::Borrow, ..Policy::default() };
-    let builder = Generator::builder(layout).node(node).window(window).policy(policy);
+    let builder = Generator::builder(layout).node(node).window(window).overflow(Overflow::Borrow);
     Ok(builder.max_ahead(Duration::from_hours(24)).build()?)
 }
 

@@ -1,7 +1,7 @@
 //! The IDs of which statistics are made: in three orders, from IDs as generators would give them out.
 
 use clap::ValueEnum;
-use flakeid_core::{Error, Id, Layout, Parts};
+use flakeid_core::{Error, Id, Layout};
 
 /// Where the clock stood at the first one: both layouts have such times.
 const START: i64 = 1_700_000_000_000;
@@ -77,9 +77,11 @@ impl Source {
         let id = |number: u64| {
             let (node, sequence) = (number % nodes, number / nodes % (layout.max_sequence() + 1));
             let ticks = number / in_a_tick;
-            let unix_ms = first.unix_ms + ticks.cast_signed() * tick_length;
-            let (tick, datacenter, worker) = (first.tick + ticks, None, None);
-            layout.pack(&Parts { tick, unix_ms, node, datacenter, worker, sequence, ..first })
+            let mut parts = first;
+            parts.tick += ticks;
+            parts.unix_ms += ticks.cast_signed() * tick_length;
+            (parts.node, parts.sequence) = (node, sequence);
+            layout.pack(&parts)
         };
         for number in 0..unique {
             write(id(number)?);

@@ -51,14 +51,14 @@ impl From<CoreParts> for Parts {
 impl From<&Parts> for CoreParts {
     fn from(parts: &Parts) -> Self {
         let told = |flag, part| (parts.has & flag != 0).then_some(part);
-        Self {
-            tick: parts.tick,
-            unix_ms: parts.unix_ms,
-            node: parts.node,
-            datacenter: told(FLAKEID_HAS_DATACENTER, parts.datacenter),
-            worker: told(FLAKEID_HAS_WORKER, parts.worker),
-            clock_sequence: parts.clock_sequence,
-            sequence: parts.sequence,
-        }
+        let mut core = Self::default();
+        core.tick = parts.tick;
+        core.unix_ms = parts.unix_ms;
+        core.node = parts.node;
+        core.datacenter = told(FLAKEID_HAS_DATACENTER, parts.datacenter);
+        core.worker = told(FLAKEID_HAS_WORKER, parts.worker);
+        core.clock_sequence = parts.clock_sequence;
+        core.sequence = parts.sequence;
+        core
     }
 }

@@ -113,19 +113,16 @@ pub(crate) fn pack(env: Env, descriptor: String, parts: PartTexts) -> Result<Big
 fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
     let most_clock_sequence = layout.max_clock_sequence();
-    layout.complete(&GivenParts {
-        datacenter: optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?,
-        worker: optional("worker", texts.worker.as_ref(), most_worker)?,
-        node: optional("node", texts.node.as_ref(), layout.max_node())?,
-        clock_sequence: optional(
-            "clock_sequence",
-            texts.clock_sequence.as_ref(),
-            most_clock_sequence,
-        )?,
-        sequence: optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?,
-        tick: optional("tick", texts.tick.as_ref(), layout.max_tick())?,
-        unix_ms: texts.unix_ms.as_deref().map(instant),
-    })
+    let mut given = GivenParts::default();
+    given.datacenter = optional("datacenter", texts.datacenter.as_ref(), most_datacenter)?;
+    given.worker = optional("worker", texts.worker.as_ref(), most_worker)?;
+    given.node = optional("node", texts.node.as_ref(), layout.max_node())?;
+    given.clock_sequence =
+        optional("clock_sequence", texts.clock_sequence.as_ref(), most_clock_sequence)?;
+    given.sequence = optional("sequence", texts.sequence.as_ref(), layout.max_sequence())?;
+    given.tick = optional("tick", texts.tick.as_ref(), layout.max_tick())?;
+    given.unix_ms = texts.unix_ms.as_deref().map(instant);
+    layout.complete(&given)
 }
 
 /// tick, unixMs, node, datacenter, worker, clockSequence, sequence.

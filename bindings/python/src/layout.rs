@@ -268,15 +268,15 @@ impl Layout {
             value.map(|value| field(name, value, max)).transpose()
         };
         let (most_datacenter, most_worker) = Self::split_limits(layout);
-        let given = GivenParts {
-            tick: number("tick", tick, layout.max_tick())?,
-            unix_ms: unix_ms.map(|value| unix_ms_of("unix_ms", value)).transpose()?,
-            node: number("node", node, layout.max_node())?,
-            datacenter: number("datacenter", datacenter, most_datacenter)?,
-            worker: number("worker", worker, most_worker)?,
-            clock_sequence: number("clock_sequence", clock_sequence, layout.max_clock_sequence())?,
-            sequence: number("sequence", sequence, layout.max_sequence())?,
-        };
+        let mut given = GivenParts::default();
+        given.tick = number("tick", tick, layout.max_tick())?;
+        given.unix_ms = unix_ms.map(|value| unix_ms_of("unix_ms", value)).transpose()?;
+        given.node = number("node", node, layout.max_node())?;
+        given.datacenter = number("datacenter", datacenter, most_datacenter)?;
+        given.worker = number("worker", worker, most_worker)?;
+        given.clock_sequence =
+            number("clock_sequence", clock_sequence, layout.max_clock_sequence())?;
+        given.sequence = number("sequence", sequence, layout.max_sequence())?;
         let id = layout.complete(&given).and_then(|parts| layout.pack(&parts));
         id.map(Id::to_u64).map_err(raise)
     }

@@ -49,15 +49,15 @@ impl Parts {
         let number = |name, value: Option<&Bound<'_, PyAny>>| {
             value.map(|value| field(name, value, u64::MAX)).transpose()
         };
-        Ok(Self(Core {
-            unix_ms: unix_ms_of("unix_ms", unix_ms)?,
-            tick: field("tick", tick, u64::MAX)?,
-            node: field("node", node, u64::MAX)?,
-            datacenter: number("datacenter", datacenter)?,
-            worker: number("worker", worker)?,
-            clock_sequence: number("clock_sequence", clock_sequence)?.unwrap_or_default(),
-            sequence: number("sequence", sequence)?.unwrap_or_default(),
-        }))
+        let mut parts = Core::default();
+        parts.unix_ms = unix_ms_of("unix_ms", unix_ms)?;
+        parts.tick = field("tick", tick, u64::MAX)?;
+        parts.node = field("node", node, u64::MAX)?;
+        parts.datacenter = number("datacenter", datacenter)?;
+        parts.worker = number("worker", worker)?;
+        parts.clock_sequence = number("clock_sequence", clock_sequence)?.unwrap_or_default();
+        parts.sequence = number("sequence", sequence)?.unwrap_or_default();
+        Ok(Self(parts))
     }
 
     /// When the tick begins, an aware datetime in UTC; None after the year 9999, where datetimes
@@ -115,7 +115,7 @@ impl Parts {
             None => "None".to_owned(),
         };
         let known = |part: Option<u64>| part.map_or_else(|| "None".to_owned(), |p| p.to_string());
-        let Core { unix_ms, tick, node, datacenter, worker, clock_sequence, sequence } = self.0;
+        let Core { unix_ms, tick, node, datacenter, worker, clock_sequence, sequence, .. } = self.0;
         Ok(format!(
             "Parts(timestamp={timestamp}, unix_ms={unix_ms}, tick={tick}, node={node}, \
              datacenter={}, worker={}, clock_sequence={clock_sequence}, sequence={sequence})",
@@ -125,7 +125,7 @@ impl Parts {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, Numbers) {
-        let Core { unix_ms, tick, node, datacenter, worker, clock_sequence, sequence } = self.0;
+        let Core { unix_ms, tick, node, datacenter, worker, clock_sequence, sequence, .. } = self.0;
         let numbers = (unix_ms, tick, node, datacenter, worker, clock_sequence, sequence);
         (py.get_type::<Self>(), numbers)
     }

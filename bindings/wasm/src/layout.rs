@@ -159,15 +159,15 @@ pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
 /// From texts in the order of `PARTS` in `node/wasm/lib/backend.js`.
 fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
-    layout.complete(&GivenParts {
-        datacenter: optional("datacenter", texts.get(3), most_datacenter)?,
-        worker: optional("worker", texts.get(4), most_worker)?,
-        node: optional("node", texts.get(2), layout.max_node())?,
-        clock_sequence: optional("clock_sequence", texts.get(5), layout.max_clock_sequence())?,
-        sequence: optional("sequence", texts.get(6), layout.max_sequence())?,
-        tick: optional("tick", texts.get(0), layout.max_tick())?,
-        unix_ms: texts.get(1).map(|text| instant(&text)),
-    })
+    let mut given = GivenParts::default();
+    given.datacenter = optional("datacenter", texts.get(3), most_datacenter)?;
+    given.worker = optional("worker", texts.get(4), most_worker)?;
+    given.node = optional("node", texts.get(2), layout.max_node())?;
+    given.clock_sequence = optional("clock_sequence", texts.get(5), layout.max_clock_sequence())?;
+    given.sequence = optional("sequence", texts.get(6), layout.max_sequence())?;
+    given.tick = optional("tick", texts.get(0), layout.max_tick())?;
+    given.unix_ms = texts.get(1).map(|text| instant(&text));
+    layout.complete(&given)
 }
 
 /// The ID of these parts.

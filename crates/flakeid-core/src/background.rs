@@ -8,8 +8,6 @@ use std::thread::{self, JoinHandle};
 /// would be one. uWSGI's does: its workers did not end at all. Signals for faults and for profiling still come.
 /// What the thread starts, processes included, inherits this.
 ///
-/// For flakeid's own crates.
-///
 /// # Errors
 /// When the system has no thread left.
 pub fn spawn_background(

@@ -17,6 +17,13 @@ pub(crate) fn whole_ms(duration: Duration) -> u64 {
 ///
 /// Years outside 0000–9999, which RFC 3339 cannot express but long layouts can reach, are printed
 /// with a sign and as many digits as they need, as ISO 8601 does.
+///
+/// ```
+/// use flakeid_core::Rfc3339;
+///
+/// assert_eq!(Rfc3339::new(1_505_914_988_849, 3).to_string(), "2017-09-20T13:43:08.849Z");
+/// assert_eq!(Rfc3339::parse("2016-05-20T00:00:00+08:00"), Some(1_463_673_600_000));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rfc3339 {
     unix_ms: i64,

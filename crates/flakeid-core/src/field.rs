@@ -1,6 +1,14 @@
 //! The fields of an ID, and where their bits stand.
 
 /// What a run of bits means.
+///
+/// ```
+/// use flakeid_core::{Field, Layout};
+///
+/// let letters: String = Layout::SONYFLAKE.fields().map(|span| span.field.letter()).collect();
+/// assert_eq!(letters, "tsn");
+/// assert_eq!(Field::Node.name(), "node");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
@@ -65,7 +73,17 @@ impl Field {
 }
 
 /// A field of a layout, its width and how far it stands from the least significant bit.
+///
+/// ```
+/// use flakeid_core::{Field, Layout};
+///
+/// let layout = Layout::TWITTER;
+/// let sequence = layout.fields().find(|span| span.field == Field::Sequence).unwrap();
+/// assert_eq!((sequence.width, sequence.shift, sequence.max()), (12, 0, 4095));
+/// assert_eq!(sequence.extract(910_499_571_847_892_993), 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldSpan {
     /// Which field.
     pub field: Field,

@@ -15,6 +15,7 @@ use crate::{Id, Parts};
 /// let guesses = guess(&[Id::from_u64(1_050_118_621_198_921_728)], now);
 /// assert_eq!(guesses[0].name, "twitter");
 /// assert!(guesses[0].verdict.is_ok());
+/// assert!(guesses[1].weakness(&guesses[0]).is_some());
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -54,6 +55,15 @@ impl Guess {
 }
 
 /// A part of what it takes to describe IDs as a preset's.
+///
+/// ```
+/// use flakeid_core::{Aspect, Id, guess};
+///
+/// let guesses = guess(&[Id::from_u64(1_050_118_621_198_921_728)], 1_800_000_000_000);
+/// let instagram = guesses.iter().find(|guess| guess.name == "instagram").unwrap();
+/// assert_eq!(instagram.weakness(&guesses[0]), Some(Aspect::Sequence));
+/// assert_eq!(Aspect::Sequence.name(), "sequence");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Aspect {
@@ -97,6 +107,16 @@ impl Costs {
 }
 
 /// Why IDs cannot be a preset's.
+///
+/// ```
+/// use flakeid_core::{Id, guess};
+///
+/// let guesses = guess(&[Id::from_u64(1)], 1_800_000_000_000);
+/// let impossible = guesses.iter().filter_map(|guess| guess.verdict.err());
+/// for mismatch in impossible {
+///     println!("{mismatch}"); // 1 would be of 1970-01-01T00:00:00Z, before the system existed
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {

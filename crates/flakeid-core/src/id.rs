@@ -7,6 +7,17 @@ use core::fmt;
 /// `Display` and `FromStr` are the decimal form; [`TextForm`](crate::TextForm) has the others. With
 /// the `serde` feature an ID is a decimal string in human-readable formats (JSON numbers lose digits
 /// in JavaScript) and a `u64` in binary ones.
+///
+/// ```
+/// use flakeid_core::{Id, Layout};
+///
+/// let id = Id::from_u64(910_499_571_847_892_992);
+/// assert_eq!(id.to_string(), "910499571847892992");
+/// assert_eq!("910499571847892992".parse::<Id>()?, id);
+/// assert_eq!(id.to_base58().as_str(), "37amtpPtjf5");
+/// assert_eq!(Layout::TWITTER.unpack(id)?.node, 569);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Id(u64);
@@ -158,7 +169,21 @@ mod serde_impls {
 ///
 /// `unix_ms` repeats `tick`, and `datacenter` with `worker` repeat `node`; see
 /// [`Layout::pack`](crate::Layout::pack).
+///
+/// ```
+/// use flakeid_core::{Id, Layout};
+///
+/// let parts = Layout::TWITTER.unpack(Id::from_u64(910_499_571_847_892_992))?;
+/// assert_eq!((parts.unix_ms, parts.node, parts.sequence), (1_505_914_988_849, 569, 0));
+/// assert_eq!((parts.datacenter, parts.worker), (Some(17), Some(25)));
+///
+/// let mut next = parts;
+/// next.sequence += 1;
+/// assert_eq!(Layout::TWITTER.pack(&next)?.to_u64(), 910_499_571_847_892_993);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Parts {
     /// Whole units since the layout's epoch.
     pub tick: u64,
@@ -178,7 +203,19 @@ pub struct Parts {
 
 /// As many of an ID's parts as somebody gives; [`Layout::complete`](crate::Layout::complete) works
 /// out the others.
+///
+/// ```
+/// use flakeid_core::{GivenParts, Layout};
+///
+/// let mut given = GivenParts::default();
+/// (given.unix_ms, given.datacenter, given.worker) = (Some(1_505_914_988_849), Some(17), Some(25));
+/// let parts = Layout::TWITTER.complete(&given)?;
+/// assert_eq!((parts.node, parts.sequence), (569, 0));
+/// assert_eq!(Layout::TWITTER.pack(&parts)?.to_u64(), 910_499_571_847_892_992);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GivenParts {
     /// Whole units since the layout's epoch; without it the tick of `unix_ms`.
     pub tick: Option<u64>,

@@ -44,6 +44,9 @@ mod frameworks;
 mod generator;
 mod guess;
 mod id;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod internal;
 mod keyed;
 mod layout;
 mod options;
@@ -54,15 +57,10 @@ mod statistics;
 mod sync;
 mod text;
 
-#[cfg(feature = "std")]
-#[doc(hidden)]
-pub use background::spawn_background;
 pub use calendar::Rfc3339;
 pub use clock::*;
 pub use error::{Error, ErrorKind};
 pub use field::{Field, FieldSpan};
-#[cfg(feature = "std")]
-pub use fork::ProcessMark;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };

@@ -8,6 +8,17 @@ use crate::error::TextFault;
 use crate::{Error, Id};
 
 /// How an ID is written.
+///
+/// ```
+/// use flakeid_core::{Id, TextForm};
+///
+/// let id = Id::from_u64(910_499_571_847_892_992);
+/// let text = TextForm::Hex.encode(id);
+/// assert_eq!(text.as_str(), "0ca2be895c239000");
+/// assert_eq!(TextForm::Hex.decode(&text)?, id);
+/// assert_eq!("hex".parse::<TextForm>()?.name(), "hex");
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextForm {
@@ -248,6 +259,14 @@ impl FromStr for TextForm {
 }
 
 /// An ID's digits, on the stack; a `str` by `Deref`.
+///
+/// ```
+/// use flakeid_core::Id;
+///
+/// let text = Id::from_u64(910_499_571_847_892_992).to_base62();
+/// assert_eq!(text.as_str().len(), 11);
+/// assert!(text.is_ascii()); // as any `str`
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text {
     digits: [u8; MOST],

@@ -4,6 +4,7 @@
 
 use std::thread;
 
+use flakeid_core::internal::named_clock;
 use flakeid_core::{
     Clock, CoarseClock, ErrorKind, GatedClock, Generator, Id, Layout, NamedClock, SystemClock,
 };
@@ -75,14 +76,14 @@ fn gated_generator_issues_distinct_ids_that_are_never_ahead() {
 fn named_clocks_are_parsed_from_their_names() {
     for clock in NamedClock::ALL {
         assert_eq!(clock.to_string().parse::<NamedClock>().unwrap(), clock);
-        assert_eq!(NamedClock::from_any(&clock), Some(clock));
+        assert_eq!(named_clock(&clock), Some(clock));
         assert!((SystemClock.unix_ms() - clock.unix_ms()).abs() < 1_000);
     }
     assert_eq!(NamedClock::default(), NamedClock::Gated);
-    assert_eq!(NamedClock::from_any(&SystemClock), Some(NamedClock::System));
-    assert_eq!(NamedClock::from_any(&CoarseClock), Some(NamedClock::Coarse));
-    assert_eq!(NamedClock::from_any(&GatedClock), Some(NamedClock::Gated));
-    assert_eq!(NamedClock::from_any(&7), None);
+    assert_eq!(named_clock(&SystemClock), Some(NamedClock::System));
+    assert_eq!(named_clock(&CoarseClock), Some(NamedClock::Coarse));
+    assert_eq!(named_clock(&GatedClock), Some(NamedClock::Gated));
+    assert_eq!(named_clock(&7), None);
     let error = "exact".parse::<NamedClock>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
     let text = error.to_string();

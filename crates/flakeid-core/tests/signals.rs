@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Generator, Layout, spawn_background};
+use flakeid_core::internal::spawn_background;
+use flakeid_core::{CachedGenerator, Generator, Layout};
 
 /// Returns the signals that a thread blocks, one bit for each.
 fn blocked(task: &str) -> u64 {

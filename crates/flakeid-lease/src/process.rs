@@ -4,7 +4,7 @@
 //! other threads end, and the keeper of a lease never would: the child would hold a node for ever, as a zombie that its
 //! parent waits for and that SIGTERM does not reach, because flakeid's threads block signals.
 
-use flakeid_core::spawn_background;
+use flakeid_core::internal::spawn_background;
 use std::io;
 
 /// The name of threads that keep a lease.

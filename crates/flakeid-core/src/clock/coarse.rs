@@ -10,11 +10,19 @@ use super::{Clock, SystemClock};
 /// Generators of one node share their position whether their clock is this or [`SystemClock`].
 ///
 /// `CLOCK_REALTIME_COARSE` of Linux; elsewhere the same as [`SystemClock`].
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, CoarseClock};
+///
+/// let generator = Generator::builder(Layout::TWITTER).node(7).clock(CoarseClock).build()?;
+/// generator.next_id()?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoarseClock;
 
 impl CoarseClock {
-    /// How many milliseconds it is late at most: one tick at 100 ticks a second.
+    /// The largest number of milliseconds by which this clock is late: one tick at 100 ticks a second.
     pub(crate) const LAG_MS: i64 =
         if cfg!(any(target_os = "linux", target_os = "android")) { 10 } else { 0 };
 

@@ -19,6 +19,13 @@ use super::{Clock, SystemClock};
 ///
 /// The gate is for Linux on x86-64 where the processor's counter is invariant and the kernel keeps
 /// time by it. [Elsewhere](Self::is_gated) this is the same as [`SystemClock`].
+///
+/// ```
+/// use flakeid_core::{Clock, GatedClock, SystemClock};
+///
+/// let (gated, exact) = (GatedClock.unix_ms(), SystemClock.unix_ms());
+/// println!("{} ms late; gated: {}", exact - gated, GatedClock.is_gated());
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GatedClock;
 

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
 
-use super::Clock;
+use super::{Clock, SystemClock};
 
 /// Before every epoch until the host has spoken, so that no ID comes out of no time at all.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
@@ -34,11 +34,6 @@ pub fn take_host_wait() -> Option<(i64, Duration)> {
         ms => Some((WAIT_UNTIL_MS.load(Ordering::Relaxed), Duration::from_millis(ms))),
     }
 }
-
-/// What the host said last (`set_host_time`), since this target has no clock. It cannot wait, but
-/// says how long a call would have (`take_host_wait`).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
 
 impl SystemClock {
     #[inline]

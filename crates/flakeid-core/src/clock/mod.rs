@@ -29,8 +29,10 @@ mod source;
 mod system;
 
 pub use manual::ManualClock;
+#[cfg(all(feature = "std", target_family = "wasm", target_os = "unknown"))]
+pub use system::{set_host_time, take_host_wait};
 #[cfg(feature = "std")]
-pub use {coarse::CoarseClock, gated::GatedClock, named::NamedClock, system::*};
+pub use {coarse::CoarseClock, gated::GatedClock, named::NamedClock};
 
 pub(crate) use source::ClockSource;
 
@@ -40,6 +42,22 @@ use core::time::Duration;
 ///
 /// Readings may repeat and may go back; the generator copes with both. A generator on a clock of
 /// your own does not share its position with other generators of the same node.
+///
+/// ```
+/// use flakeid_core::{Clock, Generator, Layout, SystemClock};
+///
+/// /// The system's clock with a correction in milliseconds.
+/// struct Corrected(i64);
+///
+/// impl Clock for Corrected {
+///     fn unix_ms(&self) -> i64 {
+///         SystemClock.unix_ms() + self.0
+///     }
+/// }
+///
+/// let generator = Generator::builder(Layout::TWITTER).node(7).clock(Corrected(-250)).build()?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 pub trait Clock: Send + Sync + 'static {
     /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted. Negative before.
     fn unix_ms(&self) -> i64;
@@ -54,3 +72,19 @@ pub trait Clock: Send + Sync + 'static {
         sleep::wait(unix_ms.saturating_sub(self.unix_ms()), at_most)
     }
 }
+
+/// The operating system's clock, exact to the millisecond.
+///
+/// `wasm32-unknown-unknown` has none: there it reads what the host said last (`set_host_time`). It cannot wait, but
+/// says how long a call would have (`take_host_wait`).
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, SystemClock};
+///
+/// let generator = Generator::builder(Layout::TWITTER).node(7).clock(SystemClock).build()?;
+/// generator.next_id()?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;

@@ -10,6 +10,7 @@ use crate::options::impl_by_name;
 /// use flakeid_core::{Generator, Layout, NamedClock};
 ///
 /// let clock: NamedClock = "coarse".parse()?;
+/// assert_eq!(clock.name(), "coarse");
 /// let generator = Generator::builder(Layout::TWITTER).node(7).clock(clock).build()?;
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
@@ -41,9 +42,8 @@ impl NamedClock {
     }
 
     /// The name of `clock`, if it is one of them.
-    #[must_use]
     #[inline]
-    pub fn from_any(clock: &dyn Any) -> Option<Self> {
+    pub(crate) fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {
             Some(Self::System)
         } else if clock.is::<CoarseClock>() {

@@ -1,4 +1,4 @@
-//! How a clock waits that does not say otherwise: the thread sleeps, where threads can.
+//! The default wait of a clock: the thread sleeps, where the target has threads.
 
 use core::time::Duration;
 

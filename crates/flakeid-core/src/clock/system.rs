@@ -2,12 +2,8 @@
 
 use core::time::Duration;
 
-use super::Clock;
 use super::sleep::sleep;
-
-/// The operating system's clock, exact to the millisecond.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+use super::{Clock, SystemClock};
 
 /// Nanoseconds. Sleeps last about 60 µs longer than they should, which is more than what would be
 /// left of these.
@@ -43,9 +39,8 @@ impl SystemClock {
         seconds * 1000 + i64::from(nanoseconds / 1_000_000)
     }
 
-    /// For how long to wait before another look at the clock: the greater part of a time that is not
-    /// short. A processor with nothing to do is now and then late to wake by half a millisecond, and a
-    /// second part makes up for that.
+    /// Returns how long to sleep before the clock is read again: all of a short time, and three quarters of a longer
+    /// one, because an idle processor sometimes wakes half a millisecond late and a second sleep makes up for that.
     pub(super) fn first_part(unix_ms: i64, at_most: Duration) -> Duration {
         let left = Self::left(unix_ms);
         let part = if left < IN_ONE_PART { left } else { left - left / 4 };

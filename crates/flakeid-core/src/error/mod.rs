@@ -15,6 +15,15 @@ use crate::quoted::Quoted;
 /// What went wrong, one word for each case, the same in every language.
 ///
 /// The table (code strings, C numbers, which kinds are worth a retry) is `tests/vectors/errors.json`.
+///
+/// ```
+/// use flakeid_core::{ErrorKind, Generator, Layout};
+///
+/// let error = Generator::new(Layout::TWITTER, 1024).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::FieldOutOfRange);
+/// assert_eq!(error.kind().code(), "FLAKEID_FIELD_OUT_OF_RANGE");
+/// assert!(!error.kind().is_retryable());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -121,6 +130,23 @@ impl ErrorKind {
 ///
 /// Errors of the hot path (a full tick, a clock that went back, a window that ended) allocate
 /// nothing.
+///
+/// ```
+/// use flakeid_core::{Error, ErrorKind, Generator, Layout, ManualClock, Overflow};
+///
+/// let generator = Generator::builder(Layout::TWITTER)
+///     .node(7)
+///     .overflow(Overflow::Error)
+///     .clock(ManualClock::new(1_505_914_988_849))
+///     .build()?;
+/// generator.next_ids(4096)?;
+/// let error = generator.next_id().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
+/// if let Some(after) = error.retry_after() {
+///     std::thread::sleep(after);
+/// }
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Repr);
 

@@ -81,6 +81,11 @@ impl Drop for Limit {
 
 /// Knows whether the process that made it is the one that asks: for whatever a forked child must
 /// not use of its parent's (connections, threads, locks).
+///
+/// ```
+/// let mark = flakeid_core::internal::ProcessMark::new();
+/// assert!(mark.is_ours());
+/// ```
 #[cfg(feature = "std")]
 pub struct ProcessMark(Limit);
 

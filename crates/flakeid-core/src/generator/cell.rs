@@ -190,6 +190,15 @@ impl Cell {
 /// that meets no obstacle.
 ///
 /// Generators that share a node in one process share these counts too.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout};
+///
+/// let generator = Generator::new(Layout::TWITTER, 7)?;
+/// generator.next_id()?; // may wait for the first tick
+/// assert_eq!(generator.stats().rollbacks, 0);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

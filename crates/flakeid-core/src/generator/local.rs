@@ -20,6 +20,23 @@ use crate::{Error, Id};
 /// up sooner. On a clock other than the system's a block is good for one reading of it.
 ///
 /// The generator may be borrowed, as by [`Generator::local`], or shared, as `Arc<Generator>`.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout};
+///
+/// let generator = Generator::new(Layout::TWITTER, 7)?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             let mut local = generator.local();
+///             let (first, second) = (local.next_id()?, local.next_id()?);
+///             assert!(first < second);
+///             Ok::<(), flakeid_core::Error>(())
+///         });
+///     }
+/// });
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 pub struct LocalGenerator<G> {
     generator: G,
     /// The next position of the block, and the one after its last.

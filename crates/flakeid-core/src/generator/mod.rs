@@ -92,6 +92,16 @@ enum Ahead {
 ///
 /// [`ClockRollback`]: crate::ErrorKind::ClockRollback
 /// [`SequenceExhausted`]: crate::ErrorKind::SequenceExhausted
+///
+/// ```
+/// use flakeid_core::{Generator, Layout};
+///
+/// let generator = Generator::new(Layout::TWITTER, 7)?;
+/// let first = generator.next_id()?;
+/// let batch = generator.next_ids(1000)?;
+/// assert!(first < batch[0] && batch.is_sorted());
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 pub struct Generator {
     cell: Arc<Cell>,
     pub(crate) limit: Limit,

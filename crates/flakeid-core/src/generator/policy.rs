@@ -7,6 +7,20 @@ use crate::options::impl_by_name;
 use crate::{Error, Layout};
 
 /// What to do when every sequence number of the current tick is used up.
+///
+/// ```
+/// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Overflow};
+///
+/// let generator = Generator::builder(Layout::TWITTER)
+///     .node(7)
+///     .overflow(Overflow::Error)
+///     .clock(ManualClock::new(1_505_914_988_849))
+///     .build()?;
+/// assert_eq!(generator.next_ids(5000)?.len(), 4096);
+/// assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::SequenceExhausted);
+/// assert_eq!("error".parse::<Overflow>()?.name(), "error");
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
@@ -38,6 +52,22 @@ impl Overflow {
 impl_by_name!(Overflow, "overflow", "wait, error or borrow");
 
 /// What to do when the clock reads less than it did before.
+///
+/// ```
+/// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Rollback};
+///
+/// let clock = ManualClock::new(1_505_914_988_849);
+/// let generator = Generator::builder(Layout::TWITTER)
+///     .node(7)
+///     .rollback(Rollback::Error)
+///     .clock(clock.clone())
+///     .build()?;
+/// generator.next_id()?;
+/// clock.set(1_505_914_988_000);
+/// assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::ClockRollback);
+/// assert_eq!("error".parse::<Rollback>()?.name(), "error");
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rollback {
@@ -80,7 +110,17 @@ impl Rollback {
 impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 
 /// An overflow and a rollback behaviour together, by name for those who port.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, Policy, Rollback};
+///
+/// let mut policy = Policy::default();
+/// policy.rollback = Rollback::Wait;
+/// let generator = Generator::builder(Layout::TWITTER).node(7).policy(policy).build()?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Policy {
     /// When the tick is full.
     pub overflow: Overflow,

@@ -2,6 +2,20 @@ use crate::layout::check;
 use crate::{Error, Layout};
 
 /// The half-open range of ticks `[start, fence)` that a generator may use: what a lease grants.
+///
+/// ```
+/// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Window};
+///
+/// let generator = Generator::builder(Layout::TWITTER)
+///     .node(7)
+///     .window(Window::new(1000, 2000)?)
+///     .clock(ManualClock::new(Layout::TWITTER.unix_ms_at(2000)))
+///     .build()?;
+/// assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
+/// generator.extend(3000)?;
+/// assert_eq!(Layout::TWITTER.unpack(generator.next_id()?)?.tick, 2000);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     start: u64,

@@ -8,6 +8,16 @@ use crate::Error;
 /// A secret of 128 bits.
 ///
 /// Text is 32 hexadecimal digits. `Debug` does not show it.
+///
+/// ```
+/// use flakeid_core::{Key, Keyring};
+///
+/// let key = Key::from_bytes([7; 16]);
+/// assert_eq!(key, "07070707070707070707070707070707".parse()?);
+/// assert_eq!(format!("{key:?}"), "Key(…)");
+/// let keyring = Keyring::new('a', key)?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 16]);
 

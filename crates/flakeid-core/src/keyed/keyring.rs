@@ -18,8 +18,9 @@ use crate::{Error, Layout};
 /// ```
 /// use flakeid_core::{Id, Keyring, Layout};
 ///
-/// // One that `flakeid keygen` made.
-/// let keyring: Keyring = "a 000102030405060708090a0b0c0d0e0f".parse()?;
+/// let keyring = Keyring::new('a', "000102030405060708090a0b0c0d0e0f".parse()?)?;
+/// // The same, as `flakeid keygen` writes it.
+/// assert_eq!(keyring, "a 000102030405060708090a0b0c0d0e0f".parse()?);
 /// let users = keyring.domain("user", Layout::TWITTER)?.with_prefix("usr")?;
 /// let text = users.seal(Id::from_u64(910_499_571_847_892_992))?;
 /// assert!(text.starts_with("usr_a"));

@@ -24,6 +24,18 @@ const MOST_OF_PREFIX: usize = 16;
 /// **It hides; it does not authorise.** Nobody can make up the public form of a given ID, but one that was
 /// made up at random opens as some ID, unless the layout and the time rule it out; with Twitter's layout and
 /// IDs of a year, that is one try in 140. Look the ID up, and check who asks, as with any other.
+///
+/// ```
+/// use flakeid_core::{Id, Key, Keyring, Layout};
+///
+/// let keyring = Keyring::new('a', Key::from_bytes([7; 16]))?;
+/// let orders = keyring.domain("order", Layout::TWITTER)?.with_prefix("ord")?;
+/// let text = orders.seal(Id::from_u64(910_499_571_847_892_992))?;
+/// assert_eq!(orders.open(&text)?.to_u64(), 910_499_571_847_892_992);
+/// let users = keyring.domain("user", Layout::TWITTER)?.with_prefix("ord")?;
+/// assert!(users.open(&text).is_err());
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicIds {
     /// By its letter, as the others.

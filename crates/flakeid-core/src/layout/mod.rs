@@ -26,6 +26,7 @@ use crate::{Error, GivenParts, Id, Parts};
 /// let layout: Layout = "t42.n8.s13@1420070400000/5ms".parse()?;
 /// assert_eq!(layout.max_node(), 255);
 /// assert_eq!(layout.ids_per_tick(), 8192);
+/// assert_eq!(layout.fields().map(|span| span.width).sum::<u8>(), 63);
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -60,6 +60,15 @@ pub struct CachedGenerator {
 }
 
 /// What happened to a ring of pre-built IDs.
+///
+/// ```
+/// use flakeid_core::{CachedGenerator, Generator, Layout};
+///
+/// let cached = CachedGenerator::new(Generator::new(Layout::TWITTER, 7)?)?;
+/// cached.next_id()?;
+/// assert_eq!(cached.stats().taken, 1);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RingStats {

@@ -10,6 +10,19 @@ use crate::options::{NamedOption, OptionKind, SetByName};
 use crate::{Error, Generator, Rollback};
 
 /// The options of a [`CachedGenerator`](crate::CachedGenerator); all have defaults.
+///
+/// ```
+/// use flakeid_core::{CachedGenerator, Generator, Layout, RingOptions};
+/// use std::time::Duration;
+///
+/// let options = RingOptions::new()
+///     .boost_power(0)
+///     .max_age(Duration::from_millis(500))
+///     .on_rejected_take(|error| eprintln!("{error}"));
+/// let cached = CachedGenerator::with(Generator::new(Layout::TWITTER, 7)?, options)?;
+/// assert_eq!(cached.capacity(), 4096);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[must_use = "options do nothing until a ring is made with them"]
 #[derive(Clone)]
 pub struct RingOptions {

@@ -49,6 +49,18 @@ pub struct Statistics {
 }
 
 /// A time in which no ID was made, if the IDs are in the order in which they were made.
+///
+/// ```
+/// use flakeid_core::{Layout, Statistics};
+///
+/// let mut statistics = Statistics::new(Layout::PLAIN);
+/// for unix_ms in [1_700_000_000_000, 1_700_000_060_000] {
+///     statistics.add(Layout::PLAIN.lower_bound(unix_ms))?;
+/// }
+/// let gap = statistics.longest_gap().unwrap();
+/// assert_eq!((gap.after, gap.ms), (Layout::PLAIN.lower_bound(1_700_000_000_000), 60_000));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {

@@ -79,17 +79,14 @@ pub fn any_trace() -> impl Strategy<Value = Trace> {
             });
             // `build` rejects impossible combinations; other tests cover this.
             let window = if rollback == Rollback::ClockSequence { None } else { window };
-            let policy = Policy {
-                overflow: if window.is_none() && overflow == Overflow::Borrow {
-                    Overflow::Wait
-                } else {
-                    overflow
-                },
-                rollback: if rollback == Rollback::ClockSequence && !has_clock_sequence {
-                    Rollback::Wait
-                } else {
-                    rollback
-                },
+            let mut policy = Policy::default();
+            policy.overflow = match overflow {
+                Overflow::Borrow if window.is_none() => Overflow::Wait,
+                overflow => overflow,
+            };
+            policy.rollback = match rollback {
+                Rollback::ClockSequence if !has_clock_sequence => Rollback::Wait,
+                rollback => rollback,
             };
             let sequence = layout.most("sequence");
             let mask = (i128::from(mask) & 1) * (sequence - (sequence + 1) / 2);

@@ -62,15 +62,14 @@ fn packed_and_unpacked_ids_agree_with_the_vectors() {
     let file = load("layouts");
     for row in rows(&file, "ids") {
         let (layout, id) = (layout(row), Id::from_u64(number(row, "id")));
-        let parts = Parts {
-            tick: number(row, "tick"),
-            unix_ms: number(row, "unix_ms"),
-            node: number(row, "node"),
-            datacenter: optional(row, "datacenter"),
-            worker: optional(row, "worker"),
-            clock_sequence: number(row, "clock_sequence"),
-            sequence: number(row, "sequence"),
-        };
+        let mut parts = Parts::default();
+        parts.tick = number(row, "tick");
+        parts.unix_ms = number(row, "unix_ms");
+        parts.node = number(row, "node");
+        parts.datacenter = optional(row, "datacenter");
+        parts.worker = optional(row, "worker");
+        parts.clock_sequence = number(row, "clock_sequence");
+        parts.sequence = number(row, "sequence");
         assert_eq!(layout.unpack(id).unwrap(), parts, "{row}");
         assert_eq!(layout.pack(&parts).unwrap(), id, "{row}");
         if let (Some(datacenter), Some(worker)) = (parts.datacenter, parts.worker) {
@@ -90,15 +89,12 @@ fn invalid_parts_splits_and_ids_are_rejected() {
     let file = load("layouts");
     for row in rows(&file, "rejected_parts") {
         let layout = layout(row);
-        let tick = number(row, "tick");
-        let parts = Parts {
-            tick,
-            unix_ms: layout.unix_ms_at(tick),
-            node: number(row, "node"),
-            clock_sequence: number(row, "clock_sequence"),
-            sequence: number(row, "sequence"),
-            ..Parts::default()
-        };
+        let mut parts = Parts::default();
+        parts.tick = number(row, "tick");
+        parts.unix_ms = layout.unix_ms_at(parts.tick);
+        parts.node = number(row, "node");
+        parts.clock_sequence = number(row, "clock_sequence");
+        parts.sequence = number(row, "sequence");
         let error = layout.pack(&parts).unwrap_err();
         assert_eq!((error.code(), error.field()), (text(row, "code"), row["field"].as_str()));
     }
@@ -169,17 +165,20 @@ fn complete_derives_missing_parts_and_names_required_ones() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();
-    let by_tick = GivenParts { tick: Some(parts.tick), ..GivenParts::default() };
-    let by_time = GivenParts { unix_ms: Some(parts.unix_ms), ..GivenParts::default() };
+    let (mut by_tick, mut by_time) = (GivenParts::default(), GivenParts::default());
+    by_tick.tick = Some(parts.tick);
+    by_time.unix_ms = Some(parts.unix_ms);
     for given in [by_tick, by_time] {
-        let whole = GivenParts { node: Some(parts.node), ..given };
-        let split = GivenParts { datacenter: parts.datacenter, worker: parts.worker, ..given };
-        for given in [whole, split] {
-            let sequence = Some(parts.sequence);
-            let complete = layout.complete(&GivenParts { sequence, ..given }).unwrap();
+        let (mut whole, mut half) = (given, given);
+        whole.node = Some(parts.node);
+        half.datacenter = parts.datacenter;
+        let mut split = half;
+        split.worker = parts.worker;
+        for mut given in [whole, split] {
+            given.sequence = Some(parts.sequence);
+            let complete = layout.complete(&given).unwrap();
             assert_eq!(layout.pack(&complete).unwrap(), id, "{given:?}");
         }
-        let half = GivenParts { datacenter: parts.datacenter, ..given };
         for (given, option) in [(given, "node"), (half, "node"), (GivenParts::default(), "tick")] {
             let refused = layout.complete(&given).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::InvalidOption);
@@ -187,7 +186,8 @@ fn complete_derives_missing_parts_and_names_required_ones() {
         }
     }
     // `pack` compares parts that are given twice.
-    let other = GivenParts { node: Some(0), datacenter: parts.datacenter, ..by_tick };
+    let mut other = by_tick;
+    (other.node, other.datacenter) = (Some(0), parts.datacenter);
     let contradiction = layout.pack(&layout.complete(&other).unwrap()).unwrap_err();
     assert_eq!(contradiction.kind(), ErrorKind::InvalidOption);
     let without_a_node: Layout = "t41.s22@0/1ms".parse().unwrap();

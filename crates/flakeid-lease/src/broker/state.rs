@@ -4,7 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Clock, ProcessMark};
+use flakeid_core::Clock;
+use flakeid_core::internal::ProcessMark;
 
 use super::blocks::Blocks;
 use super::options::BrokerOptions;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Error, ErrorKind, spawn_background};
+use flakeid_core::internal::spawn_background;
+use flakeid_core::{Error, ErrorKind};
 
 use super::state::{Phase, Shared, State};
 use crate::protocol::{Event, Handover, Holder, HolderOptions, Refusal, Token};

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Error, ErrorKind, ProcessMark};
+use flakeid_core::internal::ProcessMark;
+use flakeid_core::{Error, ErrorKind};
 
 use super::LeaseStatus;
 use super::source::StoreSource;

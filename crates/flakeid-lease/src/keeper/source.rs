@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flakeid_core::internal::named_clock;
 use flakeid_core::{Clock, Error, Layout, NamedClock, SystemClock};
 
 use crate::store::{Fault, Lessor, Location};
@@ -57,7 +58,7 @@ pub(crate) struct LeaseClock {
 
 impl LeaseClock {
     pub(crate) fn new(clock: impl Clock) -> Self {
-        let system = NamedClock::from_any(&clock);
+        let system = named_clock(&clock);
         let exact: Arc<dyn Clock> =
             if system.is_some() { Arc::new(SystemClock) } else { Arc::new(clock) };
         Self { exact, system }
