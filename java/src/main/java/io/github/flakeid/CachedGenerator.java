@@ -3,10 +3,10 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Duration;
 
-/** A ring of IDs made beforehand by a thread of the library, as Baidu's cached generator. For any number of threads. */
+/** A ring of IDs that a thread of the library generates in advance, like Baidu's cached generator; thread-safe. */
 public final class CachedGenerator implements AutoCloseable {
     private final long handle;
-    /** The ring refers to the generator by itself; this keeps what the generator's owner does from freeing it first. */
+    /** The generator of the ring. This reference prevents the garbage collector from freeing the generator first. */
     private final Generator generator;
 
     private CachedGenerator(Generator generator, long handle) {
@@ -28,35 +28,40 @@ public final class CachedGenerator implements AutoCloseable {
             this.generator = generator;
         }
 
-        /** The ring holds the IDs of 2^power full ticks: 3 unless set, from 0 to 20. */
+        /** Sets the size of the ring: the IDs of 2^power full ticks, from 0 to 20; the default is 3. */
         public Builder boostPower(int power) {
             has |= Native.HAS_BOOST_POWER;
             boostPower = power;
             return this;
         }
 
-        /** Refill when fewer than this many percent are left: 50 unless set, from 1 to 99. */
+        /** Sets the percentage of remaining IDs below which the ring is refilled, from 1 to 99; the default is 50. */
         public Builder paddingFactor(int percent) {
             has |= Native.HAS_PADDING_FACTOR;
             paddingFactor = percent;
             return this;
         }
 
-        /** Also refill this often, at least 1 ms; only when too few are left unless set. */
+        /**
+         * Sets an interval, at least 1 ms, at which the ring is also refilled; by default it is refilled only when few
+         * IDs are left.
+         */
         public Builder refillInterval(Duration interval) {
             has |= Native.HAS_REFILL_INTERVAL;
             refillInterval = Options.millis("refill_interval", interval);
             return this;
         }
 
-        /** How old an ID may be when it is handed out: 1 s unless set, or two ticks. */
+        /**
+         * Sets the maximum age of an ID when the ring returns it; the default is 1 s or two ticks, whichever is longer.
+         */
         public Builder maxAge(Duration age) {
             has |= Native.HAS_MAX_AGE;
             maxAge = Options.millis("max_age", age);
             return this;
         }
 
-        /** Fills the ring. */
+        /** Creates the ring, fills it, and starts its thread. */
         public CachedGenerator open() {
             try {
                 return new CachedGenerator(
@@ -70,9 +75,10 @@ public final class CachedGenerator implements AutoCloseable {
     }
 
     /**
-     * The next ID, waiting for a refill if the ring is empty.
+     * Returns the next ID. Waits for a refill if the ring is empty.
      *
-     * @throws FlakeidException {@code FLAKEID_RING_EMPTY}, {@code FLAKEID_CLOSED}, and those of {@link Generator#nextId}
+     * @throws FlakeidException {@code FLAKEID_RING_EMPTY}, {@code FLAKEID_CLOSED}, and the codes of {@link
+     *     Generator#nextId}
      */
     public long nextId() {
         try {
@@ -84,15 +90,15 @@ public final class CachedGenerator implements AutoCloseable {
     }
 
     /**
-     * What the ring holds, and what happened to it.
+     * The contents of the ring and counts of its events.
      *
-     * @param capacity IDs that it can hold
-     * @param size IDs in it now
-     * @param taken IDs handed out
-     * @param droppedStale IDs dropped because they were too old
-     * @param rejectedPut refills that the generator refused for another reason than a full tick
-     * @param rejectedTake calls that got no ID for another reason than its end
-     * @param refills portions put into it after the first filling
+     * @param capacity the number of IDs that the ring can hold
+     * @param size the number of IDs in the ring now
+     * @param taken the number of IDs that the ring returned
+     * @param droppedStale the number of IDs that were dropped because they were too old
+     * @param rejectedPut the number of refills that the generator refused for a reason other than a full tick
+     * @param rejectedTake the number of calls that got no ID for a reason other than a closed ring
+     * @param refills the number of refills after the ring was first filled
      */
     public record Stats(
             long capacity,
@@ -103,7 +109,7 @@ public final class CachedGenerator implements AutoCloseable {
             long rejectedTake,
             long refills) {}
 
-    /** What it holds, and what happened to it. */
+    /** Returns the contents of the ring and counts of its events. */
     public Stats stats() {
         try {
             long[] n = Native.cachedStats(handle);
@@ -113,14 +119,14 @@ public final class CachedGenerator implements AutoCloseable {
         }
     }
 
-    /** What its IDs come from. */
+    /** The generator that fills the ring. */
     public Generator generator() {
         return generator;
     }
 
     /**
-     * Ends it and its thread: every later call is {@code FLAKEID_CLOSED}, and what it still held is never issued. The
-     * generator goes on. Memory is freed when nothing refers to it any more.
+     * Closes the ring and ends its thread. Every later call fails with {@code FLAKEID_CLOSED}, and the remaining IDs
+     * are never issued. The generator stays open. The memory is freed when the ring is garbage collected.
      */
     @Override
     public void close() {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** A call that failed: the code says of which kind the error is, the message what exactly and what to do. */
+/** The error of a failed call: the code gives the kind of the error, the message gives the details and what to do. */
 public final class FlakeidException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -27,13 +27,13 @@ public final class FlakeidException extends RuntimeException {
         this.horizonMs = horizonMs;
     }
 
-    /** Called by flakeid_jni.c. */
+    /** Creates the exception for an error of the library; called by the C code. */
     static FlakeidException of(
             int status, byte[] message, byte[] field, long retryAfterMs, long rollbackMs, long horizonMs) {
         return new FlakeidException(status, text(message), text(field), retryAfterMs, rollbackMs, horizonMs);
     }
 
-    /** Of what never reaches the library. */
+    /** Creates the exception for an error that was detected before the library was called. */
     static FlakeidException outOfRange(String field, Object value, Object least, Object most) {
         return outOfRange(field, field + " " + value + " is out of range: must be from " + least + " to " + most);
     }
@@ -46,7 +46,7 @@ public final class FlakeidException extends RuntimeException {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** The kind of error by name, such as {@code FLAKEID_CLOCK_ROLLBACK}: the same in every language. */
+    /** The name of the kind of error, such as {@code FLAKEID_CLOCK_ROLLBACK}, which is the same in every language. */
     public String code() {
         return code;
     }
@@ -56,22 +56,22 @@ public final class FlakeidException extends RuntimeException {
         return status;
     }
 
-    /** The field at fault, if a value was out of range. */
+    /** The name of the field whose value was out of range, if that is the error. */
     public Optional<String> field() {
         return Optional.ofNullable(field);
     }
 
-    /** After how long the call may succeed; empty where waiting does not help. */
+    /** The time after which the call may succeed; empty if waiting does not help. */
     public Optional<Duration> retryAfter() {
         return duration(retryAfterMs);
     }
 
-    /** By how much the clock went back, if it was that. */
+    /** The duration by which the clock went backwards, if that is the error. */
     public Optional<Duration> rollback() {
         return duration(rollbackMs);
     }
 
-    /** When the layout ran out, if it was that. */
+    /** The instant at which the layout ended, if that is the error. */
     public Optional<Instant> horizon() {
         return horizonMs < 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(horizonMs));
     }

@@ -4,17 +4,24 @@ import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Array;
 
 /**
- * Calls by the foreign-function interface, where this Java has it: a critical call costs 2 ns, one by JNI 8 to 11. It may
- * not wait, because the garbage collector waits for it, so only what never waits is called this way, and answers {@link
- * #NONE} if there is no ID without waiting. Whoever gets that calls by JNI, which waits or throws.
+ * Calls through the foreign-function interface, if this Java has it: a critical call costs 2 ns, a JNI call 8 to 11. A
+ * critical call must not wait, because the garbage collector waits for it. So only functions that never wait are called
+ * this way; they return {@link #NONE} if no ID is available without waiting. The caller then makes a JNI call, which
+ * waits or throws.
  *
- * <p>By reflection, so that Java 17 compiles and loads it.
+ * <p>The class uses reflection, so that Java 17 can compile and load it.
  */
 final class Foreign {
-    /** Java has it from 22 on, but warns of it; from 24 on it warns of JNI as well, once for both. */
+    /**
+     * The first Java version that is used. Java 22 and 23 also have the interface, but they warn only about it and not
+     * about JNI.
+     */
     private static final int FIRST = 24;
 
-    /** No ID: no layout of at most 63 bits has this one, and of the others it is the last of all. */
+    /**
+     * The result that stands for no ID. Layouts of at most 63 bits do not contain this value; in 64-bit layouts it is
+     * the last ID.
+     */
     static final long NONE = -1;
 
     private static final MethodHandle NEXT = critical(Native.nextAddress());
@@ -22,7 +29,7 @@ final class Foreign {
 
     private Foreign() {}
 
-    /** The next ID of a generator, or {@link #NONE}. */
+    /** Returns the next ID of a generator, or {@link #NONE}. */
     static long next(long generator) {
         if (NEXT == null) {
             return NONE;
@@ -34,7 +41,7 @@ final class Foreign {
         }
     }
 
-    /** An ID of a ring, or {@link #NONE}. */
+    /** Returns an ID of a ring, or {@link #NONE}. */
     static long poll(long cached) {
         if (POLL == null) {
             return NONE;
@@ -46,12 +53,12 @@ final class Foreign {
         }
     }
 
-    /** No method in C throws. */
+    /** Wraps an exception of a call. A function in C never throws, so the exception is a defect of this library. */
     private static AssertionError unexpected(Throwable why) {
         return new AssertionError("a call by the foreign-function interface failed", why);
     }
 
-    /** What calls the function at that address, of a long to a long; null where JNI has to do. */
+    /** Returns a handle for the function at an address, which maps a long to a long; null if only JNI is available. */
     private static MethodHandle critical(long address) {
         if (Runtime.version().feature() < FIRST) {
             return null;
@@ -74,7 +81,8 @@ final class Foreign {
                     linker.getMethod("downcallHandle", segment, descriptor, options.getClass())
                             .invoke(system, function, type, options);
         } catch (ReflectiveOperationException | RuntimeException notHere) {
-            // Forbidden, or a Java without it for this system: JNI has been allowed, or this class would not be loaded.
+            // Access is forbidden, or this Java lacks the interface for this system. JNI is allowed, because this class
+            // was loaded.
             return null;
         }
     }

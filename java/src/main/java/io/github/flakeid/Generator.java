@@ -7,32 +7,33 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * Makes the IDs of one node, or several: unique, and strictly increasing across all threads. Any number of threads may
- * use it at the same time, also while it is closed.
+ * Generates the IDs of one or several nodes. The IDs are unique and strictly increase across all threads. Any number of
+ * threads may use a generator at the same time, also while another thread closes it.
  *
- * <p>IDs are {@code long}s, to be read as unsigned where the layout has 64 bits ({@link Layout#positiveUntil}).
+ * <p>IDs are {@code long}s. IDs of a 64-bit layout have to be read as unsigned ({@link Layout#positiveUntil}).
  */
 public final class Generator implements AutoCloseable {
     private final long handle;
-    /** Who is told what happens to the lease, or null. */
+    /** The receiver of the lease's events, or null. */
     private final LeaseEvents events;
 
-    /** On a fixed node. */
+    /** Creates a generator on a fixed node. */
     Generator(long handle) {
         this.handle = handle;
         this.events = null;
-        // Not by close(), which cannot know which calls of other threads are under way.
+        // The cleaner frees the memory and not close(), because close() cannot know which calls of other threads are
+        // pending.
         Native.freed(this, handle, Native::generatorFree);
     }
 
-    /** On leased ones. */
+    /** Creates a generator on leased nodes. */
     Generator(long handle, LeaseEvents events) {
         this.handle = handle;
         this.events = events;
         Native.freed(this, handle, unused -> freeInBackground(unused, events));
     }
 
-    /** It may take a second to give a node back, for which the cleaner would free nothing else. */
+    /** Closes a lease on a separate thread, because releasing a node may take a second and would block the cleaner. */
     private static void freeInBackground(long handle, LeaseEvents events) {
         Thread thread = new Thread(() -> free(handle, events), "flakeid-release");
         thread.setDaemon(true);
@@ -46,31 +47,37 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Starts a generator on a fixed node. No other process may use the node; with {@link #lease} the store sees to that. */
+    /**
+     * Returns a builder for a generator on a fixed node. No other process may use the node; {@link #lease} ensures
+     * that.
+     */
     public static GeneratorBuilder builder() {
         return new GeneratorBuilder();
     }
 
-    /** A generator of Twitter's layout on a fixed node. */
+    /** Creates a generator of Twitter's layout on a fixed node. */
     public static Generator of(long node) {
         return builder().node(node).build();
     }
 
-    /** Starts a lease of a node from a store: {@code sqlite:///path}, {@code postgresql://…}, {@code http://…} and so on. */
+    /**
+     * Returns a builder for a lease from a store: {@code sqlite:///path}, {@code postgresql://…}, {@code http://…} and
+     * so on.
+     */
     public static LeaseBuilder lease(String url) {
         return new LeaseBuilder(Objects.requireNonNull(url, "url"));
     }
 
     /**
-     * Starts a lease from what {@code FLAKEID_STORE} and {@code FLAKEID_NAMESPACE} name in the environment, or else from
-     * the embedded store of this user on this host.
+     * Returns a builder for a lease from the store and namespace in the environment variables {@code FLAKEID_STORE} and
+     * {@code FLAKEID_NAMESPACE}, or else from the embedded store of this user on this host.
      */
     public static LeaseBuilder lease() {
         return new LeaseBuilder(null);
     }
 
     /**
-     * The next ID. Waits, asleep, as long as the generator may.
+     * Returns the next ID. Sleeps if it has to wait, for at most the generator's {@code maxWait}.
      *
      * @throws FlakeidException {@code FLAKEID_SEQUENCE_EXHAUSTED}, {@code FLAKEID_CLOCK_ROLLBACK}, {@code
      *     FLAKEID_HORIZON_REACHED}, {@code FLAKEID_LEASE_EXPIRED}, {@code FLAKEID_CLOSED}, {@code FLAKEID_FORKED}
@@ -84,7 +91,9 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** The next ID, without ever waiting; {@link FlakeidException#retryAfter} says when to try again. */
+    /**
+     * Returns the next ID without waiting; {@link FlakeidException#retryAfter} gives the time after which to try again.
+     */
     public long tryNextId() {
         try {
             long id = Foreign.next(handle);
@@ -95,14 +104,14 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Fills an array with the next IDs, in order, and returns how many: fewer only if an obstacle outlasted the time that
-     * the generator may wait, which the next call reports.
+     * Fills an array with the next IDs, in order, and returns their number. It is smaller than the array's length only
+     * if the obstacle lasts longer than {@code maxWait}; the next call reports the obstacle.
      */
     public int fill(long[] ids) {
         return fill(ids, 0, ids.length, true);
     }
 
-    /** As {@link #fill(long[])}, without ever waiting. */
+    /** Does the same as {@link #fill(long[])} without waiting. */
     public int tryFill(long[] ids) {
         return fill(ids, 0, ids.length, false);
     }
@@ -115,7 +124,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** The next IDs, in order: all of them, or an exception, and those that were made until then are lost. */
+    /** Returns the next {@code count} IDs, in order. If it throws, the IDs generated so far are lost. */
     public long[] nextIds(int count) {
         if (count < 0) {
             throw FlakeidException.outOfRange("count", count, 0, Integer.MAX_VALUE);
@@ -127,12 +136,12 @@ public final class Generator implements AutoCloseable {
         return ids;
     }
 
-    /** IDs without end, each made when it is asked for. */
+    /** Returns an infinite stream of IDs, each generated when it is requested. */
     public LongStream ids() {
         return LongStream.generate(this::nextId);
     }
 
-    /** A handle for one thread that is quicker: times in its IDs may be a few milliseconds late. */
+    /** Creates a faster handle for one thread; the times of its IDs may be a few milliseconds late. */
     public LocalGenerator local() {
         try {
             return new LocalGenerator(Native.localOpen(handle));
@@ -141,12 +150,12 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** A ring of IDs made beforehand, with the usual options. */
+    /** Creates a ring of IDs generated in advance, with the default options. */
     public CachedGenerator cached() {
         return new CachedGenerator.Builder(this).open();
     }
 
-    /** Starts a ring of IDs made beforehand. */
+    /** Returns a builder for a ring of IDs generated in advance. */
     public CachedGenerator.Builder cachedBuilder() {
         return new CachedGenerator.Builder(this);
     }
@@ -155,7 +164,7 @@ public final class Generator implements AutoCloseable {
         return handle;
     }
 
-    /** The node in the IDs; the smallest of several. */
+    /** The node of the IDs; the smallest one if there are several. */
     public long node() {
         try {
             return Native.node(handle);
@@ -164,7 +173,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** All nodes in the IDs, in rising order. */
+    /** All nodes of the IDs, in increasing order. */
     public long[] nodes() {
         try {
             return Native.nodes(handle);
@@ -182,7 +191,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** What happened besides issuing IDs. */
+    /** Returns counts of waits, rollbacks and similar events. */
     public Stats stats() {
         try {
             long[] n = Native.stats(handle);
@@ -193,9 +202,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * The state of the lease.
+     * Returns the state of the lease.
      *
-     * @throws FlakeidException {@code FLAKEID_INVALID_OPTION} of a generator on a fixed node
+     * @throws FlakeidException {@code FLAKEID_INVALID_OPTION} if the generator is on a fixed node
      */
     public LeaseStatus leaseStatus() {
         try {
@@ -205,7 +214,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Raises the end of a window that {@link GeneratorBuilder#window} gave. */
+    /** Raises the end of the window that {@link GeneratorBuilder#window} set. */
     public void extend(long fence) {
         try {
             Native.extend(handle, fence);
@@ -214,7 +223,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Ends a generator on a fixed node, and says in which tick it made its last ID, if it made any. */
+    /** Retires a generator on a fixed node, and returns the tick of its last ID, if it issued any. */
     public OptionalLong retire() {
         try {
             long tick = Native.retire(handle);
@@ -224,7 +233,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Ends it: every later call is {@code FLAKEID_CLOSED}. A leased node is given back. */
+    /** Closes the generator and releases a leased node. Every later call fails with {@code FLAKEID_CLOSED}. */
     @Override
     public void close() {
         try {

@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 
-/** Which of an ID's 64 bits mean what. Immutable. */
+/** A layout of the 64 bits of an ID, with its epoch and the length of a tick. Immutable. */
 public final class Layout {
-    /** Twitter's: the default. */
+    /** Twitter's layout, the default. */
     public static final Layout TWITTER = of("twitter");
 
     private final byte[] given;
@@ -20,7 +20,8 @@ public final class Layout {
     }
 
     /**
-     * A preset, such as {@code discord}, or a descriptor, such as {@code t41.n10.s12@1288834974657/1ms}.
+     * Parses the name of a preset, such as {@code discord}, or a descriptor, such as {@code
+     * t41.n10.s12@1288834974657/1ms}.
      *
      * @throws FlakeidException {@code FLAKEID_INVALID_LAYOUT}
      */
@@ -37,52 +38,52 @@ public final class Layout {
         return given;
     }
 
-    /** The fields of an ID. */
+    /** Decodes the fields of an ID. */
     public Parts parts(long id) {
         return Parts.of(Native.decode(given, id));
     }
 
-    /** When an ID was made: the beginning of its tick. */
+    /** Returns the beginning of the tick in which an ID was generated. */
     public Instant time(long id) {
         return parts(id).time();
     }
 
-    /** The parts of the first ID of the tick of an instant, for {@link #pack}. */
+    /** Returns the parts of the first ID of the tick of an instant, for {@link #pack}. */
     public Parts partsAt(Instant time) {
         return Parts.of(Native.partsAt(given, time.toEpochMilli()));
     }
 
-    /** The ID of these parts; a datacenter and a worker must agree with the node. */
+    /** Returns the ID with these parts; a datacenter and a worker must match the node. */
     public long pack(Parts parts) {
         return Native.pack(given, parts.numbers());
     }
 
-    /** The node of a datacenter and a worker. */
+    /** Returns the node of a datacenter and a worker. */
     public long joinNode(long datacenter, long worker) {
         return Native.joinNode(given, datacenter, worker);
     }
 
-    /** The smallest ID of the tick of an instant: for {@code id >= ?}. */
+    /** Returns the smallest ID of the tick of an instant, for {@code id >= ?}. */
     public long lowerBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), false);
     }
 
-    /** The largest ID of the tick of an instant: for {@code id <= ?}. */
+    /** Returns the largest ID of the tick of an instant, for {@code id <= ?}. */
     public long upperBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), true);
     }
 
-    /** When a tick begins. */
+    /** Returns the instant at which a tick begins. */
     public Instant timeAt(long tick) {
         return Instant.ofEpochMilli(Native.unixMsAt(given, tick));
     }
 
-    /** An instant as RFC 3339 text with as many digits as the layout's ticks have. */
+    /** Formats an instant as RFC 3339, with the number of digits that the layout's ticks need. */
     public String timestamp(Instant time) {
         return Native.timestamp(given, time.toEpochMilli());
     }
 
-    /** How many of the 64 bits it uses. */
+    /** The number of bits that the layout uses, up to 64. */
     public int width() {
         return (int) info[0];
     }
@@ -127,27 +128,27 @@ public final class Layout {
         return info[8];
     }
 
-    /** How many IDs a node can issue in a tick. */
+    /** The number of IDs that a node can issue in a tick. */
     public long idsPerTick() {
         return info[9];
     }
 
-    /** When the ticks run out. */
+    /** The instant at which the ticks end. */
     public Instant horizon() {
         return Instant.ofEpochMilli(info[10]);
     }
 
-    /** Until when IDs are positive as a {@code long}. */
+    /** The instant until which IDs are positive as a {@code long}. */
     public Instant positiveUntil() {
         return Instant.ofEpochMilli(info[11]);
     }
 
-    /** Whether the node is a datacenter and a worker. */
+    /** Whether the node consists of a datacenter and a worker. */
     public boolean isSplit() {
         return info[12] != 0;
     }
 
-    /** Whether generators can be built on it; otherwise it only decodes. */
+    /** Whether generators can be built on the layout; otherwise it can only decode IDs. */
     public boolean canGenerate() {
         return info[13] != 0;
     }
@@ -157,7 +158,7 @@ public final class Layout {
         return info[14] != 0;
     }
 
-    /** The descriptor. */
+    /** Returns the descriptor of the layout. */
     @Override
     public String toString() {
         return descriptor;

@@ -1,32 +1,32 @@
 package io.github.flakeid;
 
 /**
- * What happened to a lease, for {@link LeaseBuilder#onEvent}.
+ * An event of a lease, for {@link LeaseBuilder#onEvent}.
  *
- * @param kind what it was
+ * @param kind the kind of the event
  * @param node the node that was acquired, renewed, lost or released; otherwise 0
- * @param start the first tick that may be used, of a node that was acquired; otherwise 0
- * @param fence the first tick that may not be used, of a node that was acquired or renewed; otherwise 0
- * @param error what went wrong, or null
+ * @param start the first tick that may be used, if a node was acquired; otherwise 0
+ * @param fence the first tick that must not be used, if a node was acquired or renewed; otherwise 0
+ * @param error the error, or null
  */
 public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidException error) {
-    /** The kinds of events. Later releases may add some. */
+    /** The kinds of events. Later releases may add kinds. */
     public enum Kind {
         /** A node was granted. */
         ACQUIRED,
-        /** The fence was moved up. */
+        /** The fence was raised. */
         RENEWED,
-        /** Another process has the node from the fence on; another one is taken. */
+        /** Another process has the node from the fence on; the generator takes another node. */
         FENCED_OFF,
         /** The store refused a request. */
         REFUSED,
-        /** The store does not answer. IDs go on until the fence. */
+        /** The store does not respond. The generator issues IDs until the fence. */
         STORE_LOST,
-        /** The store answers again. */
+        /** The store responds again. */
         STORE_FOUND,
-        /** This host's clock and the store's are too far apart. */
+        /** This host's clock and the store's clock are too far apart. */
         CLOCK_SKEW,
-        /** The node was given back. */
+        /** The node was released. */
         RELEASED
     }
 }

@@ -5,18 +5,21 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * Hands the events of a lease to a program's function, on a thread of its own: so the function may do anything, {@link
- * Generator#close} included, and keeps no thread of the library, which has to renew the lease.
+ * Passes the events of a lease to the program's function on a separate thread. So the function may make any call,
+ * including {@link Generator#close}, and does not block the library's thread, which has to renew the lease.
  */
 final class LeaseEvents {
-    /** How long {@link #close} waits for the function. Longer, and one that waits for who closes would wait for ever. */
+    /**
+     * The time for which {@link #close} waits for the function. It is limited, because a function that waits for the
+     * closing thread would never end.
+     */
     private static final long LONGEST_WAIT_MS = 1000;
 
     private final Consumer<LeaseEvent> observer;
     private final Deque<LeaseEvent> events = new ArrayDeque<>();
     private final Thread thread;
     private final long listener;
-    /** Whether no more events come. */
+    /** Whether the last event has been received. */
     private boolean ended;
 
     LeaseEvents(Consumer<LeaseEvent> observer) {
@@ -27,16 +30,16 @@ final class LeaseEvents {
         thread.start();
     }
 
-    /** What the library gives back with each event. */
+    /** The value that the library passes back with each event. */
     long listener() {
         return listener;
     }
 
-    /** Called by flakeid_events.c, on a thread of the library. */
+    /** Receives an event; called by flakeid_events.c on a thread of the library. */
     void put(int kind, long node, long start, long fence, int status, byte[] message) {
         LeaseEvent.Kind[] kinds = LeaseEvent.Kind.values();
         if (kind < 1 || kind > kinds.length) {
-            return; // a library that is newer than these classes
+            return; // The library is newer than these classes and has more kinds.
         }
         FlakeidException error = status == 0 ? null : FlakeidException.of(status, message, null, -1, -1, -1);
         add(new LeaseEvent(kinds[kind - 1], node, start, fence, error));
@@ -52,26 +55,30 @@ final class LeaseEvents {
             try {
                 observer.accept(event);
             } catch (Throwable thrown) {
-                // Reported as that of any thread, which would have ended by it.
+                // Reported to the handler of uncaught exceptions, as if it had ended this thread.
                 thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
             }
         }
     }
 
-    /** The next event; null after the last. */
+    /** Returns the next event, or null after the last one. */
     private synchronized LeaseEvent next() {
         while (events.isEmpty() && !ended) {
             try {
                 wait();
             } catch (InterruptedException interrupted) {
-                // By the program's function, for itself: the thread ends when there are no more events.
+                // The program's function interrupted its own thread. The thread ends only when there are no more
+                // events.
                 continue;
             }
         }
         return events.poll();
     }
 
-    /** Once the library calls no more: hands over what has happened until then. No call begins after this has returned. */
+    /**
+     * Passes on the remaining events, after the library's last call, for at most {@link #LONGEST_WAIT_MS}. No call of the
+     * function begins after this method has returned.
+     */
     void close() {
         end();
         if (Thread.currentThread() != thread) {
@@ -91,7 +98,7 @@ final class LeaseEvents {
         notifyAll();
     }
 
-    /** Once the library has freed what calls this. What has happened until then is still handed over. */
+    /** Ends the thread after the library has freed the generator. The remaining events are still passed on. */
     void free() {
         end();
         Native.listenerFree(listener);

@@ -8,14 +8,14 @@ import java.time.Instant;
  *
  * @param fencedOff whether the node belongs to another process from the fence on
  * @param start the first tick of the present grant
- * @param fence the first tick that may not be used; every renewal moves it up
- * @param fenceTime when that tick begins: IDs go on until then while the store is away
- * @param expires until when no other process can have the node, by the store's clock
- * @param expiresIn how far in the future that is by this host's clock
- * @param renewals how many renewals the store confirmed
- * @param grants how many nodes were granted so far
- * @param failures how many attempts to acquire or renew failed
- * @param lastError why the latest attempt failed; {@code FLAKEID_OK} if it succeeded
+ * @param fence the first tick that must not be used; every renewal raises it
+ * @param fenceTime the instant at which that tick begins: the generator issues IDs until then while the store is away
+ * @param expires the instant until which no other process can have the node, by the store's clock
+ * @param expiresIn the time until {@code expires} by this host's clock
+ * @param renewals the number of renewals that the store confirmed
+ * @param grants the number of nodes that were granted so far
+ * @param failures the number of attempts to acquire or renew that failed
+ * @param lastError the code of the latest attempt's error; {@code FLAKEID_OK} if the attempt succeeded
  */
 public record LeaseStatus(
         boolean fencedOff,

@@ -10,15 +10,15 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
-/** Loads the library that has the native methods. */
+/** Loads the library that contains the native methods. */
 final class Library {
-    /** Where a class loader of this process unpacked the library, and the sum of what it unpacked. */
+    /** The file to which a class loader of this process unpacked the library, and the checksum of that file. */
     private static final String UNPACKED = "io.github.flakeid.unpacked";
     private static final String SUM = "io.github.flakeid.unpacked.sum";
 
     private Library() {}
 
-    /** The file that {@code -Dflakeid.library} names, or the one in this jar for this system. */
+    /** Loads the file in {@code -Dflakeid.library}, or the file for this system in the jar. */
     static void load() {
         String file = System.getProperty("flakeid.library");
         if (file != null) {
@@ -33,7 +33,7 @@ final class Library {
                         "this jar has no library for " + platform() + " (" + resource
                                 + "): build libflakeid_jni for this system and name it with -Dflakeid.library=FILE");
             }
-            // All class loaders share this object, so they unpack one after the other.
+            // All class loaders share this object, so that they unpack one after the other.
             synchronized (Runtime.getRuntime()) {
                 unpack(library.readAllBytes(), name);
             }
@@ -43,20 +43,20 @@ final class Library {
     }
 
     /**
-     * Unpacks it where every class loader of this process does, because then the virtual machine refuses the second: two
-     * copies of the library would not know of each other's nodes.
+     * Unpacks the library to one place for all class loaders of this process, because the virtual machine then rejects
+     * the second load. Two copies of the library would not know of each other's nodes.
      */
     private static void unpack(byte[] library, String name) throws IOException {
         CRC32 sum = new CRC32();
         sum.update(library);
         String known = System.getProperty(UNPACKED);
         if (known != null && !Long.toString(sum.getValue()).equals(System.getProperty(SUM))) {
-            // The system would give us the one that it has, because of its path.
+            // The system would return the library that it has loaded already, because the path is the same.
             throw new UnsatisfiedLinkError(
                     "this process has loaded another build of flakeid, which stays until it ends: start it again, with one"
                             + " flakeid.jar that all its applications share");
         }
-        // A folder that nobody else may write to, so that nobody can put another file there.
+        // Only this user may write to the folder, so that no other user can replace the file.
         Path folder = known == null ? Files.createTempDirectory("flakeid") : again(Path.of(known));
         System.setProperty(UNPACKED, folder.toString());
         System.setProperty(SUM, Long.toString(sum.getValue()));
@@ -72,7 +72,10 @@ final class Library {
         }
     }
 
-    /** It was removed, unless this system does not remove files in use; then it belongs to this user there. */
+    /**
+     * Creates the folder again, because an earlier load removed it. On systems that do not remove files in use the folder
+     * still exists, and belongs to this user.
+     */
     private static Path again(Path folder) throws IOException {
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             return Files.createDirectories(folder);
@@ -99,7 +102,7 @@ final class Library {
         }
     }
 
-    /** At once where files in use can be removed, otherwise when the process ends. */
+    /** Removes the file at once if the system can remove files in use, otherwise when the process ends. */
     private static void remove(Path path) {
         try {
             Files.deleteIfExists(path);
@@ -113,14 +116,17 @@ final class Library {
                 System.getProperty("os.name"), System.getProperty("os.arch"), hasMusl(Path.of("/proc/self/maps")));
     }
 
-    /** What the folder in the jar is called: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code macos-aarch64} … */
+    /**
+     * Returns the name of the folder in the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code
+     * macos-aarch64} …
+     */
     static String platform(String system, String processor, boolean musl) {
         String lower = system.toLowerCase(Locale.ROOT);
         String os = lower.startsWith("windows") ? "windows" : lower.startsWith("mac") ? "macos" : lower;
         return os + "-" + (processor.equals("amd64") ? "x86_64" : processor) + (musl ? "-musl" : "");
     }
 
-    /** Whether Java itself runs on musl, as in Alpine, where no library for glibc can be loaded. */
+    /** Whether Java itself runs on musl, as on Alpine, where a library for glibc cannot be loaded. */
     static boolean hasMusl(Path maps) {
         try (Stream<String> lines = Files.lines(maps)) {
             return lines.anyMatch(line -> line.contains("/ld-musl-") || line.contains("/libc.musl-"));

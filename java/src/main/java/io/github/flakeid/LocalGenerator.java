@@ -3,9 +3,9 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 
 /**
- * A handle of one thread on a generator, which reserves blocks of IDs. Its IDs increase and differ from all others, but
- * are not in order with those of other threads; their times are late by a few milliseconds at most. It goes on when the
- * generator of a fixed node is closed.
+ * A handle of a generator for one thread, which reserves chunks of IDs. Its IDs increase and differ from all others,
+ * but are not in order with those of other threads; their times are late by a few milliseconds at most. The handle
+ * remains usable when the generator of a fixed node is closed.
  */
 public final class LocalGenerator {
     private final long handle;
@@ -15,7 +15,7 @@ public final class LocalGenerator {
         Native.freed(this, handle, Native::localFree);
     }
 
-    /** The next ID, for one thread at a time: it locks nothing else out but a second thread. */
+    /** Returns the next ID. Only one thread at a time may call this method, so it is synchronized. */
     public synchronized long nextId() {
         try {
             return Native.localNext(handle);

@@ -3,11 +3,11 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Instant;
 
-/** A clock that stands still until it is told otherwise, for tests of code that makes IDs. Waiting moves it on. */
+/** A clock that stands still until it is set, for tests of code that generates IDs. Waiting advances it. */
 public final class ManualClock {
     private final long handle;
 
-    /** A clock that reads this instant, cut to milliseconds. */
+    /** Creates a clock that reads this instant, truncated to milliseconds. */
     public ManualClock(Instant time) {
         handle = Native.clockNew(time.toEpochMilli());
         Native.freed(this, handle, Native::clockFree);
@@ -17,7 +17,7 @@ public final class ManualClock {
         return handle;
     }
 
-    /** Sets it, forward or back. */
+    /** Sets the clock, forward or back. */
     public void set(Instant time) {
         try {
             Native.clockSet(handle, time.toEpochMilli());
@@ -26,7 +26,7 @@ public final class ManualClock {
         }
     }
 
-    /** What it reads. */
+    /** The instant that the clock reads. */
     public Instant time() {
         try {
             return Instant.ofEpochMilli(Native.clockGet(handle));

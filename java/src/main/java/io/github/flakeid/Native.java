@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 
 /** The native methods. */
 final class Native {
-    /** Which options are given; as in flakeid.h. */
+    /** The flags of the options that are set, as in flakeid.h. */
     static final int HAS_NODE = 1;
     static final int HAS_DATACENTER = 2;
     static final int HAS_WORKER = 4;
@@ -23,7 +23,7 @@ final class Native {
     static final int HAS_REFILL_INTERVAL = 8192;
     static final int HAS_MAX_AGE = 16384;
 
-    /** Where options are in the array of numbers, as flakeid_jni.c reads it. */
+    /** The places of the options in the array of numbers that the C code reads. */
     static final int NODE = 0;
     static final int DATACENTER = 1;
     static final int WORKER = 2;
@@ -51,12 +51,15 @@ final class Native {
 
     private Native() {}
 
-    /** Frees a handle when nothing refers to its owner any more: so no call can be under way. */
+    /** Frees a handle after its owner was garbage collected, when no call can be pending. */
     static Cleaner.Cleanable freed(Object owner, long handle, LongConsumer free) {
         return CLEANER.register(owner, () -> free.accept(handle));
     }
 
-    /** The text as the library reads it. NUL would end it there; what stands for it no layout and no form has. */
+    /**
+     * Returns the string in the library's encoding. NUL would end it there, so it is replaced by a character that no
+     * layout and no form contains.
+     */
     static byte[] utf8(String text) {
         return text == null ? null : text.replace('\0', '\ufffd').getBytes(StandardCharsets.UTF_8);
     }
@@ -86,7 +89,7 @@ final class Native {
 
     static native long tryNext(long generator);
 
-    /** For {@link Foreign}, the address of what makes the next ID of a generator, or {@link Foreign#NONE}. */
+    /** Returns the address of the function that returns the next ID of a generator, for {@link Foreign}. */
     static native long nextAddress();
 
     static native int fill(long generator, long[] ids, int from, int to, boolean waits);
@@ -116,7 +119,7 @@ final class Native {
 
     static native long cachedNext(long cached);
 
-    /** For {@link Foreign}, the address of what takes an ID of a ring, or {@link Foreign#NONE}. */
+    /** Returns the address of the function that takes an ID of a ring, for {@link Foreign}. */
     static native long pollAddress();
 
     static native long[] cachedStats(long cached);

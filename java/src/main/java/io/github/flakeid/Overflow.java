@@ -1,11 +1,11 @@
 package io.github.flakeid;
 
-/** What to do when every sequence number of a tick is used up. */
+/** The behaviour of a generator when all sequence numbers of a tick are used up. */
 public enum Overflow {
-    /** Wait, asleep, for the next tick, as long as the generator may wait. The default. */
+    /** Sleep until the next tick, for at most {@code maxWait}. The default. */
     WAIT,
-    /** {@code FLAKEID_SEQUENCE_EXHAUSTED} at once. */
+    /** Fail at once with {@code FLAKEID_SEQUENCE_EXHAUSTED}. */
     ERROR,
-    /** Take IDs of the ticks to come, in a window and as far ahead of the clock as is allowed. */
+    /** Take IDs of later ticks, in a window and up to {@code maxAhead} ahead of the clock. */
     BORROW
 }

@@ -4,14 +4,14 @@ import java.time.Instant;
 import java.util.OptionalLong;
 
 /**
- * What an ID says, field by field.
+ * The fields of an ID.
  *
- * @param tick whole units since the layout's epoch
- * @param unixMs when that tick begins, in Unix milliseconds
- * @param node the whole machine field; 0 where the layout has none
- * @param datacenter the node's high part, where the layout splits it
- * @param worker the node's low part, where the layout splits it
- * @param clockSequence 0 where the layout has none
+ * @param tick the number of whole ticks since the layout's epoch
+ * @param unixMs the beginning of that tick, in Unix milliseconds
+ * @param node the whole machine field; 0 if the layout has none
+ * @param datacenter the high part of the node, if the layout splits it
+ * @param worker the low part of the node, if the layout splits it
+ * @param clockSequence the clock sequence; 0 if the layout has none
  * @param sequence the number within the tick
  */
 public record Parts(
@@ -41,7 +41,7 @@ public record Parts(
         };
     }
 
-    /** When the tick begins. */
+    /** The instant at which the tick begins. */
     public Instant time() {
         return Instant.ofEpochMilli(unixMs);
     }

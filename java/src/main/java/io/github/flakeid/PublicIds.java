@@ -4,20 +4,23 @@ import java.lang.ref.Reference;
 import java.time.Instant;
 import java.util.Objects;
 
-/** The public form of the IDs of one domain: outsiders learn neither when one was made nor where. */
+/**
+ * Converts the IDs of one domain to their public form, which hides from outsiders when and where an ID was generated.
+ */
 public final class PublicIds {
     private final long handle;
 
-    /** With neither prefix nor first day, of Twitter's layout. */
+    /** Creates the public form for IDs of Twitter's layout, without a prefix and without a first instant. */
     public PublicIds(String keyring, String domain) {
         this(keyring, domain, Layout.TWITTER, null, null);
     }
 
     /**
-     * @param keyring the text of the file that {@code flakeid keygen} makes
-     * @param domain what the IDs are of, such as {@code user}: fixed for as long as their public form is in use
-     * @param prefix up to 16 small letters and digits, a letter first; null is none
-     * @param since IDs from before this do not open; null is the layout's epoch
+     * @param keyring the content of the file that {@code flakeid keygen} writes
+     * @param domain the kind of object that the IDs identify, such as {@code user}; it must not change while their
+     *     public form is in use
+     * @param prefix up to 16 lowercase letters and digits, beginning with a letter; null for none
+     * @param since the instant before which IDs do not open; null for the layout's epoch
      */
     public PublicIds(String keyring, String domain, Layout layout, String prefix, Instant since) {
         byte[] secret = Native.utf8(Objects.requireNonNull(keyring, "keyring"));
@@ -27,7 +30,7 @@ public final class PublicIds {
         Native.freed(this, handle, Native::publicIdsFree);
     }
 
-    /** The public form: the prefix, the letter of the current key, and 11 digits. */
+    /** Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits. */
     public String seal(long id) {
         try {
             return Native.seal(handle, id);
@@ -36,7 +39,7 @@ public final class PublicIds {
         }
     }
 
-    /** The public form as 64 bits, without the prefix and the letter of the key. */
+    /** Returns the public form as 64 bits, without the prefix and the letter of the key. */
     public long sealBits(long id) {
         try {
             return Native.sealBits(handle, id);
@@ -46,15 +49,15 @@ public final class PublicIds {
     }
 
     /**
-     * The ID of a public ID.
+     * Returns the ID of a public ID.
      *
-     * @throws FlakeidException {@code FLAKEID_INVALID_ID}, which does not say why
+     * @throws FlakeidException {@code FLAKEID_INVALID_ID}, which does not reveal the reason
      */
     public long open(String text) {
         return open(text, null);
     }
 
-    /** As {@link #open(String)}, as if it were then; null is now. */
+    /** Does the same as {@link #open(String)} at the given instant; null for the current time. */
     public long open(String text, Instant time) {
         long unixMs = time == null ? 0 : time.toEpochMilli();
         byte[] given = Native.utf8(Objects.requireNonNull(text, "text"));

@@ -1,13 +1,13 @@
 package io.github.flakeid;
 
-/** What to do when the clock goes back. */
+/** The behaviour of a generator when the clock goes backwards. */
 public enum Rollback {
-    /** Use up the tick that was reached, then wait; in a window, go on to the next ticks. The default. */
+    /** Use up the current tick, then wait; in a window, continue with the next ticks. The default. */
     CONTINUE,
-    /** {@code FLAKEID_CLOCK_ROLLBACK} at once. */
+    /** Fail at once with {@code FLAKEID_CLOCK_ROLLBACK}. */
     ERROR,
-    /** Wait, as long as the generator may. */
+    /** Wait for at most {@code maxWait}. */
     WAIT,
-    /** Go on in another clock sequence, in layouts that have one. */
+    /** Continue in another clock sequence, in layouts that have one. */
     CLOCK_SEQUENCE
 }

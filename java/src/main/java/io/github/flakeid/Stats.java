@@ -1,10 +1,10 @@
 package io.github.flakeid;
 
 /**
- * What happened to a generator besides issuing IDs.
+ * Counts of a generator's waits, rollbacks and similar events.
  *
- * @param waits how many calls had to wait; a fill counts each time that it had to
- * @param rollbacks how often the clock was seen to go back
- * @param largestAhead the furthest that an ID's tick was ahead of the clock, in ticks
+ * @param waits the number of waits; a fill counts each of its waits
+ * @param rollbacks the number of times that the clock went backwards
+ * @param largestAhead the largest number of ticks by which an ID was ahead of the clock
  */
 public record Stats(long waits, long rollbacks, long largestAhead) {}

@@ -1,31 +1,31 @@
 package io.github.flakeid;
 
-/** The ways to write an ID as text. Base32, base62 and hex have a fixed length and sort as the IDs do. */
+/** The string forms of an ID. Base32, base62 and hex have a fixed length and sort like the IDs. */
 public enum TextForm {
     /** Up to 20 digits. */
     DECIMAL,
     /** 13 digits of Crockford's alphabet. */
     BASE32,
-    /** Digits and small letters, without leading zeros. */
+    /** Digits and lowercase letters, without leading zeros. */
     BASE36,
     /** Bitcoin's alphabet, without leading zeros. */
     BASE58,
-    /** 11 of {@code 0-9A-Za-z}. */
+    /** 11 characters of {@code 0-9A-Za-z}. */
     BASE62,
     /** 16 hexadecimal digits. */
     HEX,
-    /** Flickr's alphabet, without leading zeros: what {@code Base58} of Go's bwmarrin/snowflake writes. */
+    /** Flickr's alphabet, without leading zeros: the form of {@code Base58} in Go's bwmarrin/snowflake. */
     BASE58_FLICKR,
-    /** z-base-32, without leading zeros: what {@code Base32} of Go's bwmarrin/snowflake writes. */
+    /** z-base-32, without leading zeros: the form of {@code Base32} in Go's bwmarrin/snowflake. */
     ZBASE32;
 
-    /** The ID as text. */
+    /** Encodes an ID as a string. */
     public String encode(long id) {
         return Native.encode(ordinal(), id);
     }
 
     /**
-     * The ID that a text says.
+     * Decodes an ID from a string.
      *
      * @throws FlakeidException {@code FLAKEID_INVALID_ID}
      */

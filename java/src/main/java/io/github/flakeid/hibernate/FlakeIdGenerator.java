@@ -11,9 +11,12 @@ import org.hibernate.generator.EventType;
 import org.hibernate.generator.EventTypeSets;
 import org.hibernate.generator.GeneratorCreationContext;
 
-/** What {@link FlakeId} asks for IDs. */
+/** The Hibernate generator behind {@link FlakeId}. */
 public final class FlakeIdGenerator implements BeforeExecutionGenerator, AnnotationBasedGenerator<FlakeId> {
-    /** The setting of Hibernate whose value is the {@link Generator}. Whoever opened it closes it. */
+    /**
+     * The Hibernate setting whose value is the {@link Generator}. The application that opened the generator has to
+     * close it.
+     */
     public static final String SETTING = "flakeid.generator";
 
     private static final long serialVersionUID = 1;
@@ -21,7 +24,7 @@ public final class FlakeIdGenerator implements BeforeExecutionGenerator, Annotat
     private transient Generator generator;
     private boolean asText;
 
-    /** For Hibernate. */
+    /** Creates the generator; called by Hibernate. */
     public FlakeIdGenerator() {}
 
     @Override

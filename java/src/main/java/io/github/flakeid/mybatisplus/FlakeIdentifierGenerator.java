@@ -4,11 +4,14 @@ import com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator;
 import io.github.flakeid.Generator;
 import java.util.Objects;
 
-/** Gives IDs to MyBatis-Plus, for {@code @TableId(type = IdType.ASSIGN_ID)}: {@code GlobalConfig.setIdentifierGenerator}. */
+/**
+ * Generates IDs for MyBatis-Plus fields with {@code @TableId(type = IdType.ASSIGN_ID)}; set it with {@code
+ * GlobalConfig.setIdentifierGenerator}.
+ */
 public final class FlakeIdentifierGenerator implements IdentifierGenerator {
     private final Generator generator;
 
-    /** Of this generator, which whoever opened it closes. */
+    /** Creates an adapter for a generator. The application that opened the generator has to close it. */
     public FlakeIdentifierGenerator(Generator generator) {
         this.generator = Objects.requireNonNull(generator, "generator");
     }

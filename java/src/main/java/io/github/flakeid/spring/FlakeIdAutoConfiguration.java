@@ -14,23 +14,24 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 
 /**
- * A {@link Generator} for a Spring Boot application (3.2 or later), by {@link FlakeIdProperties}. It is closed with the
- * application's context, which gives the node back. Hibernate and MyBatis-Plus get it if they are there.
+ * Creates a {@link Generator} for a Spring Boot application (3.2 or later) from {@link FlakeIdProperties}. Spring
+ * closes it with the application's context, which releases the node. Hibernate and MyBatis-Plus get the generator if
+ * they are on the class path.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(FlakeIdProperties.class)
 public class FlakeIdAutoConfiguration {
-    /** For Spring. */
+    /** Creates the configuration; called by Spring. */
     public FlakeIdAutoConfiguration() {}
 
-    /** The generator, unless the application has one of its own. */
+    /** Creates the generator, unless the application defines one. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     public Generator flakeidGenerator(FlakeIdProperties properties) {
         return properties.open();
     }
 
-    /** Tells Hibernate of it. */
+    /** Passes the generator to Hibernate. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(
             name = {
@@ -52,7 +53,7 @@ public class FlakeIdAutoConfiguration {
         }
     }
 
-    /** Tells MyBatis-Plus of it. */
+    /** Passes the generator to MyBatis-Plus. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator")
     static class OfMybatisPlus {

@@ -8,16 +8,16 @@ import java.util.function.Consumer;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * {@code flakeid.*} in the application's properties.
+ * The properties {@code flakeid.*} of the application.
  *
- * @param store the store that the node is leased from; without it and without a node, what {@code FLAKEID_STORE} names, or
+ * @param store the URL of the store; without it and without a node, the store in {@code FLAKEID_STORE}, or
  *     the embedded store of this user on this host
- * @param namespace the ID space in the store: {@code default} unless set
- * @param name the name of this process, by which it gets the node again that it had last
+ * @param namespace the ID space in the store; the default is {@code default}
+ * @param name the name of this process, by which it gets its last node again
  * @param node a fixed node, instead of a store
- * @param layout a preset's name or a descriptor: {@code twitter} unless set
- * @param clock the name of a clock: {@code gated} unless set
- * @param maxWait how long an ID may be waited for: 1 s unless set
+ * @param layout the name of a preset, or a descriptor; the default is {@code twitter}
+ * @param clock the name of a clock; the default is {@code gated}
+ * @param maxWait the longest wait for an ID; the default is 1 s
  */
 @ConfigurationProperties("flakeid")
 public record FlakeIdProperties(
@@ -38,7 +38,7 @@ public record FlakeIdProperties(
         return lease.open();
     }
 
-    /** What both have. */
+    /** The options that generators and leases have in common. */
     private void with(Consumer<String> ofLayout, Consumer<String> ofClock, Consumer<Duration> ofMaxWait) {
         set(layout, ofLayout);
         set(clock, ofClock);
