@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_that_use_each_other_are_found_through_a_third() {
+    fn circle_of_siblings_is_found_through_a_third_module() {
         let found = circles(&[
             ("", "mod a; mod b; mod c;"),
             ("a", "use crate::b::B;\nfn f() {}"),
@@ -390,19 +390,19 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_uses_its_parents_item_is_a_circle_unless_the_parent_only_hands_it_on() {
+    fn child_and_parent_form_a_circle_unless_the_parent_only_re_exports() {
         let child = ("a/b", "use super::X; pub struct Y;");
         let used = circles(&[("", "mod a;"), ("a", "mod b; use b::Y; pub struct X;"), child]);
         assert_eq!(used.len(), 1, "{used:?}");
         assert!(used[0].1.contains("b -> mod.rs") && used[0].1.contains("mod.rs -> b"));
         let reexported = ("a", "mod b; pub use b::Y; pub struct X;");
         assert!(circles(&[("", "mod a;"), reexported, child]).is_empty());
-        let handed_on = [("a", "mod b; mod c; pub use c::X; use b::Y;"), ("a/c", "pub struct X;")];
-        assert!(circles(&[("", "mod a;"), handed_on[0], handed_on[1], child]).is_empty());
+        let reexports_both = [("a", "mod b; mod c; pub use c::X; use b::Y;"), ("a/c", "pub struct X;")];
+        assert!(circles(&[("", "mod a;"), reexports_both[0], reexports_both[1], child]).is_empty());
     }
 
     #[test]
-    fn folders_count_as_one_and_inline_modules_as_their_file() {
+    fn folder_counts_as_one_module_and_inline_modules_as_their_file() {
         let found = circles(&[
             ("", "mod a; mod b;"),
             ("a", "mod x; mod y;"),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_visibility_and_other_crates_are_no_use() {
+    fn tests_visibility_and_other_crates_add_no_edges() {
         let b = ("b", "use crate::a::A; pub struct B;");
         for a in [
             "#[cfg(test)] mod tests { use crate::b::B; } struct A;",

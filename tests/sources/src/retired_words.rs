@@ -100,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retired_word_is_named_with_its_place_and_its_replacement() {
+    fn retired_name_is_reported_with_place_and_replacement() {
         let text = "// Blow\nstruct Blow;\nlet blow = Blows;\n";
         let found = in_text(Path::new("a.rs"), text, Language::Rust);
         assert_eq!(found, ["a.rs:2: Blow is now ProcessFault"]);
     }
 
     #[test]
-    fn files_are_known_by_their_stems() {
+    fn file_is_reported_for_its_name_without_the_extension() {
         assert!(in_name(Path::new("src/notebook.py")).is_some());
         assert!(in_name(Path::new("board.rs")).is_some());
         assert!(in_name(Path::new("notebooks/log.rs")).is_none());
