@@ -1,9 +1,11 @@
-//! No module may use a sibling that uses it back, directly or through others.
+//! Lint against circles of modules: no module may use a sibling that uses it, directly or through
+//! others.
 //!
-//! At each folder level the nodes are the modules of that level, a folder counting as one with
-//! everything in it, and the file of the folder itself (`mod.rs`, `lib.rs`, `main.rs`). An edge is a
-//! path in the code, resolved through re-exports to the file that defines the item. Not an edge:
-//! `mod child;`, a parent's re-export of a descendant, and whatever is compiled for tests alone.
+//! Each folder has its own graph. The nodes are the modules of the folder, where a subfolder counts
+//! as one node with everything in it, and the folder's own file (`mod.rs`, `lib.rs`, `main.rs`). An
+//! edge is a path in the code, resolved through re-exports to the file that defines the item. `mod
+//! child;`, a parent's re-export of a descendant, and code that is compiled only for tests are not
+//! edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,13 +14,13 @@ use crate::tokens::{Language, Token, tokens};
 use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
-/// A module's names from the root of its crate.
+/// The names of a module, starting at the root of its crate.
 type Names = Vec<String>;
 
 struct Module {
     file: PathBuf,
     defined: BTreeSet<String>,
-    /// What each imported name stands for; `None` for what is of another crate.
+    /// The path of each imported name; `None` for names of other crates.
     imported: BTreeMap<String, Option<Names>>,
     globs: Vec<Names>,
     used: Vec<Use>,
@@ -30,7 +32,7 @@ struct Use {
     is_reexport: bool,
 }
 
-/// Fails with every circle.
+/// Checks that no modules use each other in a circle.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     let mut found = Vec::new();
     let is_root = |path: &&PathBuf| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
@@ -85,7 +87,7 @@ impl Crate {
         Self { folder: folder.to_owned(), modules }
     }
 
-    /// The module that defines what a path leads to; `None` for what is of another crate.
+    /// Returns the module that defines the item of a path; `None` for items of other crates.
     fn resolve(&self, path: &[String], depth: u32) -> Option<&Names> {
         let end = (0..=path.len()).rev().find(|end| self.modules.contains_key(&path[..*end]))?;
         let (found, module) = self.modules.get_key_value(&path[..end])?;
@@ -105,7 +107,7 @@ impl Crate {
         by_glob.map_or(Some(found), |onward| self.resolve(&onward, depth + 1))
     }
 
-    /// The folder and the edges of every circle.
+    /// Returns the folder and the edges of each circle.
     fn circles(&self) -> Vec<(PathBuf, String)> {
         let mut edges = Vec::new();
         for (from, module) in &self.modules {
@@ -141,7 +143,7 @@ impl Crate {
     }
 }
 
-/// The edges of each group of nodes that reach each other.
+/// Returns the edges of each group of nodes that reach each other.
 fn circles_in(graph: &BTreeMap<String, BTreeMap<String, &str>>) -> Vec<String> {
     let reach = |start: &String| {
         let (mut seen, mut rest) = (BTreeSet::new(), vec![start]);
@@ -177,12 +179,12 @@ fn circles_in(graph: &BTreeMap<String, BTreeMap<String, &str>>) -> Vec<String> {
     circles
 }
 
-/// Reads the names that a file defines, imports and uses.
+/// A reader of the names that a file defines, imports and uses.
 struct Parser<'a> {
     known: &'a BTreeSet<Names>,
     tokens: Vec<Token>,
     at: usize,
-    /// The inline modules around this place, and the depth of braces in each.
+    /// The inline modules around the current token, with the depth of braces in each.
     inside: Vec<(String, usize)>,
     module: Module,
 }
@@ -196,7 +198,7 @@ impl Parser<'_> {
         self.tokens.get(self.at + offset).is_some_and(Token::is_word)
     }
 
-    /// Returns the child modules that are compiled for tests alone.
+    /// Returns the child modules that are compiled only for tests.
     fn parse(&mut self, names: &Names) -> Vec<Names> {
         const ITEMS: [&str; 9] =
             ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "mod"];
@@ -230,12 +232,12 @@ impl Parser<'_> {
                     self.inside.iter_mut().for_each(|(_, depth)| *depth -= 1);
                     self.inside.retain(|(_, depth)| *depth > 0);
                 }
-                // `mod name;` is no definition: the name leads on to the file.
+                // `mod name;` does not define the name here, because the name leads to the file.
                 "mod" => {}
                 item if ITEMS.contains(&item) && self.is_word(1) => {
                     self.module.defined.insert(self.text(1).to_owned());
                 }
-                // Not `pub(in path)`, which is no use of it.
+                // `pub(in path)` does not use the path.
                 _ if self.is_word(0)
                     && self.text(1) == "::"
                     && !["::", "in"].contains(&before.as_str()) =>
@@ -250,7 +252,7 @@ impl Parser<'_> {
         for_tests
     }
 
-    /// Skips an attribute, and says whether what follows is for tests alone.
+    /// Skips an attribute. Returns whether it restricts the next item to tests.
     fn skip_attribute(&mut self) -> bool {
         let first = usize::from(self.text(1) == "!") + 2;
         let start: Vec<&str> = (first..first + 5).map(|offset| self.text(offset)).collect();
@@ -260,7 +262,7 @@ impl Parser<'_> {
         is_test
     }
 
-    /// Skips an item with its attributes, and returns its name if it is a module's file.
+    /// Skips an item with its attributes. Returns its name if it is declared as `mod name;`.
     fn skip_item(&mut self) -> Option<String> {
         while self.text(0) == "#" {
             self.skip_attribute();
@@ -271,7 +273,7 @@ impl Parser<'_> {
         name
     }
 
-    /// Skips through the first token outside all brackets that is an end.
+    /// Skips tokens through the first one outside all brackets that satisfies `is_end`.
     fn skip_until(&mut self, is_end: impl Fn(&str) -> bool) {
         let mut depth = 0;
         while self.at < self.tokens.len() {
@@ -289,7 +291,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A path or the tree of paths of a `use`, of which `imports` says whether it is a re-export.
+    /// Reads a path, or the tree of paths of a `use`. `imports` is `None` for a path, otherwise
+    /// whether a `use` is a re-export.
     fn tree(&mut self, here: &[String], prefix: &[String], imports: Option<bool>) {
         let mut path = prefix.to_vec();
         loop {
@@ -344,7 +347,8 @@ impl Parser<'_> {
         }
     }
 
-    /// From the root of the crate; `None` for what begins with another crate or a local name.
+    /// Returns the path from the root of the crate; `None` if it starts with another crate or a
+    /// local name.
     fn absolute(&self, here: &[String], path: &[String]) -> Option<Names> {
         let first = path.first()?;
         let ups = path.iter().take_while(|name| *name == "super").count();
@@ -397,7 +401,8 @@ mod tests {
         assert!(used[0].1.contains("b -> mod.rs") && used[0].1.contains("mod.rs -> b"));
         let reexported = ("a", "mod b; pub use b::Y; pub struct X;");
         assert!(circles(&[("", "mod a;"), reexported, child]).is_empty());
-        let reexports_both = [("a", "mod b; mod c; pub use c::X; use b::Y;"), ("a/c", "pub struct X;")];
+        let reexports_both =
+            [("a", "mod b; mod c; pub use c::X; use b::Y;"), ("a/c", "pub struct X;")];
         assert!(circles(&[("", "mod a;"), reexports_both[0], reexports_both[1], child]).is_empty());
     }
 

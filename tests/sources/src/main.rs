@@ -1,8 +1,8 @@
-//! Lints that no other linter has: modules do not use each other in circles, retired names do not come
-//! back, the English follows the style guide, and the workflows name versions and platforms.
+//! The project's own lints: modules do not use each other in circles, retired names do not return,
+//! the English follows the style guide, and the workflows pin versions and list all platforms.
 //!
-//! `cargo xtask lint` runs all of them; its arguments are the platforms of a release. `--list FOLDER…`
-//! prints the findings of the English lint, and `--write-baseline` writes their baseline.
+//! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list
+//! FOLDER…` prints the findings of the English lint, and `--write-baseline` writes its baseline.
 
 mod circles;
 mod english;

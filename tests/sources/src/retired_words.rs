@@ -1,4 +1,4 @@
-//! Names that were replaced because they were metaphors, or meant two things, do not come back.
+//! Lint against retired names, which were replaced because they were metaphors or had two meanings.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::tokens::{Language, tokens};
 use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
-/// What no identifier and no file is called any more, and the word for it.
+/// Names that no identifier and no file may have, each with its replacement.
 const NAMES: [(&str, &str); 43] = [
     ("Acts", "Keeper"),
     ("Blow", "ProcessFault"),
@@ -53,7 +53,7 @@ const NAMES: [(&str, &str); 43] = [
     ("Written", "NewRow"),
 ];
 
-/// What no file is called any more: as a word in the code these are plain English.
+/// Names that no file may have, each with its replacement. In code these are plain English words.
 const FILES: [(&str, &str); 4] = [
     ("board", "shared_memory"),
     ("opening", "lease_tasks"),
@@ -61,7 +61,7 @@ const FILES: [(&str, &str); 4] = [
     ("volume", "filesystem"),
 ];
 
-/// Fails with every place that has a retired word.
+/// Checks that no name and no file has a retired name.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     let mut found = Vec::new();
     for path in sources {
@@ -69,7 +69,7 @@ pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
         else {
             continue;
         };
-        // The list itself.
+        // This file contains the list.
         if path.ends_with(file!()) {
             continue;
         }
@@ -83,14 +83,18 @@ fn in_name(path: &Path) -> Option<String> {
     let known = NAMES.iter().chain(&FILES);
     let stem = path.file_stem()?.to_str()?;
     let (word, instead) = known.copied().find(|(word, _)| *word == stem)?;
-    Some(format!("{}: a file is called {word}, which is now {instead}", path.display()))
+    Some(format!("{}: the name {word} is retired; call the file {instead}", path.display()))
 }
 
 fn in_text(path: &Path, text: &str, language: Language) -> Vec<String> {
     let tokens = tokens(text, language);
     let found = tokens.iter().filter_map(|token| {
         let (word, instead) = NAMES.iter().find(|(word, _)| *word == token.text)?;
-        Some(format!("{}:{}: {word} is now {instead}", path.display(), token.line))
+        Some(format!(
+            "{}:{}: the name {word} is retired; use {instead}",
+            path.display(),
+            token.line
+        ))
     });
     found.collect()
 }
@@ -103,7 +107,7 @@ mod tests {
     fn retired_name_is_reported_with_place_and_replacement() {
         let text = "// Blow\nstruct Blow;\nlet blow = Blows;\n";
         let found = in_text(Path::new("a.rs"), text, Language::Rust);
-        assert_eq!(found, ["a.rs:2: Blow is now ProcessFault"]);
+        assert_eq!(found, ["a.rs:2: the name Blow is retired; use ProcessFault"]);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Splits a source file into code, comments and strings.
+//! Splitting of a source file into code, comments and strings.
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A word, or a sign of one character; `::` is one token. Numbers are omitted.
+    /// A word or a single symbol; `::` is one token. Numbers are omitted.
     Code,
-    /// A comment with its marks; each line comment is a token of its own.
+    /// A comment with its markers; each line comment is a separate token.
     Comment,
     /// A string without its quotes, except that a docstring of Python keeps the opening ones.
     String,
 }
 
-/// A piece of a source file, and the line on which it starts.
+/// A part of a source file, and the line on which it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -25,7 +25,7 @@ impl Token {
     }
 }
 
-/// The languages, as far as their comments and strings differ.
+/// A language, or several with the same comments and strings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
@@ -58,8 +58,8 @@ pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token> {
     tokens
 }
 
-/// Returns the code, comments and strings of a source file. Nested comments and strings are split as they
-/// are most often written, because the result serves lints, not a compiler.
+/// Returns the code, comments and strings of a source file. The result is approximate for nested
+/// comments and strings, which is enough for lints.
 pub(crate) fn pieces(text: &str, language: Language) -> Vec<Token> {
     let mut reader = Reader { rest: text, line: 1, language, tokens: Vec::new() };
     while !reader.rest.is_empty() {
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Takes the text before `end`, or the rest, and skips `end`.
+    /// Takes the text up to `end`, or the rest, and skips `end`.
     fn take_through(&mut self, end: &str) -> &'a str {
         let bytes = self.rest.find(end).unwrap_or(self.rest.len());
         let taken = self.take(bytes);

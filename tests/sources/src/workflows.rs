@@ -1,5 +1,5 @@
-//! What actionlint and zizmor do not know of the files in `.github/workflows`: every action has its
-//! version beside it, and releases are for all platforms.
+//! Lint of `.github/workflows` for rules that actionlint and zizmor do not have: each action has
+//! its version in a comment, and releases cover all platforms.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use flakeid_steps::{Failed, Outcome, files};
 
 const FOLDER: &str = ".github/workflows";
 
-/// `platforms` are those of a release, as triples of Rust.
+/// Checks the workflows. `platforms` are the Rust target triples of a release.
 pub(crate) fn check(platforms: &[String]) -> Outcome {
     for name in files::names(FOLDER)? {
         let text = files::text(Path::new(FOLDER).join(&name))?;
         for (line, number) in text.lines().zip(1..) {
             if !names_version(line) {
                 return Err(Failed(format!(
-                    "{FOLDER}/{name}, line {number}: an action needs its version in a comment, as \
+                    "{FOLDER}/{name}, line {number}: an action needs its version in a comment, such as \
                      in # v1.2.3: {}",
                     line.trim()
                 )));
@@ -23,7 +23,7 @@ pub(crate) fn check(platforms: &[String]) -> Outcome {
     }
     let release = files::text(Path::new(FOLDER).join("release.yml"))?;
     for triple in platforms {
-        // A line of its own, so that no name passes for a part of another.
+        // The whole line has to match, because a triple can be a part of another.
         if !release.lines().any(|line| line.trim() == format!("- target: {triple}")) {
             return Err(Failed(format!("{FOLDER}/release.yml has no line - target: {triple}")));
         }
@@ -31,8 +31,8 @@ pub(crate) fn check(platforms: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The hash of an action, which zizmor insists on, tells nobody which version it is. What is in this
-/// repository has none.
+/// Whether a line pins no action, or gives the action's version in a comment. zizmor requires a
+/// hash, which does not reveal the version. Workflows of this repository need neither.
 fn names_version(line: &str) -> bool {
     let line = line.trim_start();
     let line = line.strip_prefix("- ").unwrap_or(line).trim_start();

@@ -1,11 +1,11 @@
-//! The English of comments, messages, test names and documents, as CONTRIBUTING.md has its rules.
+//! Lint of the English in comments, messages, test names and documents. The rules are in CONTRIBUTING.md.
 
 mod markdown;
+mod passages;
 mod phrases;
 mod rules;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 use crate::tokens::Language;
 use flakeid_steps::{Failed, Outcome, files, root};
-use rules::Breach;
+use rules::Violation;
 
-/// The number of findings that each file had of each rule. It may only fall.
+/// The file with the accepted number of findings for each file and rule, which may only decrease.
 const BASELINE: &str = "tests/sources/english-baseline.txt";
 
-/// Files that other tools write, and those of this lint that quote bad English.
+/// Generated files, and the files of this lint that quote bad English.
 const EXCLUDED: [&str; 6] = [
     "benches/RESULTS.md",
     "crates/flakeid-server/src/grpc/flakeid.v1.rs",
@@ -31,10 +31,10 @@ const EXCLUDED: [&str; 6] = [
 struct Finding {
     file: PathBuf,
     line: usize,
-    breach: Breach,
+    violation: Violation,
 }
 
-/// The findings of each file and rule.
+/// The findings, grouped by file and rule.
 type Findings = BTreeMap<(PathBuf, &'static str), Vec<Finding>>;
 
 fn find(sources: &[PathBuf]) -> Result<Findings, Failed> {
@@ -48,12 +48,14 @@ fn find(sources: &[PathBuf]) -> Result<Findings, Failed> {
             continue;
         }
         let source = files::text(file)?;
-        let texts = language
-            .map_or_else(|| markdown::texts(&source), |language| texts::texts(&source, language));
-        for text in texts {
-            for breach in rules::check(&text) {
-                let key = (file.clone(), breach.rule);
-                let finding = Finding { file: file.clone(), line: text.line, breach };
+        let passages = language.map_or_else(
+            || markdown::passages(&source),
+            |language| passages::passages(&source, language),
+        );
+        for text in passages {
+            for violation in rules::check(&text) {
+                let key = (file.clone(), violation.rule);
+                let finding = Finding { file: file.clone(), line: text.line, violation };
                 findings.entry(key).or_default().push(finding);
             }
         }
@@ -63,8 +65,8 @@ fn find(sources: &[PathBuf]) -> Result<Findings, Failed> {
 
 fn lines<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut lines = String::new();
-    for Finding { file, line, breach } in findings {
-        let Breach { rule, excerpt, advice } = breach;
+    for Finding { file, line, violation } in findings {
+        let Violation { rule, excerpt, advice } = violation;
         _ = writeln!(lines, "{}:{line}: {rule}: \"{excerpt}\" ({advice})", file.display());
     }
     lines
@@ -85,7 +87,7 @@ pub(crate) fn list(sources: &[PathBuf], folders: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Writes the baseline, unless it would grow.
+/// Writes the baseline, unless the number of findings would increase.
 pub(crate) fn write_baseline(sources: &[PathBuf]) -> Outcome {
     let findings = find(sources)?;
     let mut content = String::new();
@@ -115,7 +117,7 @@ fn baseline() -> Result<BTreeMap<(PathBuf, String), usize>, Failed> {
     files::text(BASELINE)?.lines().map(|line| parse(line).ok_or_else(|| malformed(line))).collect()
 }
 
-/// Fails with the findings of each file and rule that has more of them than the baseline.
+/// Checks that no file has more findings of a rule than the baseline.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     let findings = find(sources)?;
     let baseline = baseline()?;

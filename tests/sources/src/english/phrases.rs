@@ -1,11 +1,11 @@
-//! Phrases that a text must not contain, and the search for them.
+//! Phrases that a passage must not contain, and the search for them.
 //!
-//! A phrase is words separated by spaces. `a|b` stands for either word, `..3` for up to three words within
-//! the same clause, and `$` for the end of a clause.
+//! A phrase consists of parts separated by spaces. `a|b` matches either word, `..3` matches up to three
+//! words of the same clause, and `$` matches the end of a clause.
 
 use std::collections::BTreeMap;
 
-/// A word of a text, in lowercase, and whether a clause ends after it. A span of code is the word `` ` ``.
+/// A word of a passage, in lowercase, with the punctuation after it. A code span counts as the word `` ` ``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -14,7 +14,7 @@ pub(crate) struct Word {
     pub(crate) is_capital: bool,
 }
 
-/// Returns the words of a text; spans of code, links' addresses and signs are omitted.
+/// Returns the words of a passage, without code spans, the addresses of links and punctuation.
 pub(crate) fn words(content: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for part in without_code(content).split_whitespace() {
@@ -42,7 +42,7 @@ pub(crate) fn words(content: &str) -> Vec<Word> {
     words
 }
 
-/// Replaces each span of code, placeholder and link's address.
+/// Replaces code spans and placeholders by `` ` ``, and removes the addresses of links.
 fn without_code(content: &str) -> String {
     let mut text = String::new();
     let mut rest = content;
@@ -79,7 +79,7 @@ fn parse(phrase: &'static str) -> Vec<Part> {
     phrase.split(' ').map(part).collect()
 }
 
-/// Returns the count of words that a phrase matches at the start of `words`.
+/// Returns the number of words that a phrase matches at the start of `words`.
 fn matched(parts: &[Part], words: &[Word], before: Option<&Word>) -> Option<usize> {
     let Some((part, rest)) = parts.split_first() else { return Some(0) };
     let ends = |word: Option<&Word>| word.is_none_or(|word| word.ends_clause);
@@ -99,7 +99,7 @@ fn matched(parts: &[Part], words: &[Word], before: Option<&Word>) -> Option<usiz
     }
 }
 
-/// A phrase, the longer phrases in which it is good English, and the advice.
+/// A phrase, the longer phrases in which it is accepted, and the advice.
 pub(crate) type Rule = (&'static str, &'static [&'static str], &'static str);
 
 struct Phrase {
@@ -108,7 +108,7 @@ struct Phrase {
     advice: &'static str,
 }
 
-/// Phrases by their first word.
+/// A set of phrases, indexed by their first words.
 pub(crate) struct Phrases(BTreeMap<&'static str, Vec<(usize, &'static str)>>, Vec<Phrase>);
 
 impl Phrases {
@@ -126,7 +126,7 @@ impl Phrases {
         Self(by_word, phrases)
     }
 
-    /// Returns the place and the advice of each phrase in a text.
+    /// Returns the position and the advice of each phrase in a passage.
     pub(crate) fn find(&self, words: &[Word]) -> Vec<(usize, &'static str)> {
         let mut found = Vec::new();
         for (at, word) in words.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! The rules of the style guide that a machine can check.
+//! The rules of the style guide that a program can check.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use super::passages::{Kind, Passage};
 use super::phrases::{Phrases, Rule, Word, words};
-use super::texts::{Kind, Text};
 
-/// Verbs in their base form, sorted. Those marked `noun` are nouns as well.
+/// The known verbs in their base form, sorted. Verbs that are also nouns are marked `noun`.
 const VERBS: &str = include_str!("verbs.txt");
 
-/// The longest sentence of a document, in words.
+/// The number of words that a sentence of a document may have.
 const LONGEST: usize = 30;
 
-/// Words by which nobody in particular is meant (patterns A and C).
+/// Pronouns without a particular component (patterns A and C).
 const PERSONS: [Rule; 2] = [
     (
         "whoever|whichever|nobody|somebody|everybody|nobody's|somebody's|everybody's",
@@ -28,7 +28,7 @@ const PERSONS: [Rule; 2] = [
     ),
 ];
 
-/// Puts the things that are no persons before a phrase.
+/// Prepends the nouns of things, which are not agents, to a phrase.
 macro_rules! things {
     ($phrase:literal) => {
         concat!(
@@ -40,7 +40,7 @@ macro_rules! things {
     };
 }
 
-/// IDs and stores that act as persons (pattern C).
+/// Things that act like persons (pattern C).
 const AGENTS: [Rule; 3] = [
     (
         things!("know|knows|knew|tell|tells|say|says|said|asks|forget|forgets|forgot"),
@@ -58,7 +58,7 @@ const AGENTS: [Rule; 3] = [
     ("folder|name|preset|text|path may|can|must stand for", &[], "is accepted as, matches"),
 ];
 
-/// "Is no X" instead of a negated verb (pattern F).
+/// Negated nouns instead of negated verbs (pattern F).
 const NEGATIONS: [Rule; 3] = [
     (
         "is|are|was|were no",
@@ -73,7 +73,7 @@ const NEGATIONS: [Rule; 3] = [
     ("without no", &[], "two negatives"),
 ];
 
-/// "Is" or a genitive instead of a verb (pattern G).
+/// Forms of "be" and genitives instead of verbs (pattern G).
 const COPULAS: [Rule; 3] = [
     (
         "can|could|may|might|must|would|will|should be of",
@@ -103,13 +103,13 @@ const SYNTAX: [Rule; 5] = [
     ("of which the first|second|third|last", &[], "a sentence of its own"),
 ];
 
-/// Nouns that are missing (pattern B).
+/// Pronouns without a noun (pattern B).
 const PRONOUNS: [Rule; 2] = [
     ("that there is|are|was|were $", &[], "name the noun, or delete the clause"),
     ("those two|three|four $", &[], "repeat the noun"),
 ];
 
-/// Private or literal words (pattern E).
+/// Private and literal words instead of standard terms (pattern E).
 const WORDS: [Rule; 37] = [
     ("told", &[], "reported, distinguished, returned"),
     ("tell|tells ..5 apart", &[], "distinguish"),
@@ -192,49 +192,51 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
     }
 });
 
-/// A rule that a text breaks: its name, the place in the text, and the advice.
+/// A violation of a rule: the rule's name, the words around the place, and the advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Breach {
+pub(crate) struct Violation {
     pub(crate) rule: &'static str,
     pub(crate) excerpt: String,
     pub(crate) advice: &'static str,
 }
 
-/// Returns the rules that a text breaks.
-pub(crate) fn check(text: &Text) -> Vec<Breach> {
+/// Returns the violations in a passage.
+pub(crate) fn check(text: &Passage) -> Vec<Violation> {
     let words = words(&text.content);
-    let breach = |rule, at: usize, advice| {
+    let violation = |rule, at: usize, advice| {
         let excerpt =
             words.iter().skip(at.saturating_sub(3)).take(10).map(|word| word.text.as_str());
-        Breach { rule, excerpt: excerpt.collect::<Vec<_>>().join(" "), advice }
+        Violation { rule, excerpt: excerpt.collect::<Vec<_>>().join(" "), advice }
     };
     let mut found = Vec::new();
     if let Some((at, advice)) = opening(text, &words) {
-        found.push(breach("opening", at, advice));
+        found.push(violation("opening", at, advice));
     }
     match text.kind {
         Kind::TestName | Kind::ShortTestName => {
-            found.extend(test_name(text, &words).map(|advice| breach("test-name", 0, advice)));
+            found.extend(test_name(text, &words).map(|advice| violation("test-name", 0, advice)));
         }
         Kind::Function { returns_bool } => {
-            found
-                .extend(function(&words, returns_bool).map(|advice| breach("function", 0, advice)));
+            found.extend(
+                function(&words, returns_bool).map(|advice| violation("function", 0, advice)),
+            );
         }
         Kind::Paragraph => {
             let long = long_sentences(&words).into_iter();
-            found.extend(long.map(|at| breach("length", at + 3, "at most 30 words a sentence")));
+            found.extend(long.map(|at| violation("length", at + 3, "at most 30 words a sentence")));
         }
         _ => {}
     }
     for (rule, phrases) in &RULES.phrases {
         let places = phrases.find(&words).into_iter();
-        found.extend(places.map(|(at, advice)| breach(rule, at, advice)));
+        found.extend(places.map(|(at, advice)| violation(rule, at, advice)));
     }
     found
 }
 
-/// Checks that no sentence opens with a what- or who-clause (pattern A), and no text with a pronoun (B).
-fn opening(text: &Text, words: &[Word]) -> Option<(usize, &'static str)> {
+/// Checks that no sentence opens with a what- or who-clause (pattern A), and no passage with a pronoun (B). Returns the
+/// position and the advice otherwise.
+fn opening(text: &Passage, words: &[Word]) -> Option<(usize, &'static str)> {
     const CLAUSES: [&str; 5] = ["what", "whatever", "who", "whoever", "whichever"];
     const PRONOUNS: [&str; 6] = ["it", "its", "their", "them", "they", "those"];
     const GOOD_AFTER_AS: [&str; 7] = ["a", "an", "long", "of", "soon", "well", "with"];
@@ -265,7 +267,7 @@ fn opening(text: &Text, words: &[Word]) -> Option<(usize, &'static str)> {
     Some((at, "start with a verb or a noun"))
 }
 
-/// Checks that a function's documentation starts with a verb.
+/// Checks that a function's documentation starts with a verb. Returns the advice otherwise.
 fn function(words: &[Word], returns_bool: bool) -> Option<&'static str> {
     const ADVERBS: [&str; 6] = ["always", "also", "immediately", "atomically", "never", "then"];
     let first = words.iter().find(|word| !ADVERBS.contains(&word.text.as_str()))?;
@@ -275,7 +277,7 @@ fn function(words: &[Word], returns_bool: bool) -> Option<&'static str> {
         "whether" => Some("\"Checks that …\": the function does not return a bool"),
         "says" | "tells" => Some("Returns, Reports"),
         "times" if words.get(1).is_some_and(|word| word.text == "out") => None,
-        word if is_third_person(word).is_some() => None,
+        word if base_form(word).is_some() => None,
         word if word.ends_with('s') => {
             Some("start with a verb in the third person (or add it to verbs.txt)")
         }
@@ -283,8 +285,8 @@ fn function(words: &[Word], returns_bool: bool) -> Option<&'static str> {
     }
 }
 
-/// Checks that a test's name has a subject, a verb and an outcome (pattern D).
-fn test_name(text: &Text, words: &[Word]) -> Option<&'static str> {
+/// Checks that a test's name has a subject, a verb and an outcome (pattern D). Returns the advice otherwise.
+fn test_name(text: &Passage, words: &[Word]) -> Option<&'static str> {
     const OPENINGS: [&str; 13] = [
         "what", "whatever", "who", "whoever", "nobody", "nothing", "how", "why", "others", "it",
         "they", "those", "its",
@@ -308,7 +310,7 @@ fn test_name(text: &Text, words: &[Word]) -> Option<&'static str> {
     let last = words.len() - 1;
     let is_verb = |(at, word): (usize, &Word)| {
         let word = word.text.as_str();
-        let base = is_third_person(word).or_else(|| RULES.verbs.get(word).copied());
+        let base = base_form(word).or_else(|| RULES.verbs.get(word).copied());
         SURE.contains(&word)
             || base.is_some_and(|base| !RULES.nouns.contains(base) || (at > 0 && at < last))
             || (word == "times" && words.get(at + 1).is_some_and(|next| next.text == "out"))
@@ -317,8 +319,8 @@ fn test_name(text: &Text, words: &[Word]) -> Option<&'static str> {
     (!has_verb).then_some("has no verb (or add it to verbs.txt): subject, verb, outcome")
 }
 
-/// Returns the base form of a verb in the third person.
-fn is_third_person(word: &str) -> Option<&'static str> {
+/// Returns the base form of a known verb in the third person.
+fn base_form(word: &str) -> Option<&'static str> {
     let base = match word {
         "is" => return Some("be"),
         "has" => return Some("have"),
@@ -330,7 +332,7 @@ fn is_third_person(word: &str) -> Option<&'static str> {
     known(base).or_else(|| base.strip_suffix('e').and_then(known)).or_else(without_ies)
 }
 
-/// Returns the starts of the sentences of a document that are too long (pattern H).
+/// Returns the start of each sentence that is too long (pattern H).
 fn long_sentences(words: &[Word]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut start = 0;

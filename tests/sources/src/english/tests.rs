@@ -1,13 +1,14 @@
-//! Each pattern of the style guide is found, and good English is not.
+//! Tests with one form of each pattern of the style guide, and with good English.
 
+use super::passages::{Kind, passages};
 use super::rules::check;
-use super::texts::{Kind, texts};
 use super::{Language, markdown};
 
 /// Returns the rules that each text of a source file breaks, sorted.
 fn broken(source: &str, language: Language) -> Vec<&'static str> {
-    let texts = texts(source, language);
-    let mut rules: Vec<_> = texts.iter().flat_map(check).map(|breach| breach.rule).collect();
+    let passages = passages(source, language);
+    let mut rules: Vec<_> =
+        passages.iter().flat_map(check).map(|violation| violation.rule).collect();
     rules.sort_unstable();
     rules
 }
@@ -17,7 +18,7 @@ fn rust(source: &str) -> Vec<&'static str> {
 }
 
 fn document(text: &str) -> Vec<&'static str> {
-    markdown::texts(text).iter().flat_map(check).map(|breach| breach.rule).collect()
+    markdown::passages(text).iter().flat_map(check).map(|violation| violation.rule).collect()
 }
 
 fn test_name(name: &str) -> Vec<&'static str> {
@@ -25,7 +26,7 @@ fn test_name(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn pattern_a_reports_clauses_that_open_a_text() {
+fn pattern_a_reports_clauses_that_open_a_passage() {
     assert_eq!(rust("/// What the page itself cannot forbid.\nconst A: u8 = 1;"), ["opening"]);
     assert_eq!(rust("// As browsers send it."), ["opening"]);
     assert_eq!(rust("let why = \"why this window was closed\";"), ["opening"]);
@@ -118,21 +119,21 @@ fn function_documentation_starts_with_a_verb() {
 }
 
 #[test]
-fn texts_are_found_in_their_place() {
+fn passages_are_extracted_with_their_lines() {
     let source = "// One\n// two.\nlet a = \"a b c\"; // three\n\n/// Four.\n/// ```\n/// five\n/// ```\n/// - Six\n///   seven.\nfn a() {}";
-    let found = texts(source, Language::Rust);
+    let found = passages(source, Language::Rust);
     let found: Vec<_> = found.iter().map(|text| (text.line, text.content.as_str())).collect();
     assert_eq!(found, [(1, "One two."), (3, "three"), (5, "Four."), (9, "Six seven.")]);
-    let found = markdown::texts("# Title\n\nA\nb.\n- C\n\n```\nd\n```\n| E | f |\n");
+    let found = markdown::passages("# Title\n\nA\nb.\n- C\n\n```\nd\n```\n| E | f |\n");
     let found: Vec<_> = found.iter().map(|text| (text.line, text.content.as_str())).collect();
     assert_eq!(found, [(1, "Title"), (3, "A b."), (5, "C"), (10, "E"), (10, "f")]);
 }
 
 #[test]
-fn strings_are_messages_only_if_they_are_sentences() {
+fn string_counts_as_a_message_only_if_it_is_a_sentence() {
     let message = |source: &str| {
-        let texts = texts(source, Language::Rust);
-        texts.iter().any(|text| text.kind == Kind::Message)
+        let passages = passages(source, Language::Rust);
+        passages.iter().any(|text| text.kind == Kind::Message)
     };
     assert!(message("\"a limit that was lowered\""));
     assert!(!message("\"told\""));

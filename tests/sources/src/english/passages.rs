@@ -1,17 +1,17 @@
-//! The texts of a source file that people read: comments, strings and names of tests.
+//! The passages that people read in a source file: comments, strings, and names of tests.
 
 use crate::tokens::{Kind as Piece, Language, Token, pieces};
 
-/// What a text is, which decides the rules that hold for it.
+/// The kind of a passage, which decides the rules that apply to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The documentation of an item.
     Documentation,
-    /// The documentation of a function in Rust, which may return a `bool`.
+    /// The documentation of a function in Rust.
     Function { returns_bool: bool },
     /// Any other comment.
     Comment,
-    /// A string of the code.
+    /// A string in the code.
     Message,
     /// The name of a test, as words separated by spaces.
     TestName,
@@ -23,18 +23,18 @@ pub(crate) enum Kind {
     Fragment,
 }
 
-/// A text, and the line on which it starts.
+/// A passage, and the line on which it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct Passage {
     pub(crate) kind: Kind,
     pub(crate) line: usize,
     pub(crate) content: String,
 }
 
-/// Returns the texts of a source file.
-pub(crate) fn texts(source: &str, language: Language) -> Vec<Text> {
+/// Returns the passages of a source file.
+pub(crate) fn passages(source: &str, language: Language) -> Vec<Passage> {
     let pieces = pieces(source, language);
-    let mut texts = Vec::new();
+    let mut passages = Vec::new();
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         match piece.kind {
@@ -44,14 +44,14 @@ pub(crate) fn texts(source: &str, language: Language) -> Vec<Text> {
                 let lines = pieces[at..end].iter().flat_map(|piece| {
                     piece.text.lines().zip(piece.line..).map(|(line, at)| (without_marks(line), at))
                 });
-                paragraphs(lines, kind, &mut texts);
+                paragraphs(lines, kind, &mut passages);
                 at = end;
                 continue;
             }
             Piece::String if is_docstring(piece) => {
                 let lines = piece.text.lines().zip(piece.line..);
                 let lines = lines.map(|(line, at)| (line.trim().trim_matches('"'), at));
-                paragraphs(lines, Kind::Documentation, &mut texts);
+                paragraphs(lines, Kind::Documentation, &mut passages);
             }
             Piece::String => {
                 let before: Vec<&str> = pieces[at.saturating_sub(2)..at]
@@ -61,16 +61,16 @@ pub(crate) fn texts(source: &str, language: Language) -> Vec<Text> {
                 let is_test = matches!(before[..], ["test" | "it", "("]);
                 let kind = if is_test { Kind::TestName } else { Kind::Message };
                 let content = if is_test { Some(piece.text.clone()) } else { message(&piece.text) };
-                texts.extend(content.map(|content| Text { kind, line: piece.line, content }));
+                passages.extend(content.map(|content| Passage { kind, line: piece.line, content }));
             }
-            Piece::Code => texts.extend(test_name(&pieces[at..], language)),
+            Piece::Code => passages.extend(test_name(&pieces[at..], language)),
         }
         at += 1;
     }
-    texts
+    passages
 }
 
-/// Returns the end of the line comments that follow each other without a gap or code in between.
+/// Returns the end of a block of line comments, without gaps or code in between.
 fn end_of_comment(pieces: &[Token], start: usize) -> usize {
     let marks = |piece: &Token| {
         piece.text.chars().take_while(|mark| "/!*#-".contains(*mark)).collect::<String>()
@@ -96,7 +96,7 @@ fn kind_of_comment(first: &Token, after: &[Token]) -> Kind {
     }
 }
 
-/// Returns the kind of a documentation that these pieces follow, if they declare a function.
+/// Returns the kind of the documentation in front of these pieces, if they declare a function.
 fn function(after: &[Token]) -> Option<Kind> {
     let mut rest = after;
     loop {
@@ -125,7 +125,7 @@ fn function(after: &[Token]) -> Option<Kind> {
     Some(Kind::Function { returns_bool })
 }
 
-/// Returns the count of pieces through the bracket that closes the first one.
+/// Returns the number of pieces through the bracket that closes the first one.
 fn balanced(pieces: &[Token]) -> Option<usize> {
     let mut depth = 0;
     for (piece, at) in pieces.iter().zip(1..) {
@@ -141,13 +141,13 @@ fn balanced(pieces: &[Token]) -> Option<usize> {
     None
 }
 
-/// Returns the name of the test that is declared at the first of these pieces.
-fn test_name(pieces: &[Token], language: Language) -> Option<Text> {
+/// Returns the name of a test that is declared at the first of these pieces.
+fn test_name(pieces: &[Token], language: Language) -> Option<Passage> {
     let text = |at: usize| pieces.get(at).map_or("", |piece| piece.text.as_str());
     let named = |at: usize, kind: Kind| {
         let piece = pieces.get(at)?;
         let name = piece.text.trim_start_matches("test_").trim_start_matches("Test");
-        Some(Text { kind, line: piece.line, content: words_of_name(name) })
+        Some(Passage { kind, line: piece.line, content: words_of_name(name) })
     };
     match (language, text(0)) {
         (Language::Rust, "#") if text(2) == "test" && text(3) == "]" => {
@@ -165,7 +165,7 @@ fn test_name(pieces: &[Token], language: Language) -> Option<Text> {
     }
 }
 
-/// Returns the words of an identifier: `open_rejects` and `openRejects` have the same.
+/// Returns the words of an identifier, separated by spaces, for `open_rejects` as for `openRejects`.
 fn words_of_name(name: &str) -> String {
     let mut words = String::new();
     let mut before_is_lower = false;
@@ -183,7 +183,7 @@ fn is_docstring(piece: &Token) -> bool {
     piece.text.starts_with("\"\"\"")
 }
 
-/// Returns a comment's line without what makes it a comment.
+/// Returns a line of a comment without its markers.
 fn without_marks(line: &str) -> &str {
     let line = line.trim().trim_end_matches("*/").trim_end();
     let text = line.trim_start_matches("/*").trim_start_matches(['/', '!', '#']);
@@ -192,24 +192,24 @@ fn without_marks(line: &str) -> &str {
     text.strip_prefix("* ").or_else(|| text.strip_prefix('*')).unwrap_or(text).trim_start()
 }
 
-/// Adds the paragraphs and list items of a comment. Only the first describes the item.
+/// Adds the paragraphs and list items of a comment; only the first one describes the item.
 fn paragraphs<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     kind: Kind,
-    texts: &mut Vec<Text>,
+    passages: &mut Vec<Passage>,
 ) {
-    let first = texts.len();
-    let mut current: Option<Text> = None;
+    let first = passages.len();
+    let mut current: Option<Passage> = None;
     let mut is_code = false;
     for (line, at) in lines {
         if line.starts_with("```") {
             is_code = !is_code;
-            texts.extend(current.take());
+            passages.extend(current.take());
             continue;
         }
         let is_item = line.starts_with("- ") || line.starts_with("* ");
         if is_code || line.is_empty() || line.starts_with("# ") || is_item {
-            texts.extend(current.take());
+            passages.extend(current.take());
         }
         if is_code || line.is_empty() || line.starts_with("# ") || line.starts_with('@') {
             continue;
@@ -220,16 +220,16 @@ fn paragraphs<'a>(
             text.content.push_str(line);
         } else {
             let kind = match kind {
-                Kind::Function { .. } if texts.len() > first => Kind::Documentation,
+                Kind::Function { .. } if passages.len() > first => Kind::Documentation,
                 kind => kind,
             };
-            current = Some(Text { kind, line: at, content: line.to_owned() });
+            current = Some(Passage { kind, line: at, content: line.to_owned() });
         }
     }
-    texts.extend(current);
+    passages.extend(current);
 }
 
-/// Returns a string as one line, unless it is a name, a pattern, a query or markup.
+/// Returns a string as one line, or `None` if it is a name, a pattern, a query or markup.
 fn message(string: &str) -> Option<String> {
     const QUERIES: [&str; 10] = [
         "SELECT ", "INSERT ", "UPDATE ", "CREATE ", "DELETE ", "DROP ", "BEGIN", "SET ", "ALTER ",
