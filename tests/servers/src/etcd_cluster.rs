@@ -9,7 +9,7 @@ use crate::peer_network::PeerNetwork;
 use crate::{Server, free_port};
 
 /// How long the members may take to agree on something, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A private etcd of three members, each of which can be killed, stopped, replaced and cut off from
 /// the others.
@@ -69,7 +69,7 @@ impl EtcdCluster {
     /// If there is none within a minute.
     #[must_use]
     pub fn leader(&self) -> usize {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let states: Vec<_> = self.members.iter().filter_map(State::of).collect();
             let is_leader = |id: u64| states.iter().filter(|state| state.leader == id).count() > 1;
@@ -91,7 +91,7 @@ impl EtcdCluster {
     /// # Panics
     /// If there is none within a minute.
     pub fn wait_for_leader_other_than(&self, at: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let others = || self.members.iter().enumerate().filter(|(other, _)| *other != at);
         loop {
             let states: Vec<_> = others().filter_map(|(_, member)| State::of(member)).collect();
@@ -249,7 +249,7 @@ impl State {
 
 /// A change of members is refused while another is not settled yet.
 fn eventually(change: impl Fn() -> Result<String, String>) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while let Err(text) = change() {
         assert!(Instant::now() < deadline, "{text}");
         sleep(Duration::from_millis(100));

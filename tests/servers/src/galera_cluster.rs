@@ -15,7 +15,7 @@ use crate::{MariadbServer, Server, free_port};
 const PROVIDER: &str = "/usr/lib/galera/libgalera_smm.so";
 
 /// How long the members may take to agree on something, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Three servers of `MariaDB`, each of which could be written to.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl GaleraCluster {
     /// If there is none within a minute.
     #[must_use]
     pub fn first(&self) -> usize {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let is_first = |member: &MariadbServer| {
                 let index = status(member, "wsrep_local_index");
@@ -107,7 +107,7 @@ impl GaleraCluster {
     /// # Panics
     /// If it does not become one within a minute.
     pub fn make_primary(&self, at: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let member = &self.members[at];
         while status(member, "wsrep_cluster_status").as_deref() != Some("non-Primary") {
             assert!(Instant::now() < deadline, "the member did not notice that it is alone");
@@ -126,7 +126,7 @@ impl GaleraCluster {
     /// # Panics
     /// If that takes longer than a minute.
     pub fn wait_for_size(&self, size: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let size = size.to_string();
         loop {
             let sizes: Vec<String> = self
@@ -184,7 +184,7 @@ impl GaleraCluster {
     ///
     /// # Panics
     /// If that does not work.
-    pub fn put_back(&self, copies: Vec<TempDir>) {
+    pub fn restore(&self, copies: Vec<TempDir>) {
         self.stop();
         for (member, copy) in self.members.iter().zip(copies) {
             fs::remove_dir_all(member.data()).expect("the data are ours");

@@ -41,14 +41,14 @@ impl MariadbServer {
     /// As [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
-        let server = Self { settings: texts(settings), ..Self::installed() };
+        let server = Self { settings: strings(settings), ..Self::installed() };
         server.begin();
         server
     }
 
     /// A running one without database and user: they come from the server that it is a replica of.
     pub(crate) fn empty(settings: &[&str]) -> Self {
-        let server = Self { settings: texts(settings), ..Self::installed() };
+        let server = Self { settings: strings(settings), ..Self::installed() };
         server.start();
         server
     }
@@ -215,7 +215,7 @@ impl MariadbServer {
     }
 }
 
-fn texts(settings: &[&str]) -> Vec<String> {
+fn strings(settings: &[&str]) -> Vec<String> {
     settings.iter().map(ToString::to_string).collect()
 }
 

@@ -34,7 +34,7 @@ impl State {
 
 impl PeerNetwork {
     /// A port that leads to a member's peer port.
-    pub(crate) fn lead_to(&self, peer_port: u16) -> u16 {
+    pub(crate) fn forward_to(&self, peer_port: u16) -> u16 {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         self.0.lock().listening.push(port);
@@ -52,7 +52,7 @@ impl PeerNetwork {
         port
     }
 
-    /// Lets nothing more pass from or to the member with this ID and peer port. What is sent meanwhile
+    /// Lets nothing more wait_until_connected from or to the member with this ID and peer port. What is sent meanwhile
     /// arrives once it is joined again.
     pub(crate) fn cut_off(&self, id: u64, peer_port: u16) {
         self.0.lock().cut_off.insert((format!("{id:x}"), peer_port));
@@ -93,7 +93,7 @@ impl Shared {
         let Ok(length @ 1..) = client.read(&mut first) else { return };
         first.truncate(length);
         let from = sender(&first);
-        self.pass(&from, to);
+        self.wait_until_connected(&from, to);
         // A member that is down is one that its peers cannot reach.
         let Ok(mut server) = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, to))) else {
             return;
@@ -108,22 +108,22 @@ impl Shared {
             return;
         }
         thread::scope(|scope| {
-            scope.spawn(|| self.carry(from_client, server, &from, to));
-            self.carry(from_server, client, &from, to);
+            scope.spawn(|| self.forward(from_client, server, &from, to));
+            self.forward(from_server, client, &from, to);
         });
     }
 
     /// Waits for as long as one of the two is cut off.
-    fn pass(&self, from: &str, to: u16) {
+    fn wait_until_connected(&self, from: &str, to: u16) {
         let state = self.lock();
         let passed = self.changed.wait_while(state, |state| state.blocks(from, to));
         drop(passed.unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn carry(&self, mut source: TcpStream, mut target: TcpStream, from: &str, to: u16) {
+    fn forward(&self, mut source: TcpStream, mut target: TcpStream, from: &str, to: u16) {
         let mut part = [0; 16_384];
         while let Ok(length @ 1..) = source.read(&mut part) {
-            self.pass(from, to);
+            self.wait_until_connected(from, to);
             if target.write_all(&part[..length]).is_err() {
                 break;
             }

@@ -10,23 +10,23 @@ use std::sync::{Mutex, PoisonError};
 /// opens a port of its own later, would sometimes find such a one in use.
 const PORTS: Range<u16> = 15_000..32_768;
 
-static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+static RETURNED: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
-/// A loopback port that nobody listens on, and that this process has not been given before. Another
+/// A loopback port that nobody listens on, and that this process has not been returned before. Another
 /// process could take it before its user does.
 ///
 /// # Panics
 /// If there is none.
 #[must_use]
 pub fn free_port() -> u16 {
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut returned = RETURNED.lock().unwrap_or_else(PoisonError::into_inner);
     let first = RandomState::new().hash_one("a port") as usize;
     let port = (0..PORTS.len())
         .map(|step| PORTS.start + ((first % PORTS.len() + step) % PORTS.len()) as u16)
-        .filter(|port| !given.contains(port))
+        .filter(|port| !returned.contains(port))
         .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
         .expect("a free loopback port");
-    given.insert(port);
+    returned.insert(port);
     port
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_given_once_and_none_that_connections_have() {
+    fn free_port_returns_each_port_once_and_none_of_the_ephemeral_range() {
         let ports: BTreeSet<u16> = (0..50).map(|_| free_port()).collect();
         assert_eq!(ports.len(), 50);
         assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");

@@ -16,16 +16,16 @@ pub struct Proxy {
 
 #[derive(Debug, Default)]
 struct Network {
-    weather: Mutex<Weather>,
+    condition: Mutex<Condition>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Weather {
+struct Condition {
     cut: bool,
     delay: Duration,
     /// The port to which new connections go in place of the server's.
-    detour: Option<u16>,
+    redirected_to: Option<u16>,
     over: bool,
     /// Both streams of each connection, by its number.
     open: BTreeMap<u64, [TcpStream; 2]>,
@@ -78,46 +78,46 @@ impl Proxy {
     /// Cuts the network: nothing arrives in either direction any more, and nobody is told. What is
     /// sent meanwhile arrives once it is healed.
     pub fn cut(&self) {
-        self.network.change(|weather| weather.cut = true);
+        self.network.change(|condition| condition.cut = true);
     }
 
     /// Makes every part of what is sent take this long, in each direction.
     pub fn delay(&self, delay: Duration) {
-        self.network.change(|weather| weather.delay = delay);
+        self.network.change(|condition| condition.delay = delay);
     }
 
     /// Breaks the connections that are open: whatever was under way is lost. New ones can be made.
     pub fn reset(&self) {
-        self.network.change(Weather::close);
+        self.network.change(Condition::close);
     }
 
     /// Leads new connections to another port of this host.
     pub fn redirect(&self, port: u16) {
-        self.network.change(|weather| weather.detour = Some(port));
+        self.network.change(|condition| condition.redirected_to = Some(port));
     }
 
     /// Neither cut, delayed nor redirected from now on.
     pub fn heal(&self) {
-        self.network.change(|weather| {
-            weather.cut = false;
-            weather.delay = Duration::ZERO;
-            weather.detour = None;
+        self.network.change(|condition| {
+            condition.cut = false;
+            condition.delay = Duration::ZERO;
+            condition.redirected_to = None;
         });
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.network.change(|weather| {
-            weather.over = true;
-            weather.close();
+        self.network.change(|condition| {
+            condition.over = true;
+            condition.close();
         });
         // Wakes the listener up, so that its thread ends; if it has ended there is nothing to wake.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
 
-impl Weather {
+impl Condition {
     fn close(&mut self) {
         for stream in std::mem::take(&mut self.open).into_values().flatten() {
             // An error means that it is closed.
@@ -127,28 +127,28 @@ impl Weather {
 }
 
 impl Network {
-    fn change(&self, change: impl FnOnce(&mut Weather)) {
-        change(&mut self.weather.lock().unwrap());
+    fn change(&self, change: impl FnOnce(&mut Condition)) {
+        change(&mut self.condition.lock().unwrap());
         self.changed.notify_all();
     }
 
     fn is_over(&self) -> bool {
-        self.weather.lock().unwrap().over
+        self.condition.lock().unwrap().over
     }
 
     /// Waits for as long as it is cut, and for the delay.
-    fn pass(&self) {
-        let weather = self.weather.lock().unwrap();
-        let weather = self.changed.wait_while(weather, |now| now.cut && !now.over).unwrap();
-        let delay = weather.delay;
-        drop(weather);
+    fn wait_for_network(&self) {
+        let condition = self.condition.lock().unwrap();
+        let condition = self.changed.wait_while(condition, |now| now.cut && !now.over).unwrap();
+        let delay = condition.delay;
+        drop(condition);
         thread::sleep(delay);
     }
 
     fn connect(&self, client: TcpStream, target: SocketAddr) {
-        self.pass();
-        let detour = self.weather.lock().unwrap().detour;
-        let target = detour.map_or(target, |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        self.wait_for_network();
+        let redirected_to = self.condition.lock().unwrap().redirected_to;
+        let target = redirected_to.map_or(target, |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         // A server that is down is one that the client cannot reach either.
         let Ok(server) = TcpStream::connect(target) else { return };
         let copies =
@@ -157,23 +157,23 @@ impl Network {
             return;
         };
         let mut number = 0;
-        self.change(|weather| {
-            weather.connections += 1;
-            number = weather.connections;
-            weather.open.insert(number, [client_kept, server_kept]);
+        self.change(|condition| {
+            condition.connections += 1;
+            number = condition.connections;
+            condition.open.insert(number, [client_kept, server_kept]);
         });
         thread::scope(|scope| {
-            scope.spawn(|| self.carry(from_client, server));
-            self.carry(from_server, client);
+            scope.spawn(|| self.forward(from_client, server));
+            self.forward(from_server, client);
         });
         // Otherwise a proxy would run out of file descriptors in the end.
-        self.change(|weather| drop(weather.open.remove(&number)));
+        self.change(|condition| drop(condition.open.remove(&number)));
     }
 
-    fn carry(&self, mut from: TcpStream, mut to: TcpStream) {
+    fn forward(&self, mut from: TcpStream, mut to: TcpStream) {
         let mut part = [0; 16_384];
         while let Ok(length @ 1..) = from.read(&mut part) {
-            self.pass();
+            self.wait_for_network();
             if to.write_all(&part[..length]).is_err() {
                 break;
             }
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_while_cut_arrives_when_healed() {
+    fn data_sent_during_a_cut_arrives_after_heal() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let proxy = Proxy::to(listener.local_addr().unwrap().port());
         thread::spawn(move || {
@@ -228,7 +228,7 @@ mod tests {
 
         drop(stream);
         let deadline = Instant::now() + Duration::from_secs(30);
-        while !proxy.network.weather.lock().unwrap().open.is_empty() {
+        while !proxy.network.condition.lock().unwrap().open.is_empty() {
             assert!(Instant::now() < deadline, "a connection that is over is kept");
             thread::sleep(Duration::from_millis(5));
         }

@@ -107,41 +107,41 @@ pub(crate) fn command_at(port: u16, password: &str, words: &[&str]) -> Result<St
         Ok(stream)
     };
     let stream = connect().map_err(|error: std::io::Error| error.to_string())?;
-    let mut answers = BufReader::new(stream);
-    ask(&mut answers, &["AUTH", password])?;
-    ask(&mut answers, words)
+    let mut replies = BufReader::new(stream);
+    ask(&mut replies, &["AUTH", password])?;
+    ask(&mut replies, words)
 }
 
-fn ask(answers: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
+fn ask(replies: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
     let mut request = format!("*{}\r\n", words.len());
     for word in words {
         let _ = write!(request, "${}\r\n{word}\r\n", word.len());
     }
-    let sent = answers.get_mut().write_all(request.as_bytes());
+    let sent = replies.get_mut().write_all(request.as_bytes());
     sent.map_err(|error| error.to_string())?;
-    answer(answers).map_err(|error| error.to_string())?
+    read_reply(replies).map_err(|error| error.to_string())?
 }
 
 /// Arrays are told one element to a line.
-fn answer(answers: &mut BufReader<TcpStream>) -> std::io::Result<Result<String, String>> {
+fn read_reply(replies: &mut BufReader<TcpStream>) -> std::io::Result<Result<String, String>> {
     let mut line = String::new();
-    answers.read_line(&mut line)?;
+    replies.read_line(&mut line)?;
     let Some((kind, rest)) = line.trim_end().split_at_checked(1) else {
-        return Ok(Err("no answer".into()));
+        return Ok(Err("no read_reply".into()));
     };
     Ok(match kind {
         "-" => Err(rest.into()),
         "$" if rest == "-1" => Ok(String::new()),
         "$" => {
             let mut text = vec![0; rest.parse::<usize>().expect("a length") + 2];
-            answers.read_exact(&mut text)?;
+            replies.read_exact(&mut text)?;
             text.truncate(text.len() - 2);
             Ok(String::from_utf8(text).expect("text"))
         }
         "*" => {
             let mut lines = Vec::new();
             for _ in 0..rest.parse().unwrap_or(0) {
-                lines.push(answer(answers)?.unwrap_or_else(|error| error));
+                lines.push(read_reply(replies)?.unwrap_or_else(|error| error));
             }
             Ok(lines.join("\n"))
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::{RedisServer, free_port};
 
 /// How long the nodes may take to agree on something, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The hash slots of the three primaries.
 const SLOTS: [(u16, u16); 3] = [(0, 5460), (5461, 10_922), (10_923, 16_383)];
@@ -121,9 +121,9 @@ impl Default for RedisCluster {
     }
 }
 
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
+fn eventually(what: &str, is_met: impl Fn() -> bool) {
+    let deadline = Instant::now() + TIMEOUT;
+    while !is_met() {
         assert!(Instant::now() < deadline, "not so: {what}");
         sleep(Duration::from_millis(50));
     }

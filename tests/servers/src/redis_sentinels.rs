@@ -13,7 +13,7 @@ use crate::redis::command_at;
 use crate::{RedisServer, free_port};
 
 /// How long sentinels may take for what they do by themselves, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A primary, its replica, and three sentinels that fail over from one to the other.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl RedisSentinels {
     /// If Redis is not installed or does not start.
     #[must_use]
     pub fn new() -> Self {
-        Self::noticing_after(2_000)
+        Self::detecting_after(2_000)
     }
 
     /// All running; the sentinels give up a primary that does not answer after so many milliseconds.
@@ -52,11 +52,11 @@ impl RedisSentinels {
     /// # Panics
     /// As [`new`](Self::new).
     #[must_use]
-    pub fn noticing_after(milliseconds: u32) -> Self {
+    pub fn detecting_after(milliseconds: u32) -> Self {
         let servers = [RedisServer::new(), RedisServer::new()];
         servers[1].follow(servers[0].port());
         let port = servers[0].port();
-        let sentinel = |_| RedisSentinel::noticing_after(milliseconds, port, &[]);
+        let sentinel = |_| RedisSentinel::detecting_after(milliseconds, port, &[]);
         let sentinels = (0..3).map(sentinel).collect();
         let all = Self { servers, sentinels };
         all.wait_for("each other", |state| state("num-other-sentinels").as_deref() == Some("2"));
@@ -104,7 +104,7 @@ impl RedisSentinels {
     /// # Panics
     /// If none does within two minutes.
     pub fn wait_for_replica(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         for sentinel in &self.sentinels {
             loop {
                 let state = sentinel.command(&["SENTINEL", "REPLICAS", Self::SERVICE]);
@@ -119,8 +119,8 @@ impl RedisSentinels {
     }
 
     /// Waits until every sentinel's state of the service is as wanted.
-    fn wait_for(&self, what: &str, is_so: impl Fn(&dyn Fn(&str) -> Option<String>) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+    fn wait_for(&self, what: &str, is_met: impl Fn(&dyn Fn(&str) -> Option<String>) -> bool) {
+        let deadline = Instant::now() + TIMEOUT;
         for sentinel in &self.sentinels {
             loop {
                 let state = sentinel.command(&["SENTINEL", "MASTER", Self::SERVICE]);
@@ -129,7 +129,7 @@ impl RedisSentinels {
                     let mut lines = state.lines().skip_while(|line| *line != name).skip(1);
                     lines.next().map(str::to_owned)
                 };
-                if is_so(&field) {
+                if is_met(&field) {
                     break;
                 }
                 assert!(Instant::now() < deadline, "sentinels do not know {what}: {state}");
@@ -152,10 +152,10 @@ impl RedisSentinel {
     /// If Redis is not installed or does not start.
     #[must_use]
     pub fn watching(server: u16, settings: &[(&str, &str)]) -> Self {
-        Self::noticing_after(2_000, server, settings)
+        Self::detecting_after(2_000, server, settings)
     }
 
-    fn noticing_after(milliseconds: u32, server: u16, settings: &[(&str, &str)]) -> Self {
+    fn detecting_after(milliseconds: u32, server: u16, settings: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let (port, service) = (free_port(), RedisSentinels::SERVICE);
         let (password, own) = (RedisServer::PASSWORD, RedisSentinels::PASSWORD);
