@@ -1,4 +1,4 @@
-//! A server's program, from its start to its end, and a port for it.
+//! The life cycle of a server's process.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::Process;
 
-/// A server's program: its process while it runs, and one log of all its runs.
+/// A server's program: its process while it runs, and a log for all its processes.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     name: &'static str,
@@ -22,10 +22,11 @@ impl Daemon {
         Self { name, log, process: Mutex::new(None) }
     }
 
-    /// Starts it and waits until it is ready.
+    /// Starts the program and waits until the server is ready.
     ///
     /// # Panics
-    /// If it ends before, or is not within a minute, with its log.
+    /// If the program ends early, or the server is not ready within a minute; the message contains
+    /// the log.
     pub(crate) fn start(&self, command: &mut Command, is_ready: impl Fn() -> bool) {
         let log = File::options().create(true).append(true).open(&self.log).expect("a log");
         command.stdout(log.try_clone().expect("the log")).stderr(log);
@@ -35,7 +36,7 @@ impl Daemon {
             let runs = self.process().as_mut().is_some_and(Process::is_running);
             assert!(
                 runs && Instant::now() < deadline,
-                "{} does not start: {}",
+                "{} did not start: {}",
                 self.name,
                 fs::read_to_string(&self.log).unwrap_or_default()
             );
@@ -43,8 +44,8 @@ impl Daemon {
         }
     }
 
-    /// Asks it to end by the signal that its own tools send; kills it if it has not in half a
-    /// minute.
+    /// Sends the signal that the server's own tools use, and kills the process if it has not ended
+    /// within half a minute.
     pub(crate) fn stop(&self, signal: libc::c_int) {
         if let Some(mut process) = self.process().take() {
             process.end(signal, Duration::from_secs(30));
@@ -58,7 +59,7 @@ impl Daemon {
     }
 
     pub(crate) fn signal(&self, signal: libc::c_int) {
-        self.process().as_ref().expect("it runs").signal(signal);
+        self.process().as_ref().expect("the server runs").signal(signal);
     }
 
     pub(crate) fn process(&self) -> MutexGuard<'_, Option<Process>> {

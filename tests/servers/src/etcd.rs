@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::daemon::Daemon;
 use crate::{Server, free_port};
 
-/// A private etcd of one member, or one member of an [`EtcdCluster`](crate::EtcdCluster).
+/// A private etcd with one member, or one member of an [`EtcdCluster`](crate::EtcdCluster).
 #[derive(Debug)]
 pub struct EtcdServer {
     home: TempDir,
@@ -19,22 +19,22 @@ pub struct EtcdServer {
     daemon: Daemon,
 }
 
-/// A member's place in its cluster.
+/// The role of a member in its cluster.
 #[derive(Clone, Debug)]
 pub(crate) struct Membership {
     pub(crate) name: String,
-    /// Where its peers find it.
+    /// The URL at which the peers reach the member.
     pub(crate) peer_url: String,
-    /// All members, as `--initial-cluster` has them.
+    /// All members, in the format of `--initial-cluster`.
     pub(crate) initial_cluster: String,
-    /// Whether it joins a cluster that exists.
+    /// Whether the member joins an existing cluster.
     pub(crate) joins: bool,
-    /// Milliseconds without a leader after which it wants to become one.
+    /// The milliseconds without a leader after which the member starts an election.
     pub(crate) election_ms: u32,
 }
 
 impl EtcdServer {
-    /// A running one.
+    /// Starts a server.
     ///
     /// # Panics
     /// If etcd (Debian's `etcd-server` and `etcd-client`) is not installed or does not start.
@@ -43,10 +43,10 @@ impl EtcdServer {
         Self::with(&[])
     }
 
-    /// A running one with further settings, as `etcd` takes them.
+    /// Starts a server with additional options for `etcd`.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
         let server = Self::installed(settings, None);
@@ -54,10 +54,11 @@ impl EtcdServer {
         server
     }
 
-    /// A running one with a certificate and its key, both in PEM form, on a further port.
+    /// Starts a server that uses a certificate and its key, both in PEM format, on an additional
+    /// port.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with_certificate(certificate: &str, key: &str) -> Self {
         let server = Self::installed(&[], Some(free_port()));
@@ -76,14 +77,14 @@ impl EtcdServer {
             initial_cluster: format!("only={peer_url}"),
             peer_url,
             joins: false,
-            // An election is over sooner; there is nobody else.
+            // A lone member waits for no votes, so a short timeout is enough.
             election_ms: 100,
         };
         let settings = settings.iter().map(ToString::to_string).collect();
         Self { tls_port, settings, ..Self::member(peer_port, membership) }
     }
 
-    /// A member that is not started yet.
+    /// Returns a member that has not been started.
     pub(crate) fn member(peer_port: u16, membership: Membership) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         Self {
@@ -97,12 +98,12 @@ impl EtcdServer {
         }
     }
 
-    /// Gives it another place in its cluster, from its next start on.
+    /// Changes the member's role in its cluster from the next start on.
     pub(crate) fn set_membership(&mut self, membership: Membership) {
         self.membership = membership;
     }
 
-    /// Starts it once with a further setting, and stops it again.
+    /// Starts the server once with an additional option, and stops it again.
     pub(crate) fn start_once_with(&mut self, setting: &str) {
         self.settings.push(setting.into());
         self.start();
@@ -114,28 +115,28 @@ impl EtcdServer {
         &self.membership
     }
 
-    /// Its port without TLS.
+    /// The port without TLS.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.client_port
     }
 
-    /// Its port with TLS.
+    /// The port with TLS.
     ///
     /// # Panics
-    /// If it has none.
+    /// If the server has no certificate.
     #[must_use]
     pub fn tls_port(&self) -> u16 {
-        self.tls_port.expect("one with a certificate")
+        self.tls_port.expect("the server has a certificate")
     }
 
     /// Runs `etcdctl`.
     ///
     /// # Errors
-    /// What it said against it.
+    /// The error message of `etcdctl`.
     ///
     /// # Panics
-    /// If it is not installed.
+    /// If `etcdctl` is not installed.
     pub fn ctl(&self, words: &[&str]) -> Result<String, String> {
         let mut command = Command::new("etcdctl");
         command.env("ETCDCTL_API", "3").args(["--command-timeout", "5s", "--endpoints"]);
@@ -145,27 +146,27 @@ impl EtcdServer {
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 
-    /// Saves a snapshot, as an operator makes a backup.
+    /// Saves a snapshot, like a backup by an operator.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If `etcdctl` fails.
     pub fn save(&self, file: &Path) {
         self.ctl(&["snapshot", "save", &file.display().to_string()]).expect("a snapshot");
     }
 
-    /// Replaces the data by a snapshot's, in the same member, as an operator restores a backup.
+    /// Replaces the data with a snapshot in the same member, like a restore by an operator.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If the restore fails.
     pub fn restore(&self, file: &Path) {
         self.stop();
         self.load(file);
         self.start();
     }
 
-    /// Replaces the data of a stopped member by a snapshot's.
+    /// Replaces the data of a stopped member with a snapshot.
     pub(crate) fn load(&self, file: &Path) {
-        fs::remove_dir_all(self.data()).expect("its data");
+        fs::remove_dir_all(self.data()).expect("the data directory");
         let data = self.data().display().to_string();
         let Membership { name, peer_url, initial_cluster, .. } = &self.membership;
         self.ctl(&[

@@ -1,4 +1,4 @@
-//! A private etcd of three members.
+//! A private etcd with three members.
 
 use std::path::Path;
 use std::thread::{scope, sleep};
@@ -8,11 +8,11 @@ use crate::etcd::{EtcdServer, Membership};
 use crate::peer_network::PeerNetwork;
 use crate::{Server, free_port};
 
-/// How long the members may take to agree on something, on a busy machine.
+/// The time in which the members must agree, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A private etcd of three members, each of which can be killed, stopped, replaced and cut off from
-/// the others.
+/// A private etcd with three members. Each member can be killed, stopped, replaced, and
+/// disconnected from the others.
 #[derive(Debug)]
 pub struct EtcdCluster {
     members: Vec<EtcdServer>,
@@ -21,7 +21,7 @@ pub struct EtcdCluster {
 }
 
 impl EtcdCluster {
-    /// A running one.
+    /// Starts a cluster.
     ///
     /// # Panics
     /// If etcd (Debian's `etcd-server` and `etcd-client`) is not installed or does not start.
@@ -29,7 +29,7 @@ impl EtcdCluster {
     pub fn new() -> Self {
         let network = PeerNetwork::default();
         let peer_ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
-        let url = |port: &u16| format!("http://127.0.0.1:{}", network.lead_to(*port));
+        let url = |port: &u16| format!("http://127.0.0.1:{}", network.forward_to(*port));
         let urls: Vec<String> = peer_ports.iter().map(url).collect();
         let named: Vec<String> =
             urls.iter().enumerate().map(|(at, url)| format!("m{at}={url}")).collect();
@@ -49,7 +49,7 @@ impl EtcdCluster {
         cluster
     }
 
-    /// All members' addresses.
+    /// Returns a URL with the addresses of all members.
     #[must_use]
     pub fn url(&self) -> String {
         let hosts: Vec<String> =
@@ -57,16 +57,16 @@ impl EtcdCluster {
         format!("etcd://{}/", hosts.join(","))
     }
 
-    /// One member, from 0 to 2.
+    /// The member with this index, from 0 to 2.
     #[must_use]
     pub fn member(&self, at: usize) -> &EtcdServer {
         &self.members[at]
     }
 
-    /// The member that is the leader according to a majority.
+    /// Returns the member that a majority considers the leader.
     ///
     /// # Panics
-    /// If there is none within a minute.
+    /// If there is no leader for a minute.
     #[must_use]
     pub fn leader(&self) -> usize {
         let deadline = Instant::now() + TIMEOUT;
@@ -81,15 +81,15 @@ impl EtcdCluster {
             {
                 return at;
             }
-            assert!(Instant::now() < deadline, "no leader");
+            assert!(Instant::now() < deadline, "no leader within a minute");
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Waits until a majority has another leader than this member, which may be down.
+    /// Waits until a majority has a leader other than this member, which may be down.
     ///
     /// # Panics
-    /// If there is none within a minute.
+    /// If there is no such leader within a minute.
     pub fn wait_for_leader_other_than(&self, at: usize) {
         let deadline = Instant::now() + TIMEOUT;
         let others = || self.members.iter().enumerate().filter(|(other, _)| *other != at);
@@ -101,32 +101,32 @@ impl EtcdCluster {
             {
                 return;
             }
-            assert!(Instant::now() < deadline, "no other leader");
+            assert!(Instant::now() < deadline, "no other leader within a minute");
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Cuts a member off from the others; clients still reach it. Returns what
-    /// [`join`](Self::join) needs.
+    /// Disconnects a member from the others, but not from clients. Returns the argument for
+    /// [`join`](Self::join).
     ///
     /// # Panics
-    /// If it does not answer.
+    /// If the member does not respond.
     #[must_use]
     pub fn cut_off(&self, at: usize) -> u64 {
-        let id = State::of(&self.members[at]).expect("it answers").id;
+        let id = State::of(&self.members[at]).expect("the member responds").id;
         self.network.cut_off(id, self.peer_ports[at]);
         id
     }
 
-    /// Joins a member that was cut off with the others again.
+    /// Reconnects a disconnected member with the others.
     pub fn join(&self, at: usize, id: u64) {
         self.network.join(id, self.peer_ports[at]);
     }
 
-    /// Removes a member, which may be down, and adds a fresh one in its place.
+    /// Removes a member, which may be down, and adds a new one in its place.
     ///
     /// # Panics
-    /// If the others do not agree.
+    /// If the other members do not agree.
     pub fn replace(&mut self, at: usize) {
         let name = self.members[at].membership().name.clone();
         self.members[at].kill();
@@ -138,11 +138,11 @@ impl EtcdCluster {
         self.add(at, &[(at + 1) % 3, (at + 2) % 3]);
     }
 
-    /// Kills all members, makes a new cluster of one of them (`--force-new-cluster`), and adds fresh ones
-    /// in place of the others.
+    /// Kills all members, creates a new cluster from one of them (`--force-new-cluster`), and adds
+    /// new members in place of the others.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If etcd refuses a step.
     pub fn force_new(&mut self, at: usize) {
         for member in &self.members {
             member.kill();
@@ -154,12 +154,12 @@ impl EtcdCluster {
         self.add(last, &[at, next]);
     }
 
-    /// Adds a fresh member to a cluster of these.
+    /// Adds a new member to the cluster of `others`.
     fn add(&mut self, at: usize, others: &[usize]) {
         let peer_port = free_port();
-        let peer_url = format!("http://127.0.0.1:{}", self.network.lead_to(peer_port));
+        let peer_url = format!("http://127.0.0.1:{}", self.network.forward_to(peer_port));
         let old = self.members[at].membership().clone();
-        // A new name, so that nothing of the old one is taken for it.
+        // The name is new, so that the cluster cannot confuse the new member with the old one.
         let name = format!("{}x", old.name);
         let peer_urls = format!("--peer-urls={peer_url}");
         eventually(|| self.members[others[0]].ctl(&["member", "add", &name, &peer_urls]));
@@ -180,18 +180,18 @@ impl EtcdCluster {
         self.members[at].start();
     }
 
-    /// Saves a snapshot, as an operator makes a backup.
+    /// Saves a snapshot, like a backup by an operator.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If `etcdctl` fails.
     pub fn save(&self, file: &Path) {
         self.members[0].save(file);
     }
 
-    /// Makes a new cluster of the same members from a snapshot, as an operator restores a backup.
+    /// Creates a new cluster of the same members from a snapshot, like a restore by an operator.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If the restore fails.
     pub fn restore(&self, file: &Path) {
         self.stop();
         for member in &self.members {
@@ -200,12 +200,12 @@ impl EtcdCluster {
         self.start();
     }
 
-    /// Starts all members and waits until they answer.
+    /// Starts all members, and waits until they respond.
     ///
     /// # Panics
-    /// If they do not.
+    /// If they do not respond within a minute.
     pub fn start(&self) {
-        // None answers before a majority runs.
+        // No member responds before a majority runs.
         scope(|scope| {
             for member in &self.members {
                 scope.spawn(|| member.start());
@@ -230,7 +230,7 @@ impl Default for EtcdCluster {
     }
 }
 
-/// What a member says of itself.
+/// The state that a member reports about itself.
 struct State {
     id: u64,
     leader: u64,
@@ -247,7 +247,7 @@ impl State {
     }
 }
 
-/// A change of members is refused while another is not settled yet.
+/// Repeats a change of members, because etcd refuses it until the previous one is complete.
 fn eventually(change: impl Fn() -> Result<String, String>) {
     let deadline = Instant::now() + TIMEOUT;
     while let Err(text) = change() {

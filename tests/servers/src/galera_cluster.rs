@@ -1,4 +1,4 @@
-//! A private Galera cluster of three members.
+//! A private Galera cluster with three members.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,34 +11,34 @@ use tempfile::TempDir;
 use crate::account::run;
 use crate::{MariadbServer, Server, free_port};
 
-/// Where Debian and Ubuntu have the library that replicates.
+/// The path of the replication library on Debian and Ubuntu.
 const PROVIDER: &str = "/usr/lib/galera/libgalera_smm.so";
 
-/// How long the members may take to agree on something, on a busy machine.
+/// The time in which the members must agree, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Three servers of `MariaDB`, each of which could be written to.
+/// Three servers of `MariaDB`, which all accept writes.
 #[derive(Debug)]
 pub struct GaleraCluster {
     members: Vec<MariadbServer>,
 }
 
 impl GaleraCluster {
-    /// A running one, whose members give up one that was killed after 2 s.
+    /// Starts a cluster whose members exclude a killed member after 2 s.
     ///
     /// # Panics
     /// If `MariaDB` or Galera (Debian's `mariadb-server` and `galera-4`) is not installed, or does not
     /// start.
     #[must_use]
     pub fn new() -> Self {
-        // Instead of 5 s.
+        // The default is 5 s.
         Self::with(&["evs.suspect_timeout=PT2S", "evs.keepalive_period=PT0.5S"])
     }
 
-    /// A running one with the options that Galera has by itself.
+    /// Starts a cluster with Galera's default options.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with_default_options() -> Self {
         Self::with(&[])
@@ -52,8 +52,8 @@ impl GaleraCluster {
         let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
         let mut first = MariadbServer::with(&[]);
         first.stop();
-        // Once in a cluster of its own, so that its copies know that they have what that cluster has, and
-        // no data have to be transferred when they join.
+        // The first member forms a cluster alone once. Its copies then have the state of that
+        // cluster, so that they can join without a transfer of data.
         first.set(settings(0, &ports, options));
         first.start_with(&["--wsrep-new-cluster"]);
         first.stop();
@@ -67,13 +67,13 @@ impl GaleraCluster {
         cluster
     }
 
-    /// One member, from 0 to 2.
+    /// The member with this index, from 0 to 2.
     #[must_use]
     pub fn member(&self, at: usize) -> &MariadbServer {
         &self.members[at]
     }
 
-    /// A URL of all members, in the order of `hosts`.
+    /// Returns a URL of these members, in the order of `hosts`.
     #[must_use]
     pub fn url(&self, hosts: &[usize]) -> String {
         let hosts: Vec<String> =
@@ -81,10 +81,10 @@ impl GaleraCluster {
         format!("mysql://flakeid:{}@{}/ids", MariadbServer::PASSWORD, hosts.join(","))
     }
 
-    /// The member with the index 0, as those that run see it.
+    /// Returns the member that has index 0 according to the running members.
     ///
     /// # Panics
-    /// If there is none within a minute.
+    /// If no member has it within a minute.
     #[must_use]
     pub fn first(&self) -> usize {
         let deadline = Instant::now() + TIMEOUT;
@@ -102,7 +102,7 @@ impl GaleraCluster {
         }
     }
 
-    /// Makes a cluster of a member alone, which has lost the others.
+    /// Turns a member that has lost the others into a cluster of its own.
     ///
     /// # Panics
     /// If it does not become one within a minute.
@@ -110,21 +110,21 @@ impl GaleraCluster {
         let deadline = Instant::now() + TIMEOUT;
         let member = &self.members[at];
         while status(member, "wsrep_cluster_status").as_deref() != Some("non-Primary") {
-            assert!(Instant::now() < deadline, "the member did not notice that it is alone");
+            assert!(Instant::now() < deadline, "the member did not detect the loss of the others");
             sleep(Duration::from_millis(50));
         }
-        // Refused while it still looks for the others.
+        // Galera refuses this while the member still searches for the others.
         while let Err(text) = member.sql("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=1'") {
-            assert!(Instant::now() < deadline, "no cluster of one: {text}");
+            assert!(Instant::now() < deadline, "the member did not form a cluster: {text}");
             sleep(Duration::from_millis(50));
         }
         self.wait_for_size(1);
     }
 
-    /// Waits until every member that runs knows that there are so many.
+    /// Waits until the given number of members run, and all of them report that number.
     ///
     /// # Panics
-    /// If that takes longer than a minute.
+    /// If this takes longer than a minute.
     pub fn wait_for_size(&self, size: usize) {
         let deadline = Instant::now() + TIMEOUT;
         let size = size.to_string();
@@ -140,17 +140,21 @@ impl GaleraCluster {
             if sizes.len().to_string() == size && sizes.iter().all(|one| *one == size) {
                 return;
             }
-            assert!(Instant::now() < deadline, "the members count {sizes:?} instead of {size}");
+            assert!(
+                Instant::now() < deadline,
+                "the members report the sizes {sizes:?} instead of {size}"
+            );
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Starts all members: the first makes the cluster, and the others join it.
+    /// Starts all members: the first one forms the cluster, and the others join it.
     ///
     /// # Panics
-    /// If they do not.
+    /// If the members do not form a cluster within a minute.
     pub fn start(&self) {
-        // Who was killed does not know that it may make the cluster, but here the first always may.
+        // After a kill, a member does not know whether it may form the cluster; here the first one
+        // always may.
         let state = self.members[0].data().join("grastate.dat");
         if let Ok(text) = fs::read_to_string(&state) {
             let text = text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1");
@@ -166,7 +170,7 @@ impl GaleraCluster {
     /// Stops all members, copies their data, and starts them again.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If a member does not stop or start.
     #[must_use]
     pub fn back_up(&self) -> Vec<TempDir> {
         self.stop();
@@ -180,20 +184,20 @@ impl GaleraCluster {
         copies
     }
 
-    /// Puts copies in the place of the data of all members.
+    /// Replaces the data of all members with copies.
     ///
     /// # Panics
-    /// If that does not work.
+    /// If a member does not stop or start.
     pub fn restore(&self, copies: Vec<TempDir>) {
         self.stop();
         for (member, copy) in self.members.iter().zip(copies) {
-            fs::remove_dir_all(member.data()).expect("the data are ours");
+            fs::remove_dir_all(member.data()).expect("the process owns the data");
             run(Command::new("cp").arg("-a").arg(copy.path().join("data")).arg(home(member)));
         }
         self.start();
     }
 
-    /// Stops all members, the first one last.
+    /// Stops all members, and the first one last.
     pub fn stop(&self) {
         for member in self.members.iter().rev() {
             member.stop();
@@ -208,7 +212,7 @@ impl Default for GaleraCluster {
 }
 
 fn home(member: &MariadbServer) -> PathBuf {
-    member.data().parent().expect("a directory of its own").to_owned()
+    member.data().parent().expect("the member's directory").to_owned()
 }
 
 fn status(member: &MariadbServer, name: &str) -> Option<String> {
@@ -236,7 +240,7 @@ fn settings(at: usize, ports: &[u16], more: &[&str]) -> Vec<String> {
         "--wsrep-sst-method=rsync".into(),
         format!("--wsrep-sst-receive-address=127.0.0.1:{}", free_port()),
         "--binlog-format=ROW".into(),
-        // Triggers need it.
+        // Triggers require this setting when there is a binary log.
         "--log-bin-trust-function-creators=1".into(),
         "--innodb-autoinc-lock-mode=2".into(),
     ]

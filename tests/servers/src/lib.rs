@@ -1,8 +1,10 @@
-//! Private servers for tests: each on a free loopback port, with its data in a temporary directory,
-//! stopped by its own process ID. Nothing is shared with a server that the machine may run already.
+//! Private servers for tests. Each one listens on a free loopback port, stores its data in a
+//! temporary directory, and is stopped by its own process ID. They share nothing with servers that
+//! already run on the machine.
 //!
-//! `FLAKEID_TEST_POSTGRES_URL` and the like point tests to a running server instead; what needs a
-//! private one (crashes, backups) then fails with a message that says so.
+//! Variables such as `FLAKEID_TEST_POSTGRES_URL` make tests use a running server instead. Tests
+//! that need a private server, for crashes or backups, then fail with a message that gives this
+//! reason.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
@@ -46,24 +48,24 @@ use std::path::PathBuf;
 
 /// A private server.
 pub trait Server: Send + Sync {
-    /// What the store is opened with.
+    /// The URL to open the store with.
     fn url(&self) -> String;
 
-    /// Starts it and waits until it answers.
+    /// Starts the server and waits until it responds.
     fn start(&self);
 
-    /// Stops it the way its own tools do.
+    /// Stops the server as its own tools do.
     fn stop(&self);
 
-    /// Kills it without warning.
+    /// Kills the server without warning.
     fn kill(&self);
 
-    /// Stops it for a while without its noticing (SIGSTOP), and lets it go on (SIGCONT).
+    /// Stops the process with SIGSTOP, which the process cannot detect.
     fn pause(&self);
 
-    /// See [`pause`](Self::pause).
+    /// Continues the process with SIGCONT after [`pause`](Self::pause).
     fn resume(&self);
 
-    /// Where its data is: to be copied while it is stopped.
+    /// The data directory, which can be copied while the server is stopped.
     fn data(&self) -> PathBuf;
 }

@@ -1,12 +1,12 @@
-//! Starts private servers, of every kind or of the kinds that its arguments name, prints a line `kind URL`
-//! for each, and stops them when its standard input ends: so also when whoever started this program ends,
-//! however that happens.
+//! Starts private servers of the kinds that the arguments name, or of every kind. Prints a line
+//! `kind URL` for each server, and stops all when standard input ends, and so whenever the parent
+//! process ends.
 
 use std::{env, io};
 
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 
-/// What starts a server of that kind.
+/// A function that starts a server.
 type Start = fn() -> Box<dyn Server>;
 
 const KINDS: [(&str, Start); 4] = [
@@ -20,7 +20,9 @@ fn main() -> io::Result<()> {
     let chosen: Vec<String> = env::args().skip(1).collect();
     if let Some(unknown) = chosen.iter().find(|name| KINDS.iter().all(|(kind, _)| kind != name)) {
         let kinds = KINDS.map(|(kind, _)| kind).join(", ");
-        return Err(io::Error::other(format!("no kind of server is {unknown:?}, only {kinds}")));
+        return Err(io::Error::other(format!(
+            "{unknown:?} is not a kind of server; the kinds are {kinds}"
+        )));
     }
     let mut servers = Vec::new();
     for (kind, start) in KINDS {

@@ -5,13 +5,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::account::{Account, ask, run};
+use crate::account::{Account, run, stdout_of};
 use crate::daemon::Daemon;
 use crate::mysql_programs::Programs;
 use crate::{Server, free_port};
 
-/// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it; or `MySQL`, for the tests that
-/// hold for both, where `FLAKEID_MYSQL` names a folder with its packages, as `cargo xtask mysql` does.
+/// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it. For tests
+/// of both systems, `MySQL` instead if `FLAKEID_MYSQL` names a folder with its packages, as in
+/// `cargo xtask mysql`.
 #[derive(Debug)]
 pub struct MariadbServer {
     programs: Programs,
@@ -26,7 +27,7 @@ impl MariadbServer {
     /// The password of the user.
     pub const PASSWORD: &'static str = "sesame-7ab2";
 
-    /// A running one.
+    /// Starts a server.
     ///
     /// # Panics
     /// If `MariaDB` is not installed or does not start.
@@ -35,10 +36,10 @@ impl MariadbServer {
         Self::with(&[])
     }
 
-    /// A running one with further settings, as `mariadbd` takes them.
+    /// Starts a server with additional options for `mariadbd`.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
         let server = Self { settings: strings(settings), ..Self::installed() };
@@ -46,14 +47,14 @@ impl MariadbServer {
         server
     }
 
-    /// A running one without database and user: they come from the server that it is a replica of.
+    /// Starts a server without database and user, because a replica gets them from its source.
     pub(crate) fn empty(settings: &[&str]) -> Self {
         let server = Self { settings: strings(settings), ..Self::installed() };
         server.start();
         server
     }
 
-    /// Another one with a copy of the data of this one, which must be stopped. Neither runs.
+    /// Returns a server with a copy of this server's data. Neither server may run.
     pub(crate) fn stopped_copy(&self) -> Self {
         let (account, home) = Self::home();
         let programs = self.programs.clone();
@@ -62,12 +63,12 @@ impl MariadbServer {
         Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon }
     }
 
-    /// Replaces the settings, which count from the next start on.
+    /// Replaces the additional options from the next start on.
     pub(crate) fn set(&mut self, settings: Vec<String>) {
         self.settings = settings;
     }
 
-    /// Starts it this once with further settings.
+    /// Starts the server with further options, which apply only to this start.
     pub(crate) fn start_with(&self, settings: &[&str]) {
         let mut command = self.programs.server();
         self.account.runs(&mut command);
@@ -82,22 +83,22 @@ impl MariadbServer {
         self.daemon.start(&mut command, || self.sql("SELECT 1").is_ok());
     }
 
-    /// Whether it is `MySQL` indeed.
+    /// Whether the server is `MySQL`.
     #[must_use]
     pub fn is_mysql(&self) -> bool {
         matches!(self.programs, Programs::Mysql(_))
     }
 
-    /// Its port.
+    /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// A running one with a certificate and its key, both in PEM form.
+    /// Starts a server that uses a certificate and its key, both in PEM format.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with_certificate(certificate: &str, key: &str) -> Self {
         let mut server = Self::installed();
@@ -114,29 +115,31 @@ impl MariadbServer {
         server
     }
 
-    /// The URL for another user, password, database or options.
+    /// Returns the URL with another user, password, database or options.
     #[must_use]
     pub fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String {
         format!("mysql://{user}:{password}@127.0.0.1:{}/{database}{options}", self.port)
     }
 
-    /// Runs SQL as root, who needs to name the database.
+    /// Runs SQL as root. The statements have to name the database.
     ///
     /// # Errors
-    /// What the server said against it.
+    /// The error message of the server.
     pub fn sql(&self, sql: &str) -> Result<String, String> {
-        ask(self
-            .programs
-            .client()
-            .args(["-u", "root", "-N", "-B", "-e", sql])
-            .arg(format!("--socket={}", self.socket().display())))
+        stdout_of(
+            self.programs
+                .client()
+                .args(["-u", "root", "-N", "-B", "-e", sql])
+                .arg(format!("--socket={}", self.socket().display())),
+        )
     }
 
-    /// Switches the checks of `ids.flakeid_node` off for good, where a session cannot do that for itself.
+    /// Disables the checks of `ids.flakeid_node` permanently, for servers where a session cannot
+    /// disable them.
     ///
     /// # Errors
-    /// What the server said against it.
-    pub fn enforce_nothing(&self) -> Result<(), String> {
+    /// The error message of the server.
+    pub fn disable_checks(&self) -> Result<(), String> {
         let checks = self.sql(
             "SELECT GROUP_CONCAT('ALTER CHECK ', constraint_name, ' NOT ENFORCED')
              FROM information_schema.table_constraints
@@ -145,27 +148,29 @@ impl MariadbServer {
         self.sql(&format!("ALTER TABLE ids.flakeid_node {checks}")).map(drop)
     }
 
-    /// The statements that make the database's tables anew as they are now.
+    /// Returns the statements that recreate the current tables of the database.
     ///
     /// # Panics
-    /// If that fails.
+    /// If the dump fails.
     #[must_use]
     pub fn dump(&self) -> String {
-        ask(self
-            .programs
-            .dump()
-            .args(["-u", "root", "--single-transaction", "--triggers", "ids"])
-            .arg(format!("--socket={}", self.socket().display())))
+        stdout_of(
+            self.programs
+                .dump()
+                .args(["-u", "root", "--single-transaction", "--triggers", "ids"])
+                .arg(format!("--socket={}", self.socket().display())),
+        )
         .expect("a dump")
     }
 
     /// Runs the statements of a dump.
     ///
     /// # Panics
-    /// If the server refuses one.
+    /// If the server refuses a statement.
     pub fn load(&self, dump: &str) {
         let file = self.home.path().join("dump.sql");
-        // Tests put rows in that no check would let through; a dump brings them back.
+        // The dump contains rows that violate the checks, because tests inserted them while the
+        // checks were disabled.
         fs::write(&file, format!("{}\n{dump}", self.programs.without_checks())).unwrap();
         run(self
             .programs
@@ -179,8 +184,8 @@ impl MariadbServer {
         self.home.path().join("socket")
     }
 
-    /// An account, and a directory of it with one for temporary tables: servers clear that at the
-    /// start, whosever the tables are.
+    /// Returns an account, and a directory that the account owns. The directory contains one for
+    /// temporary tables, because a server deletes all temporary tables in it at its start.
     fn home() -> (Account, TempDir) {
         let account = Account::named("mysql");
         let home = tempfile::tempdir().expect("a temporary directory");

@@ -10,15 +10,15 @@ use crate::MariadbServer;
 pub struct MariadbPair {
     /// The source.
     pub source: MariadbServer,
-    /// Its replica.
+    /// The replica of the source.
     pub replica: MariadbServer,
 }
 
 impl MariadbPair {
-    /// Both running, the replica as far as the source.
+    /// Starts both servers, and waits until the replica has caught up.
     ///
     /// # Panics
-    /// If they do not start, or the replica does not follow within a minute.
+    /// If a server does not start, or the replica does not catch up within a minute.
     #[must_use]
     pub fn new() -> Self {
         let source = MariadbServer::with(&["--server-id=1", "--log-bin=binlog", TRUST]);
@@ -29,7 +29,7 @@ impl MariadbPair {
              GRANT REPLICATION SLAVE ON *.* TO replication"
         );
         source.sql(&user).expect("a user for replication");
-        // All that the source ever did.
+        // The replica replicates all transactions since the source's creation.
         let follow = format!(
             "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {}, MASTER_USER = 'replication',
                  MASTER_PASSWORD = '{password}', MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos;
@@ -42,33 +42,33 @@ impl MariadbPair {
         pair
     }
 
-    /// Waits until the replica has everything that the source has.
+    /// Waits until the replica has all data of the source.
     ///
     /// # Panics
-    /// If it has not within a minute.
+    /// If the replica does not catch up within a minute.
     pub fn wait(&self) {
         let deadline = Instant::now() + Duration::from_secs(60);
         let position = self.source.sql("SELECT @@gtid_binlog_pos").expect("a position");
         while self.replica.sql("SELECT @@gtid_slave_pos").as_ref() != Ok(&position) {
             assert!(
                 Instant::now() < deadline,
-                "the replica does not follow: {:?}",
+                "the replica did not catch up: {:?}",
                 self.replica.sql("SHOW SLAVE STATUS")
             );
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Makes the replica a source.
+    /// Promotes the replica to a source.
     ///
     /// # Panics
-    /// If it refuses.
+    /// If the replica refuses.
     pub fn promote(&self) {
         let promote = "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0";
         self.replica.sql(promote).expect("a promoted replica");
     }
 
-    /// A URL of both, the source first, with options.
+    /// Returns a URL of both servers, the source first, with options.
     #[must_use]
     pub fn url(&self, options: &str) -> String {
         format!(
@@ -86,5 +86,5 @@ impl Default for MariadbPair {
     }
 }
 
-/// With a binary log, triggers need it.
+/// An option that triggers require when there is a binary log.
 const TRUST: &str = "--log-bin-trust-function-creators=1";

@@ -2,17 +2,19 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The programs of a server that speaks the protocol of `MySQL`.
+/// The programs of a server that uses the `MySQL` protocol.
 #[derive(Clone, Debug)]
 pub(crate) enum Programs {
-    /// As Debian installs it.
+    /// The installed programs of Debian's `MariaDB`.
     Mariadb,
-    /// Packages of a later Debian, unpacked in this folder: with the C library that they need.
+    /// The folder with the unpacked `MySQL` packages of a later Debian, and the C library that they
+    /// need.
     Mysql(PathBuf),
 }
 
 impl Programs {
-    /// Those of `MySQL` if `FLAKEID_MYSQL` names the folder with its packages, otherwise those of `MariaDB`.
+    /// Returns the programs of `MySQL` if `FLAKEID_MYSQL` names a folder with its packages,
+    /// otherwise those of `MariaDB`.
     pub(crate) fn chosen() -> Self {
         std::env::var_os("FLAKEID_MYSQL").map_or(Self::Mariadb, |folder| Self::Mysql(folder.into()))
     }
@@ -24,12 +26,13 @@ impl Programs {
         }
     }
 
-    /// What starts the server, before further options.
+    /// Returns the command that starts the server, before further options.
     pub(crate) fn server(&self) -> Command {
         let mut command = self.program("/usr/sbin/mariadbd", "sbin/mysqld");
         if let Self::Mysql(folder) = self {
             command.arg(format!("--basedir={}", folder.join("usr").display()));
-            // MySQL writes a binary log unless told otherwise, and then this lets others than SUPER make triggers.
+            // MySQL writes a binary log by default; this option then lets users without SUPER
+            // create triggers.
             command.args([
                 "--log-bin-trust-function-creators=1",
                 "--mysqlx=0",
@@ -39,7 +42,7 @@ impl Programs {
         command
     }
 
-    /// What makes a server's data, before further options.
+    /// Returns the command that creates a server's data, before further options.
     pub(crate) fn install(&self) -> Command {
         match self {
             Self::Mariadb => {
@@ -55,22 +58,22 @@ impl Programs {
         }
     }
 
-    /// The client, before further options.
+    /// Returns the client command, before further options.
     pub(crate) fn client(&self) -> Command {
         self.program("mariadb", "bin/mysql")
     }
 
-    /// The program that dumps, before further options.
+    /// Returns the dump command, before further options.
     pub(crate) fn dump(&self) -> Command {
         let mut command = self.program("mariadb-dump", "bin/mysqldump");
         if let Self::Mysql(_) = self {
-            // To be read by the server that wrote it, not by a replica.
+            // The dump is for the server that wrote it, not for a replica.
             command.arg("--set-gtid-purged=OFF");
         }
         command
     }
 
-    /// A statement after which checks of tables let everything through, where there is one.
+    /// Returns a statement that disables the checks of tables, or an empty string if there is none.
     pub(crate) const fn without_checks(&self) -> &'static str {
         match self {
             Self::Mariadb => "SET check_constraint_checks = 0;",

@@ -4,34 +4,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A service that is not a broker, such as the default one of a cluster's ingress.
+/// A service other than a broker, such as the default backend of a cluster's ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherService {
-    /// Answers status 404 and a line of text.
+    /// Returns status 404 and a line of text.
     NotFound,
-    /// Answers status 200 and a page.
+    /// Returns status 200 and a page.
     Html,
-    /// Answers status 302 and leads to a port where nothing listens.
+    /// Returns status 302 with the address of a port where nothing listens.
     Redirect,
-    /// Answers status 403 and an empty JSON object.
+    /// Returns status 403 and an empty JSON object.
     Forbidden,
-    /// Answers status 200 and no body.
+    /// Returns status 200 without a body.
     Empty,
-    /// Accepts connections and never answers.
+    /// Accepts connections and never responds.
     Silent,
 }
 
-/// Another service that listens until this is dropped.
+/// A service that listens until this value is dropped.
 #[derive(Debug)]
 pub struct ListeningService {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
-    /// The connections that never get an answer.
+    /// The open connections of [`OtherService::Silent`].
     silent: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl OtherService {
-    /// Every kind.
+    /// All kinds of services.
     pub const ALL: [Self; 6] =
         [Self::NotFound, Self::Html, Self::Redirect, Self::Forbidden, Self::Empty, Self::Silent];
 
@@ -44,7 +44,7 @@ impl OtherService {
         self.listen_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
     }
 
-    /// Listens at an address, such as that of a broker that has ended.
+    /// Listens at an address, such as the address of a broker that has ended.
     ///
     /// # Panics
     /// If the address is in use.
@@ -71,7 +71,8 @@ impl OtherService {
     }
 
     fn serve(self, mut stream: TcpStream, silent: &Mutex<Vec<TcpStream>>) {
-        // With a part of the request unread, the connection would be reset before the answer arrives.
+        // If a part of the request stayed unread, the connection would be reset before the response
+        // arrives.
         if stream.read(&mut [0; 16_384]).is_err() {
             return;
         }
@@ -88,13 +89,13 @@ impl OtherService {
                 return;
             }
         };
-        // A client that has gone needs no answer.
+        // The write fails only if the client has closed the connection.
         let _ = write!(stream, "HTTP/1.1 {answer}");
     }
 }
 
 impl ListeningService {
-    /// The port on which it listens.
+    /// The port on which the service listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.address.port()
@@ -105,10 +106,11 @@ impl Drop for ListeningService {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         for stream in self.silent.lock().unwrap().drain(..) {
-            // An error means that it is closed.
+            // An error means that the connection is closed already.
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // Wakes the listener up, so that its thread ends; if it has ended there is nothing to wake.
+        // Connecting wakes up the listener, so that its thread ends. It fails if the thread has
+        // ended already.
         let _ = TcpStream::connect(self.address);
     }
 }

@@ -1,4 +1,4 @@
-//! The network between the members of an etcd cluster, from which each of them can be cut off.
+//! The network between the members of an etcd cluster, from which each member can be disconnected.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A proxy before the peer port of each member. Which member a connection comes from is said by a
-/// header of its first request.
+/// A proxy in front of the peer port of each member. It identifies the sender of a connection by a
+/// header of the first request.
 #[derive(Debug, Default)]
 pub(crate) struct PeerNetwork(Arc<Shared>);
 
@@ -19,7 +19,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The IDs, as that header has them, and the peer ports of the members that are cut off.
+    /// The disconnected members: their IDs, in the header's format, and their peer ports.
     cut_off: BTreeSet<(String, u16)>,
     is_over: bool,
     open: Vec<TcpStream>,
@@ -33,7 +33,7 @@ impl State {
 }
 
 impl PeerNetwork {
-    /// A port that leads to a member's peer port.
+    /// Returns a port whose connections are forwarded to a member's peer port.
     pub(crate) fn forward_to(&self, peer_port: u16) -> u16 {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -52,13 +52,13 @@ impl PeerNetwork {
         port
     }
 
-    /// Lets nothing more wait_until_connected from or to the member with this ID and peer port. What is sent meanwhile
-    /// arrives once it is joined again.
+    /// Disconnects the member with this ID and peer port from the others. Data that is sent
+    /// meanwhile arrives after the member is reconnected.
     pub(crate) fn cut_off(&self, id: u64, peer_port: u16) {
         self.0.lock().cut_off.insert((format!("{id:x}"), peer_port));
     }
 
-    /// Ends what [`cut_off`](Self::cut_off) began.
+    /// Ends the effect of [`cut_off`](Self::cut_off).
     pub(crate) fn join(&self, id: u64, peer_port: u16) {
         self.0.lock().cut_off.remove(&(format!("{id:x}"), peer_port));
         self.0.changed.notify_all();
@@ -70,11 +70,11 @@ impl Drop for PeerNetwork {
         let mut state = self.0.lock();
         state.is_over = true;
         for stream in state.open.drain(..) {
-            // An error means that it is closed.
+            // An error means that the connection is closed already.
             let _ = stream.shutdown(Shutdown::Both);
         }
         for port in state.listening.drain(..) {
-            // Wakes the listener up, so that its thread ends.
+            // Connecting wakes up the listener, so that its thread ends.
             let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
         }
         drop(state);
@@ -94,7 +94,8 @@ impl Shared {
         first.truncate(length);
         let from = sender(&first);
         self.wait_until_connected(&from, to);
-        // A member that is down is one that its peers cannot reach.
+        // The connection fails only if the member is down, so the peers cannot reach the member
+        // either.
         let Ok(mut server) = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, to))) else {
             return;
         };
@@ -113,7 +114,7 @@ impl Shared {
         });
     }
 
-    /// Waits for as long as one of the two is cut off.
+    /// Waits while the sender or the receiver is disconnected.
     fn wait_until_connected(&self, from: &str, to: u16) {
         let state = self.lock();
         let passed = self.changed.wait_while(state, |state| state.blocks(from, to));
@@ -128,13 +129,13 @@ impl Shared {
                 break;
             }
         }
-        // Either may be closed already, which is what is wanted.
+        // Either side may be closed already, which is the intended state.
         let _ = target.shutdown(Shutdown::Write);
         let _ = source.shutdown(Shutdown::Read);
     }
 }
 
-/// The member that a request comes from; empty if it does not say.
+/// Returns the member that sent a request; empty if the request has no such header.
 fn sender(request: &[u8]) -> String {
     let request = String::from_utf8_lossy(request);
     let mut headers = request.lines();

@@ -13,7 +13,7 @@ use crate::{PostgresServer, free_port};
 
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
 
-/// A connection pooler that gives a client a connection to the server for one transaction at a time.
+/// A connection pooler that assigns a server connection to a client for one transaction at a time.
 #[derive(Debug)]
 pub struct PgBouncer {
     home: TempDir,
@@ -23,15 +23,15 @@ pub struct PgBouncer {
 }
 
 impl PgBouncer {
-    /// A running one in front of a server, in the pool mode `transaction`, with these further settings,
-    /// such as `server_login_retry = 1`; a later setting counts.
+    /// Starts a pooler in front of a server, in the pool mode `transaction`, with additional
+    /// settings such as `server_login_retry = 1`. The last value of a setting applies.
     ///
     /// # Panics
     /// If `PgBouncer` (Debian's `pgbouncer`) is not installed or does not start.
     #[must_use]
     pub fn to(server: &PostgresServer, settings: &[&str]) -> Self {
         assert!(Path::new(PROGRAM).exists(), "no {PROGRAM}: apt-get install pgbouncer");
-        // It refuses root.
+        // PgBouncer refuses to run as root.
         let account = Account::named("postgres");
         let home = tempfile::tempdir().expect("a temporary directory");
         account.own(home.path());
@@ -68,16 +68,16 @@ impl PgBouncer {
         pooler
     }
 
-    /// The URL that leads through it.
+    /// Returns the URL of the database through the pooler.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgresql://flakeid:{}@127.0.0.1:{}/ids", PostgresServer::PASSWORD, self.port)
     }
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the pooler and waits until it accepts connections.
     ///
     /// # Panics
-    /// If it does not.
+    /// If it accepts none within a minute.
     pub fn start(&self) {
         let mut command = self.account.command(Path::new(PROGRAM));
         command.arg(self.home.path().join("pgbouncer.ini")).current_dir(self.home.path());
@@ -85,7 +85,7 @@ impl PgBouncer {
         self.daemon.start(&mut command, is_ready);
     }
 
-    /// Kills it without warning.
+    /// Kills the pooler without warning.
     pub fn kill(&self) {
         self.daemon.kill();
     }

@@ -1,4 +1,4 @@
-//! Ports for servers that are stopped and started again.
+//! Ports for servers that tests stop and start again.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -6,17 +6,17 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Below those that Linux gives to clients' ends of connections: a server that is down for a moment, or
-/// opens a port of its own later, would sometimes find such a one in use.
+/// The range below the ports that Linux assigns to outgoing connections. A connection could
+/// otherwise occupy a server's port while the server is down, or before it opens the port.
 const PORTS: Range<u16> = 15_000..32_768;
 
 static RETURNED: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
-/// A loopback port that nobody listens on, and that this process has not been returned before. Another
-/// process could take it before its user does.
+/// Returns a loopback port on which nothing listens, and which this process has not received
+/// before. Another process may take the port before the caller uses it.
 ///
 /// # Panics
-/// If there is none.
+/// If no port is free.
 #[must_use]
 pub fn free_port() -> u16 {
     let mut returned = RETURNED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::account::{Account, ask, run};
+use crate::account::{Account, run, stdout_of};
 use crate::daemon::Daemon;
 use crate::{Server, free_port};
 
@@ -27,10 +27,10 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// The password of all its roles.
+    /// The password of all roles.
     pub const PASSWORD: &'static str = "sesame-9c1f";
 
-    /// A running one.
+    /// Starts a server.
     ///
     /// # Panics
     /// If `PostgreSQL` is not installed or does not start.
@@ -41,10 +41,10 @@ impl PostgresServer {
         server
     }
 
-    /// A running one with a certificate and its key, both in PEM form.
+    /// Starts a server that uses a certificate and its key, both in PEM format.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with_certificate(certificate: &str, key: &str) -> Self {
         let mut server = Self::installed();
@@ -64,13 +64,13 @@ impl PostgresServer {
         server
     }
 
-    /// Its port.
+    /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL for another role, password, database or options.
+    /// Returns the URL with another role, password, database or options.
     #[must_use]
     pub fn url_of(&self, role: &str, password: &str, database: &str, options: &str) -> String {
         format!("postgresql://{role}:{password}@127.0.0.1:{}/{database}{options}", self.port)
@@ -79,7 +79,7 @@ impl PostgresServer {
     /// Runs SQL in the database `ids` as superuser.
     ///
     /// # Errors
-    /// What the server said against it.
+    /// The error message of the server.
     pub fn sql(&self, sql: &str) -> Result<String, String> {
         self.sql_in("ids", sql)
     }
@@ -87,16 +87,29 @@ impl PostgresServer {
     /// Runs SQL in another database as superuser.
     ///
     /// # Errors
-    /// As [`sql`](Self::sql).
+    /// In the same cases as [`sql`](Self::sql).
     pub fn sql_in(&self, database: &str, sql: &str) -> Result<String, String> {
-        ask(Command::new(self.programs.join("psql"))
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-c", sql])
-            .args(["-d", database, "-p", &self.port.to_string(), "-h"])
-            .arg(self.home.path())
-            .env("PGPASSWORD", Self::PASSWORD))
+        stdout_of(
+            Command::new(self.programs.join("psql"))
+                .args([
+                    "-X",
+                    "-q",
+                    "-A",
+                    "-t",
+                    "-v",
+                    "ON_ERROR_STOP=1",
+                    "-U",
+                    "postgres",
+                    "-c",
+                    sql,
+                ])
+                .args(["-d", database, "-p", &self.port.to_string(), "-h"])
+                .arg(self.home.path())
+                .env("PGPASSWORD", Self::PASSWORD),
+        )
     }
 
-    /// A physical copy, made while the server runs.
+    /// Creates a physical copy of the data while the server runs.
     ///
     /// # Panics
     /// If `pg_basebackup` fails.
@@ -121,21 +134,21 @@ impl PostgresServer {
             .current_dir(self.home.path()));
     }
 
-    /// Puts a copy in the place of the data.
+    /// Replaces the data with a copy.
     ///
     /// # Panics
-    /// If files cannot be moved.
+    /// If the files cannot be moved.
     pub fn restore(&self, copy: &TempDir) {
         self.stop();
-        fs::remove_dir_all(self.data()).expect("the data is ours");
-        fs::rename(copy.path().join("data"), self.data()).expect("the copy is ours");
+        fs::remove_dir_all(self.data()).expect("the process owns the data");
+        fs::rename(copy.path().join("data"), self.data()).expect("the process owns the copy");
         self.start();
     }
 
-    /// A running standby of this server, with the same roles.
+    /// Starts a standby of this server, with the same roles.
     ///
     /// # Panics
-    /// As [`backup`](Self::backup) and [`new`](Self::new).
+    /// In the same cases as [`backup`](Self::backup) and [`new`](Self::new).
     #[must_use]
     pub fn standby(&self) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
@@ -152,15 +165,15 @@ impl PostgresServer {
         standby
     }
 
-    /// Replaces its data, if it has any, by a copy of a running server's, and starts it as a standby of
-    /// that server.
+    /// Replaces the data, if there are any, with a copy of a running server's, and starts this
+    /// server as its standby.
     ///
     /// # Panics
-    /// As [`backup`](Self::backup) and [`new`](Self::new).
+    /// In the same cases as [`backup`](Self::backup) and [`new`](Self::new).
     pub fn follow(&self, primary: &Self) {
         self.stop();
         if self.data().exists() {
-            fs::remove_dir_all(self.data()).expect("the data is ours");
+            fs::remove_dir_all(self.data()).expect("the process owns the data");
         }
         primary.back_up_to(&self.data());
         let signal = self.data().join("standby.signal");
@@ -175,26 +188,26 @@ impl PostgresServer {
         );
         let file = self.data().join("postgresql.auto.conf");
         let written = fs::read_to_string(&file).unwrap_or_default();
-        // The last setting of a name counts.
+        // The last value of a setting applies.
         fs::write(&file, written + &settings).unwrap();
         self.start();
     }
 
-    /// Whether it confirms nothing before a standby has it.
+    /// Sets whether commits wait until a standby has them.
     ///
     /// # Panics
-    /// If it does not run.
+    /// If the server does not run.
     pub fn set_synchronous(&self, synchronous: bool) {
         let names = if synchronous { "*" } else { "" };
         let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
         self.sql(&set).expect("a setting");
-        self.sql("SELECT pg_reload_conf()").expect("the setting");
+        self.sql("SELECT pg_reload_conf()").expect("a reloaded configuration");
     }
 
-    /// Waits until a standby streams from it, and if it is synchronous, until it counts as that.
+    /// Waits until a standby streams from this server, and is synchronous if `synchronous` is set.
     ///
     /// # Panics
-    /// If none does within a minute.
+    /// If no standby does so within a minute.
     pub fn wait_for_standby(&self, synchronous: bool) {
         let state = if synchronous { "'sync', 'quorum'" } else { "'async'" };
         let query = format!(
@@ -203,12 +216,12 @@ impl PostgresServer {
         );
         let deadline = Instant::now() + Duration::from_secs(60);
         while self.sql(&query).as_deref() != Ok("1") {
-            assert!(Instant::now() < deadline, "the standby does not stream");
+            assert!(Instant::now() < deadline, "no standby streams within a minute");
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Makes a running standby a primary.
+    /// Promotes a running standby to a primary.
     ///
     /// # Panics
     /// If `pg_ctl promote` fails.
@@ -232,7 +245,7 @@ impl PostgresServer {
         run(account
             .command(&programs.join("initdb"))
             .args(["-U", "postgres", "-A", "scram-sha-256", "--no-locale", "-E", "UTF8"])
-            // The files of the template only; the server itself syncs what it writes.
+            // This covers only the files of the template; the server itself syncs its writes.
             .arg("--no-sync")
             .arg(format!("--pwfile={}", password.display()))
             .arg("-D")
@@ -255,17 +268,17 @@ impl PostgresServer {
         psql("CREATE DATABASE ids OWNER flakeid");
     }
 
-    /// The server and its children. Those lead process groups of their own, so that signals to the
-    /// server's group miss them.
+    /// Sends a signal to the server and its children. The children lead their own process groups,
+    /// so a signal to the server's group would not reach them.
     fn signal_all(&self, signal: libc::c_int) -> Vec<libc::pid_t> {
         let guard = self.daemon.process();
-        let server = guard.as_ref().expect("it runs");
-        // Stopped first, so that it makes no more children; what it has cannot be reaped then, so
-        // their process IDs stay theirs.
+        let server = guard.as_ref().expect("the server runs");
+        // The server is stopped first, so that it cannot start or reap children; so the process IDs
+        // of the children stay valid.
         server.signal(libc::SIGSTOP);
         let children = children(server.id());
         for child in &children {
-            // SAFETY: the child is not reaped while its parent is stopped.
+            // SAFETY: the child keeps its process ID, because the stopped parent cannot reap it.
             unsafe { libc::kill(*child, signal) };
         }
         server.signal(signal);
@@ -301,17 +314,20 @@ impl Server for PostgresServer {
     }
 
     fn stop(&self) {
-        // The fast shutdown: it throws clients out.
+        // The signal of a fast shutdown, which disconnects clients.
         self.daemon.stop(libc::SIGINT);
     }
 
     fn kill(&self) {
         let children = self.signal_all(libc::SIGKILL);
         self.daemon.kill();
-        // A server does not start while a child of the last one still has its shared memory.
+        // A server does not start while a child of the previous one still uses its shared memory.
         let deadline = Instant::now() + Duration::from_secs(30);
         while children.iter().any(|child| has_memory(*child)) {
-            assert!(Instant::now() < deadline, "killed, but still there: {children:?}");
+            assert!(
+                Instant::now() < deadline,
+                "children of the killed server still run: {children:?}"
+            );
             sleep(Duration::from_millis(5));
         }
     }
@@ -331,7 +347,7 @@ impl Server for PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // By its own way, because its shared memory outlives a kill.
+        // A regular shutdown, because the shared memory would outlive a kill.
         self.stop();
     }
 }
@@ -349,7 +365,7 @@ fn children(of: u32) -> Vec<libc::pid_t> {
     listed.split_whitespace().map(|number| number.parse().expect("a process ID")).collect()
 }
 
-/// Whether a process may still have memory: not once it is only to be reaped.
+/// Whether a process may still use memory. A zombie does not.
 fn has_memory(process: libc::pid_t) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{process}/status")) else { return false };
     !status.lines().any(|line| line.starts_with("State:\tZ") || line.starts_with("State:\tX"))

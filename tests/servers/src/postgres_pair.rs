@@ -7,29 +7,31 @@ use crate::{PostgresServer, Server};
 pub struct PostgresPair {
     /// The primary.
     pub primary: PostgresServer,
-    /// Its standby.
+    /// The standby of the primary.
     pub standby: PostgresServer,
 }
 
 impl PostgresPair {
-    /// Both running. With `synchronous`, the primary confirms nothing that the standby does not have.
+    /// Starts both servers. With `synchronous`, the primary confirms only commits that the standby
+    /// has.
     ///
     /// # Panics
-    /// If they do not start, or the standby does not stream within a minute.
+    /// If a server does not start, or the standby does not stream within a minute.
     #[must_use]
     pub fn new(synchronous: bool) -> Self {
         let primary = PostgresServer::new();
         let standby = primary.standby();
         let pair = Self { primary, standby };
         if synchronous {
-            // Not before the copy: a promoted standby would wait for one of its own.
+            // The copy must not contain this setting, because a promoted standby would then wait
+            // for a standby of its own.
             pair.primary.set_synchronous(true);
         }
         pair.primary.wait_for_standby(synchronous);
         pair
     }
 
-    /// A URL of both, the primary first, with options.
+    /// Returns a URL of both servers, the primary first, with options.
     #[must_use]
     pub fn url(&self, options: &str) -> String {
         format!(
@@ -43,7 +45,7 @@ impl PostgresPair {
     /// Kills the primary and promotes the standby.
     ///
     /// # Panics
-    /// If it cannot be promoted.
+    /// If the standby cannot be promoted.
     pub fn fail_over(&self) {
         self.primary.kill();
         self.standby.promote();

@@ -3,17 +3,17 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server's process, killed by its own ID when dropped.
+/// A server's process. Dropping it kills the process by its own process ID.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
 }
 
 impl Process {
-    /// Starts a program; its output goes where the command says.
+    /// Starts a program. The command defines where its output goes.
     ///
     /// # Panics
-    /// If it cannot be started, naming the program.
+    /// If the program cannot be started; the message names it.
     #[must_use]
     pub fn start(command: &mut Command) -> Self {
         let child = command.stdin(Stdio::null()).spawn();
@@ -23,31 +23,31 @@ impl Process {
         Self { child }
     }
 
-    /// Its process ID.
+    /// The process ID.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a signal.
+    /// Sends a signal to the process.
     ///
     /// # Panics
-    /// If the process ID is none.
+    /// If the process ID is out of range.
     pub fn signal(&self, signal: libc::c_int) {
         let pid = libc::pid_t::try_from(self.child.id()).expect("a process ID");
-        // SAFETY: the child was not waited for yet, so its ID is still its own.
+        // SAFETY: the child has not been waited for, so the process ID still belongs to it.
         unsafe { libc::kill(pid, signal) };
     }
 
-    /// Whether it still runs.
+    /// Whether the process is running.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks it to end by a signal; kills it if it has not within `timeout`.
+    /// Sends a signal to end the process, and kills it if it is still running after `timeout`.
     pub fn end(&mut self, signal: libc::c_int, timeout: Duration) {
         if self.is_running() {
-            // A stopped process ends only once it goes on.
+            // A stopped process ends only after it is continued.
             self.signal(signal);
             self.signal(libc::SIGCONT);
         }
@@ -58,9 +58,9 @@ impl Process {
         self.kill();
     }
 
-    /// Kills it and waits for its end.
+    /// Kills the process and waits for its end.
     pub fn kill(&mut self) {
-        // Both fail only if it has ended.
+        // Both calls fail only if the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

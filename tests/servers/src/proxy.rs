@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A TCP proxy on a loopback port that can lose the network between a client and its server.
+/// A TCP proxy on a loopback port that can interrupt the network between a client and its server.
 ///
-/// Dropping it breaks every connection.
+/// Dropping the proxy closes every connection.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -24,7 +24,7 @@ struct Network {
 struct Condition {
     cut: bool,
     delay: Duration,
-    /// The port to which new connections go in place of the server's.
+    /// The port that new connections go to instead of the server's.
     redirected_to: Option<u16>,
     over: bool,
     /// Both streams of each connection, by its number.
@@ -33,7 +33,7 @@ struct Condition {
 }
 
 impl Proxy {
-    /// A proxy to a port of this host.
+    /// Starts a proxy for a port of this host.
     ///
     /// # Panics
     /// If there is no free port.
@@ -42,8 +42,7 @@ impl Proxy {
         Self::to_each(vec![port])
     }
 
-    /// A proxy to several ports of this host: each connection goes to the port after that of the connection
-    /// before it.
+    /// Starts a proxy that distributes connections over several ports of this host in turn.
     ///
     /// # Panics
     /// If there is no free port.
@@ -69,34 +68,34 @@ impl Proxy {
         Self { port, network }
     }
 
-    /// Where clients connect to.
+    /// The port that clients connect to.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Cuts the network: nothing arrives in either direction any more, and nobody is told. What is
-    /// sent meanwhile arrives once it is healed.
+    /// Cuts the network: no data arrives in either direction, and both ends stay connected. Data
+    /// that is sent meanwhile arrives after [`heal`](Self::heal).
     pub fn cut(&self) {
         self.network.change(|condition| condition.cut = true);
     }
 
-    /// Makes every part of what is sent take this long, in each direction.
+    /// Delays the data in each direction by this time.
     pub fn delay(&self, delay: Duration) {
         self.network.change(|condition| condition.delay = delay);
     }
 
-    /// Breaks the connections that are open: whatever was under way is lost. New ones can be made.
+    /// Closes the open connections, so that data in transit is lost. New connections can be opened.
     pub fn reset(&self) {
         self.network.change(Condition::close);
     }
 
-    /// Leads new connections to another port of this host.
+    /// Redirects new connections to another port of this host.
     pub fn redirect(&self, port: u16) {
         self.network.change(|condition| condition.redirected_to = Some(port));
     }
 
-    /// Neither cut, delayed nor redirected from now on.
+    /// Ends every cut, delay and redirection.
     pub fn heal(&self) {
         self.network.change(|condition| {
             condition.cut = false;
@@ -112,7 +111,8 @@ impl Drop for Proxy {
             condition.over = true;
             condition.close();
         });
-        // Wakes the listener up, so that its thread ends; if it has ended there is nothing to wake.
+        // Connecting wakes up the listener, so that its thread ends. It fails if the thread has
+        // ended already.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -120,7 +120,7 @@ impl Drop for Proxy {
 impl Condition {
     fn close(&mut self) {
         for stream in std::mem::take(&mut self.open).into_values().flatten() {
-            // An error means that it is closed.
+            // An error means that the connection is closed already.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
@@ -136,7 +136,7 @@ impl Network {
         self.condition.lock().unwrap().over
     }
 
-    /// Waits for as long as it is cut, and for the delay.
+    /// Waits while the network is cut, and for the delay.
     fn wait_for_network(&self) {
         let condition = self.condition.lock().unwrap();
         let condition = self.changed.wait_while(condition, |now| now.cut && !now.over).unwrap();
@@ -148,8 +148,10 @@ impl Network {
     fn connect(&self, client: TcpStream, target: SocketAddr) {
         self.wait_for_network();
         let redirected_to = self.condition.lock().unwrap().redirected_to;
-        let target = redirected_to.map_or(target, |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        // A server that is down is one that the client cannot reach either.
+        let target =
+            redirected_to.map_or(target, |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        // The connection fails only if the server is down, so the client cannot reach the server
+        // either.
         let Ok(server) = TcpStream::connect(target) else { return };
         let copies =
             [client.try_clone(), client.try_clone(), server.try_clone(), server.try_clone()];
@@ -166,7 +168,8 @@ impl Network {
             scope.spawn(|| self.forward(from_client, server));
             self.forward(from_server, client);
         });
-        // Otherwise a proxy would run out of file descriptors in the end.
+        // Closed connections are removed because the proxy would otherwise run out of file
+        // descriptors.
         self.change(|condition| drop(condition.open.remove(&number)));
     }
 
@@ -178,7 +181,7 @@ impl Network {
                 break;
             }
         }
-        // Either may be closed already, which is what is wanted.
+        // Either side may be closed already, which is the intended state.
         let _ = to.shutdown(Shutdown::Write);
         let _ = from.shutdown(Shutdown::Read);
     }
@@ -229,7 +232,7 @@ mod tests {
         drop(stream);
         let deadline = Instant::now() + Duration::from_secs(30);
         while !proxy.network.condition.lock().unwrap().open.is_empty() {
-            assert!(Instant::now() < deadline, "a connection that is over is kept");
+            assert!(Instant::now() < deadline, "a closed connection is still in the list");
             thread::sleep(Duration::from_millis(5));
         }
     }

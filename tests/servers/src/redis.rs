@@ -22,10 +22,10 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// Its password.
+    /// The password of the server.
     pub const PASSWORD: &'static str = "sesame-9c1f";
 
-    /// A running one.
+    /// Starts a server.
     ///
     /// # Panics
     /// If Redis is not installed or does not start.
@@ -34,10 +34,10 @@ impl RedisServer {
         Self::with(&[])
     }
 
-    /// A running one with further settings, as `redis-server` takes them.
+    /// Starts a server with additional options for `redis-server`.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
@@ -52,50 +52,53 @@ impl RedisServer {
         server
     }
 
-    /// Its port without TLS.
+    /// The port without TLS.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL for another user, password or options.
+    /// Returns the URL with another user, password or options.
     #[must_use]
     pub fn url_of(&self, user: &str, password: &str, options: &str) -> String {
         format!("redis://{user}:{password}@127.0.0.1:{}/{options}", self.port)
     }
 
-    /// Runs a command, past any library.
+    /// Runs a command directly, without a client library.
     ///
     /// # Errors
-    /// What the server said against it, or what the connection did.
+    /// The error of the server or of the connection.
     pub fn command(&self, words: &[&str]) -> Result<String, String> {
         command_at(self.port, Self::PASSWORD, words)
     }
 
-    /// Makes it a replica of the server at a port of this host, whose data replace its own, and
-    /// waits until they have.
+    /// Makes the server a replica of the server at a port of this host, and waits until it has
+    /// replaced its data with the primary's.
     ///
     /// # Panics
-    /// If they have not within half a minute.
+    /// If this takes longer than half a minute.
     pub fn follow(&self, port: u16) {
-        self.command(&["REPLICAOF", "127.0.0.1", &port.to_string()]).expect("it runs");
+        self.command(&["REPLICAOF", "127.0.0.1", &port.to_string()]).expect("the server runs");
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             let state = self.command(&["INFO", "replication"]).unwrap_or_default();
             if state.contains("master_link_status:up") {
                 return;
             }
-            assert!(Instant::now() < deadline, "Redis does not follow port {port}: {state}");
+            assert!(
+                Instant::now() < deadline,
+                "Redis did not become a replica of port {port}: {state}"
+            );
             sleep(Duration::from_millis(20));
         }
     }
 
-    /// Makes it a primary.
+    /// Promotes the server to a primary.
     ///
     /// # Panics
-    /// If it does not run.
+    /// If the server does not run.
     pub fn promote(&self) {
-        self.command(&["REPLICAOF", "NO", "ONE"]).expect("it runs");
+        self.command(&["REPLICAOF", "NO", "ONE"]).expect("the server runs");
     }
 }
 
@@ -108,11 +111,11 @@ pub(crate) fn command_at(port: u16, password: &str, words: &[&str]) -> Result<St
     };
     let stream = connect().map_err(|error: std::io::Error| error.to_string())?;
     let mut replies = BufReader::new(stream);
-    ask(&mut replies, &["AUTH", password])?;
-    ask(&mut replies, words)
+    send(&mut replies, &["AUTH", password])?;
+    send(&mut replies, words)
 }
 
-fn ask(replies: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
+fn send(replies: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, String> {
     let mut request = format!("*{}\r\n", words.len());
     for word in words {
         let _ = write!(request, "${}\r\n{word}\r\n", word.len());
@@ -122,12 +125,12 @@ fn ask(replies: &mut BufReader<TcpStream>, words: &[&str]) -> Result<String, Str
     read_reply(replies).map_err(|error| error.to_string())?
 }
 
-/// Arrays are told one element to a line.
+/// Reads a reply. An array is returned with one element per line.
 fn read_reply(replies: &mut BufReader<TcpStream>) -> std::io::Result<Result<String, String>> {
     let mut line = String::new();
     replies.read_line(&mut line)?;
     let Some((kind, rest)) = line.trim_end().split_at_checked(1) else {
-        return Ok(Err("no read_reply".into()));
+        return Ok(Err("no reply".into()));
     };
     Ok(match kind {
         "-" => Err(rest.into()),
@@ -165,7 +168,8 @@ impl Server for RedisServer {
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);
         command.args(["--requirepass", Self::PASSWORD, "--masterauth", Self::PASSWORD]);
         command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
-        // Otherwise a new replica gets the data after 5 s, in case there are more to come.
+        // Otherwise a new replica gets its data only after 5 s, because Redis waits for further
+        // replicas.
         command.args(["--repl-diskless-sync-delay", "0"]);
         command.arg("--dir").arg(self.data()).args(&self.settings);
         self.daemon.start(&mut command, || self.command(&["PING"]).as_deref() == Ok("PONG"));

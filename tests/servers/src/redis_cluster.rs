@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{RedisServer, free_port};
 
-/// How long the nodes may take to agree on something, on a busy machine.
+/// The time in which the nodes must agree, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The hash slots of the three primaries.
@@ -14,12 +14,12 @@ const SLOTS: [(u16, u16); 3] = [(0, 5460), (5461, 10_922), (10_923, 16_383)];
 /// Three primaries, and a replica of the first.
 #[derive(Debug)]
 pub struct RedisCluster {
-    /// The primaries, and the replica last.
+    /// The three primaries, followed by the replica.
     pub nodes: Vec<RedisServer>,
 }
 
 impl RedisCluster {
-    /// A running one.
+    /// Starts a cluster.
     ///
     /// # Panics
     /// If Redis 7 is not installed, or the nodes do not form a cluster within two minutes.
@@ -28,7 +28,7 @@ impl RedisCluster {
         let buses: Vec<String> = (0..4).map(|_| free_port().to_string()).collect();
         let node = |bus: &String| {
             let enabled = ["--cluster-enabled", "yes", "--cluster-node-timeout", "3000"];
-            // Otherwise 10,000 above the other port, which may be no port.
+            // The default is the other port plus 10,000, which may exceed the range of ports.
             RedisServer::with(&[&enabled[..], &["--cluster-port", bus]].concat())
         };
         let cluster = Self { nodes: buses.iter().map(node).collect() };
@@ -55,7 +55,7 @@ impl RedisCluster {
         cluster
     }
 
-    /// The URL of some nodes.
+    /// Returns the URL of some nodes.
     #[must_use]
     pub fn url(&self, nodes: &[usize]) -> String {
         let hosts: Vec<String> =
@@ -63,10 +63,10 @@ impl RedisCluster {
         format!("redis://:{}@{}/0", RedisServer::PASSWORD, hosts.join(","))
     }
 
-    /// Which primary a namespace's keys belong to at first, and their hash slot.
+    /// Returns the primary that has the keys of a namespace at first, and their hash slot.
     ///
     /// # Panics
-    /// If a node does not answer.
+    /// If a node does not respond.
     #[must_use]
     pub fn place_of(&self, namespace: &str) -> (usize, u16) {
         let key = format!("flakeid:{{{namespace}}}");
@@ -76,7 +76,7 @@ impl RedisCluster {
         (SLOTS.iter().position(has).expect("every slot has a primary"), slot)
     }
 
-    /// Moves a hash slot with its keys from one primary to another, as its tools do.
+    /// Moves a hash slot with its keys from one primary to another, as Redis's own tools do.
     ///
     /// # Panics
     /// If a node refuses.
@@ -95,10 +95,10 @@ impl RedisCluster {
         }
     }
 
-    /// Waits until a node is a primary and takes the cluster for complete.
+    /// Waits until a node is a primary and reports a complete cluster.
     ///
     /// # Panics
-    /// If that does not happen within two minutes.
+    /// If this takes longer than two minutes.
     pub fn wait_for_primary(&self, at: usize) {
         eventually("the replica is promoted", || {
             self.command(at, &["INFO", "replication"]).contains("role:master")
@@ -124,7 +124,7 @@ impl Default for RedisCluster {
 fn eventually(what: &str, is_met: impl Fn() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !is_met() {
-        assert!(Instant::now() < deadline, "not so: {what}");
+        assert!(Instant::now() < deadline, "not within two minutes: {what}");
         sleep(Duration::from_millis(50));
     }
 }

@@ -1,4 +1,4 @@
-//! Private Redis servers that sentinels watch.
+//! Private Redis servers with sentinels.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,18 +12,18 @@ use crate::daemon::Daemon;
 use crate::redis::command_at;
 use crate::{RedisServer, free_port};
 
-/// How long sentinels may take for what they do by themselves, on a busy machine.
+/// The time in which sentinels must act on their own, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A primary, its replica, and three sentinels that fail over from one to the other.
+/// A primary, its replica, and three sentinels that perform failovers between them.
 #[derive(Debug)]
 pub struct RedisSentinels {
-    /// At first a primary and its replica.
+    /// The first server is the primary at first, and the second one its replica.
     pub servers: [RedisServer; 2],
     sentinels: Vec<RedisSentinel>,
 }
 
-/// One sentinel.
+/// A sentinel.
 #[derive(Debug)]
 pub struct RedisSentinel {
     home: TempDir,
@@ -35,10 +35,10 @@ impl RedisSentinels {
     /// The name of the service.
     pub const SERVICE: &'static str = "ids";
 
-    /// The sentinels' own password.
+    /// The password of the sentinels.
     pub const PASSWORD: &'static str = "watchword-4d2e";
 
-    /// All running; the sentinels know each other and the replica.
+    /// Starts all servers, and waits until the sentinels know each other and the replica.
     ///
     /// # Panics
     /// If Redis is not installed or does not start.
@@ -47,10 +47,11 @@ impl RedisSentinels {
         Self::detecting_after(2_000)
     }
 
-    /// All running; the sentinels give up a primary that does not answer after so many milliseconds.
+    /// Starts all servers. The sentinels consider a primary down if it has not responded for this
+    /// time.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn detecting_after(milliseconds: u32) -> Self {
         let servers = [RedisServer::new(), RedisServer::new()];
@@ -64,7 +65,7 @@ impl RedisSentinels {
         all
     }
 
-    /// The URL of the service, with options after the sentinels' password.
+    /// Returns the URL of the service, with options after the sentinels' password.
     #[must_use]
     pub fn url(&self, options: &str) -> String {
         let hosts: Vec<String> =
@@ -78,31 +79,31 @@ impl RedisSentinels {
         )
     }
 
-    /// The port of a sentinel.
+    /// The port of the sentinel with this index.
     #[must_use]
     pub fn sentinel_port(&self, at: usize) -> u16 {
         self.sentinels[at].port
     }
 
-    /// Stops a sentinel without its noticing, or lets it go on.
+    /// Pauses a sentinel with SIGSTOP, which it cannot detect, or resumes it.
     pub fn pause_sentinel(&self, at: usize, paused: bool) {
         let signal = if paused { libc::SIGSTOP } else { libc::SIGCONT };
         self.sentinels[at].daemon.signal(signal);
     }
 
-    /// Waits until every sentinel takes this server for the primary.
+    /// Waits until every sentinel considers this server the primary.
     ///
     /// # Panics
-    /// If they do not within two minutes.
+    /// If this takes longer than two minutes.
     pub fn wait_for_primary(&self, at: usize) {
         let port = self.servers[at].port().to_string();
         self.wait_for("the new primary", |state| state("port").as_ref() == Some(&port));
     }
 
-    /// Waits until every sentinel sees a replica that follows the primary.
+    /// Waits until every sentinel reports a replica that follows the primary.
     ///
     /// # Panics
-    /// If none does within two minutes.
+    /// If this takes longer than two minutes.
     pub fn wait_for_replica(&self) {
         let deadline = Instant::now() + TIMEOUT;
         for sentinel in &self.sentinels {
@@ -112,13 +113,13 @@ impl RedisSentinels {
                 if state.contains("master-link-status\nok") && !state.contains("s_down") {
                     break;
                 }
-                assert!(Instant::now() < deadline, "no replica: {state}");
+                assert!(Instant::now() < deadline, "a sentinel reports no replica: {state}");
                 sleep(Duration::from_millis(100));
             }
         }
     }
 
-    /// Waits until every sentinel's state of the service is as wanted.
+    /// Waits until the state of the service satisfies a condition in every sentinel.
     fn wait_for(&self, what: &str, is_met: impl Fn(&dyn Fn(&str) -> Option<String>) -> bool) {
         let deadline = Instant::now() + TIMEOUT;
         for sentinel in &self.sentinels {
@@ -132,7 +133,7 @@ impl RedisSentinels {
                 if is_met(&field) {
                     break;
                 }
-                assert!(Instant::now() < deadline, "sentinels do not know {what}: {state}");
+                assert!(Instant::now() < deadline, "a sentinel does not report {what}: {state}");
                 sleep(Duration::from_millis(100));
             }
         }
@@ -146,7 +147,7 @@ impl Default for RedisSentinels {
 }
 
 impl RedisSentinel {
-    /// A running one that alone watches the server at a port of this host, with further settings.
+    /// Starts a lone sentinel for the server at a port of this host, with additional settings.
     ///
     /// # Panics
     /// If Redis is not installed or does not start.
@@ -159,7 +160,7 @@ impl RedisSentinel {
         let home = tempfile::tempdir().expect("a temporary directory");
         let (port, service) = (free_port(), RedisSentinels::SERVICE);
         let (password, own) = (RedisServer::PASSWORD, RedisSentinels::PASSWORD);
-        // Sentinels write to it what they learn.
+        // Sentinels write their own state to this file.
         let file = home.path().join("sentinel.conf");
         let mut further = String::new();
         for (name, value) in settings {

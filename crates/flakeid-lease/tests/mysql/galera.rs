@@ -230,6 +230,6 @@ fn restored_clusters_are_noticed() {
     operations::init(&mut *store, &second).unwrap();
     let lost = operations::acquire(&mut *store, &second.name, &request(&second)).unwrap();
     drop(store);
-    cluster.put_back(copies);
+    cluster.restore(copies);
     is_restored(&url, &namespace, &lost);
 }

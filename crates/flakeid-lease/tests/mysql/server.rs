@@ -109,7 +109,7 @@ impl SqlServer for MariadbServer {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");
             operations::init(&mut *connect(&self.url()).unwrap(), &namespace).unwrap();
-            self.enforce_nothing().unwrap();
+            self.disable_checks().unwrap();
         }
     }
 

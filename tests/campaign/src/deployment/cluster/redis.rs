@@ -25,7 +25,7 @@ pub(in super::super) struct RedisServers {
 impl RedisServers {
     pub(in super::super) fn start() -> Self {
         let primary = AtomicUsize::new(0);
-        Self { sentinels: RedisSentinels::noticing_after(NOTICED_MS), primary }
+        Self { sentinels: RedisSentinels::detecting_after(NOTICED_MS), primary }
     }
 
     fn primary(&self) -> &RedisServer {
