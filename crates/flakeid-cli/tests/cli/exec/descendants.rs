@@ -6,11 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use flakeid_core::{Clock, SystemClock};
-
-use super::{begun, compiled, ended, exec, row, script};
+use super::{begun, check_ends_before_a_lost_lease, compiled, ended, exec, row, script};
 use crate::run::{CLEARED, Run, run, scratch};
-use crate::serve::serve;
 
 /// Writes the time every few milliseconds for a minute or so, and holds no output of exec open.
 const WRITER: &str = "exec > /dev/null 2>&1
@@ -96,20 +93,11 @@ fn exec_ends_processes_that_keep_forking() {
 
 #[test]
 fn processes_outside_the_group_end_before_a_lost_lease() {
-    let (dir, store) = scratch("exec_left_lost");
-    let (mut broker, url) = serve(&["--store", &store]);
-    script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
-    let command = exec(&dir, &["--store", &url, "--", "sh", "-c", "setsid ./writer & wait"]);
-    begun(&dir, "times");
-    broker.kill();
-    let killed = SystemClock.unix_ms();
-    assert_eq!(ended(command).code, Some(1));
-    let times = fs::read_to_string(dir.join("times")).unwrap();
-    let last: i64 = times.lines().last().unwrap().parse().unwrap();
-    // Its window was at most 4 s when the broker was killed.
-    assert!(last < killed + 4_000, "it ran for {} ms", last - killed);
-    sleep(Duration::from_millis(200));
-    assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a process is left");
+    check_ends_before_a_lost_lease(
+        "exec_left_lost",
+        |dir| script(dir, "writer", &format!("trap '' TERM; {WRITER}")),
+        "setsid ./writer & wait",
+    );
 }
 
 #[test]
