@@ -1,7 +1,7 @@
 //! Five IDs of a leased node: however many copies run at once, no ID comes twice.
 
+use flakeid::LeasedGenerator;
 use flakeid_core::{Error, Layout};
-use flakeid_lease::LeasedGenerator;
 
 fn main() -> Result<(), Error> {
     let url = std::env::var("FLAKEID_STORE").unwrap_or_else(|_| "sqlite://flakeid.db".to_owned());

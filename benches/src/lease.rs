@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Generator, Layout};
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Row, Samples, nanoseconds_per_id};

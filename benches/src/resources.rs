@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flakeid_core::{CachedGenerator, Generator, Layout};
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 
 use crate::lease::Directory;
 use crate::report::{Figure, Kind, Section};

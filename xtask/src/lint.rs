@@ -76,7 +76,7 @@ pub(crate) fn run() -> Outcome {
     clippy(&["--workspace", "--all-targets", "--all-features"])?;
     for other in [
         // The default features, and flakeid-python as free-threaded interpreters get it.
-        "-p flakeid-core -p flakeid-lease -p workspace-hack --all-targets",
+        "-p flakeid-core -p flakeid-protocol -p flakeid-stores -p flakeid -p workspace-hack --all-targets",
         "-p flakeid-python -p workspace-hack --no-default-features",
         "-p flakeid-core --no-default-features",
         // Only the features that the command itself requires, as its users build it.

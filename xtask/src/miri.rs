@@ -8,7 +8,7 @@ use flakeid_steps::{Outcome, Step, root};
 const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
     ("flakeid-core", &[], "few", &[]),
     (
-        "flakeid-lease",
+        "flakeid",
         &["--no-default-features"],
         "lease",
         &[

@@ -29,7 +29,7 @@ pub(crate) fn test() -> Outcome {
         step.optimised_with_checks().env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
     };
     // The tests of replicas and clusters are written for MariaDB.
-    on_mysql("flakeid-lease", "mysql", &["--skip", "galera", "--skip", "failover"])?;
+    on_mysql("flakeid-stores", "mysql", &["--skip", "galera", "--skip", "failover"])?;
     on_mysql("flakeid-cli", "cli", &["sql::mysql::"])?;
     campaign::on_mysql(&folder)?;
     println!("\ncargo xtask mysql: everything passed");

@@ -147,8 +147,9 @@ pub(crate) fn run(only: &[Emulated]) -> Outcome {
             prepare_wine()?;
         }
         core(system)?;
-        let leases = ["-p", "flakeid-lease", "--features", "sqlite,conformance"];
-        system.cargo("test", &leases)?.args(system.leases()).run()?;
+        let packages = ["-p", "flakeid-protocol", "-p", "flakeid-stores", "-p", "flakeid"];
+        let leases = system.cargo("test", &packages)?.args(&["--features", "flakeid/sqlite"]);
+        leases.args(system.leases()).run()?;
         command(system)?;
         c(system)?;
     }

@@ -176,8 +176,8 @@ fn build_from_sdist(profile: &str) -> Outcome {
     // Their paths below the root are the same, so cargo would take this output for the workspace's
     // own.
     Step::cargo(&["clean", "--quiet", "--locked", "--profile", profile])
-        .args(&["-p", "flakeid-core", "-p", "flakeid-lease", "-p", "flakeid-python"])
-        .args(&["-p", "workspace-hack"])
+        .args(&["-p", "flakeid-core", "-p", "flakeid-protocol", "-p", "flakeid-stores"])
+        .args(&["-p", "flakeid", "-p", "flakeid-python", "-p", "workspace-hack"])
         .run()
 }
 

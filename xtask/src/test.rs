@@ -3,8 +3,8 @@
 use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
 use crate::platform::Target;
-use crate::python::Wheel;
-use crate::{c, campaign, deploy, docs, header, lint, node, python, rivals, server_packages, wasm};
+use crate::python::{self, Wheel};
+use crate::{c, campaign, deploy, docs, header, lint, node, rivals, server_packages, wasm};
 
 /// Files that only people or lint read.
 const DOCUMENTS: &[&str] = &[
@@ -45,19 +45,35 @@ const LANGUAGES: &[&str] = &[
     "tests/linking",
 ];
 
+/// The crates of leases, from the lowest layer to the highest.
+const LEASES: &[&str] = &[
+    "crates/flakeid-protocol",
+    "crates/flakeid-conformance",
+    "crates/flakeid-stores",
+    "crates/flakeid",
+];
+
 /// The packages whose tests start no program of another package, with the files that these tests do
 /// not depend on.
 const PACKAGES: &[(&str, &[&[&str]])] = &[
+    ("flakeid-core", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, LEASES, &["tests/campaign"]]),
     (
-        "flakeid-core",
-        &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "tests/campaign"]],
+        "flakeid-protocol",
+        &[
+            UNREAD_DOCUMENTS,
+            COMMAND,
+            LANGUAGES,
+            &["crates/flakeid-stores", "crates/flakeid", "tests/campaign"],
+        ],
     ),
-    ("flakeid-lease", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
+    ("flakeid-stores", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
+    ("flakeid", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, &["tests/campaign"]]),
     (
         "flakeid-model",
         &[
             UNREAD_DOCUMENTS,
             LANGUAGES,
+            LEASES.split_at(1).1,
             &["crates/flakeid-cli", "crates/flakeid-json", "crates/flakeid-server"],
         ],
     ),
@@ -79,8 +95,7 @@ pub(crate) fn run(choice: Choice) -> Outcome {
 /// Runs the steps in order: the steps that are most likely to fail and finish soonest come first.
 fn steps(times: &mut Times) -> Outcome {
     times.step("servers", server_packages::ensure_all)?;
-    let core =
-        [DOCUMENTS, COMMAND, LANGUAGES, &["crates/flakeid-lease", "examples", "tests/campaign"]];
+    let core = [DOCUMENTS, COMMAND, LANGUAGES, LEASES, &["examples", "tests/campaign"]];
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
     // Lint and each of these steps use one core most of the time; each has its own target
     // directory.
@@ -160,8 +175,7 @@ fn steps(times: &mut Times) -> Outcome {
     // The command is not omitted, because it serves the page in one of the tests.
     let page = [DOCUMENTS, &others, &["go", "include", "java", "node", "python"], &tests];
     // This step depends only on the command and on the code that guesses layouts.
-    let guesses =
-        [DOCUMENTS, LANGUAGES, &["crates/flakeid-lease", "crates/flakeid-server"], &tests];
+    let guesses = [DOCUMENTS, LANGUAGES, LEASES, &["crates/flakeid-server"], &tests];
     times.step_without("rivals", &guesses, rivals::test)?;
     times.step_without("page", &page, || wasm::page::test(false))
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use flakeid_core::Layout;
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::protocol::{Acquire, Grant, Identity, Release, Renew};
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_protocol::{Acquire, Grant, Identity, Release, Renew};
 use serde::{Deserialize, Serialize};
 
 use super::hosted::{in_memory, layout, options};

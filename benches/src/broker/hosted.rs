@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::store::{Fault, Location, MemoryStore, Store};
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_protocol::MemoryStore;
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_stores::Location;
 use flakeid_server::{ServeOptions, Service};
 
 use crate::serving::{self, OurServer};

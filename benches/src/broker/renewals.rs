@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::protocol::{Grant, Namespace, Release};
-use flakeid_lease::store::{Lessor, Location, operations};
+use flakeid_protocol::{Grant, Namespace, Release, operations, Lessor};
+use flakeid_stores::Location;
 use flakeid_test_servers::{PostgresServer, Server};
 
 use super::hosted::{Hosted, layout, options};

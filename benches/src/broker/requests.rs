@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Renew, Renewed};
+use flakeid_stores::fresh_token;
+use flakeid_protocol::{Acquire, Grant, Identity, Owner, Renew, Renewed};
 
 /// What members ask for: a broker's longest window, and a third of it between two renewals.
 const WINDOW_MS: u64 = 4_000;

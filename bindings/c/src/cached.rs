@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 
+use flakeid::AnyCachedGenerator;
 use flakeid_core::{Error, ErrorKind, RingOptions};
-use flakeid_lease::AnyCachedGenerator;
 
 use crate::border::{self, Sized32, given};
 use crate::config::{check_flags, set_flagged};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use flakeid_lease::LeaseEvent as Core;
+use flakeid::LeaseEvent as Core;
 
 use crate::status::{FLAKEID_OK, Status};
 

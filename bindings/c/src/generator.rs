@@ -5,8 +5,8 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flakeid::{AnyGenerator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Generator, Id};
-use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;

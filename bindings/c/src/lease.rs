@@ -4,9 +4,8 @@ use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use flakeid::{Identity, LeaseBuilder, LeasedGenerator};
 use flakeid_core::{Error, Layout, Overflow, Rollback};
-use flakeid_lease::protocol::Identity;
-use flakeid_lease::{LeaseBuilder, LeasedGenerator};
 
 use crate::border::{self, Sized32, given};
 use crate::config::{

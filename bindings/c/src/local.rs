@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use flakeid_lease::AnyLocalGenerator;
+use flakeid::AnyLocalGenerator;
 
 use crate::border::given;
 use crate::generator::GeneratorHandle;

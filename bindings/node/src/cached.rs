@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use flakeid::AnyCachedGenerator;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
-use flakeid_lease::AnyCachedGenerator;
 
 use crate::handle::Handle;
 use crate::slots::NextId;

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flakeid::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
-use flakeid_lease::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
 
 use crate::lease::{Lease, LeaseUse};
 use crate::leases::{Leases, OpenLease, PendingClose};

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use flakeid::{LeaseStatus, LeasedGenerator};
 use flakeid_core::{Error, ErrorKind, Stats};
-use flakeid_lease::{LeaseStatus, LeasedGenerator};
 
 use crate::leases::{Leases, PendingClose};
 

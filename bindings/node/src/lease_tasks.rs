@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use flakeid::{LeaseBuilder, LeaseEvent, LeasedGenerator};
 use flakeid_core::Error;
-use flakeid_lease::{LeaseBuilder, LeaseEvent, LeasedGenerator};
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, ExternalRef, FnArgs, Function};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Result, Task, Unknown};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 
 /// What is left to do when a lease is closed, off the event loop.
 pub(crate) struct PendingClose {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use flakeid::AnyLocalGenerator;
 use flakeid_core::{Error, Id};
-use flakeid_lease::AnyLocalGenerator;
 use napi::{Env, Result};
 use napi_derive::napi;
 

@@ -1,8 +1,8 @@
 //! Values as JavaScript hands them over: options by name, as text; numbers as decimal text where a u64
 //! may not hold them, and as `BigInt` where it does.
 
+use flakeid::LeaseBuilder;
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
-use flakeid_lease::LeaseBuilder;
 use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
 

@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use std::mem;
 use std::sync::Arc;
 
+use flakeid::AnyCachedGenerator;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
-use flakeid_lease::AnyCachedGenerator;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 

@@ -1,6 +1,6 @@
 //! What happens to leases, told to Python on the keepers' threads.
 
-use flakeid_lease::LeaseEvent as Core;
+use flakeid::LeaseEvent as Core;
 use pyo3::prelude::*;
 
 use crate::callback::Callback;

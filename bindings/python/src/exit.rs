@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 use pyo3::prelude::*;
 
 use crate::callback;

@@ -4,22 +4,21 @@
 
 use std::ffi::CStr;
 
+use flakeid::AnyGenerator;
 use flakeid_core::{Error, Generator as Core, Id, Window};
-use flakeid_lease::AnyGenerator;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::argument::{count, field, wrong_type};
 use crate::buffer::Target;
-use crate::clock;
 use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
-use crate::settings;
 use crate::stats::Stats;
 use crate::status::Lease;
+use crate::{clock, settings};
 
 /// How many IDs are made before other Python threads get a turn: this takes some tens of
 /// microseconds.

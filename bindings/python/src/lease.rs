@@ -2,20 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flakeid::{AnyGenerator, LeaseBuilder, LeasedGenerator};
 use flakeid_core::{Layout as CoreLayout, NamedClock};
-use flakeid_lease::{AnyGenerator, LeaseBuilder, LeasedGenerator};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::argument::{field, string, wrong_type};
 use crate::callback::Callback;
-use crate::clock;
 use crate::error::raise;
 use crate::event::observer;
-use crate::exit;
 use crate::generator::Generator;
 use crate::layout::{Chosen, Layout};
-use crate::settings;
+use crate::{clock, exit, settings};
 
 /// Lease a node from a store and make its IDs: unique among all processes that lease from this
 /// namespace, whatever their clocks, forks and restarts do.

@@ -5,8 +5,8 @@
 
 use std::ffi::CStr;
 
+use flakeid::{AnyGenerator, AnyLocalGenerator};
 use flakeid_core::Id;
-use flakeid_lease::{AnyGenerator, AnyLocalGenerator};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

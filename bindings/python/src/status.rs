@@ -1,6 +1,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flakeid_lease::LeaseStatus;
+use flakeid::LeaseStatus;
 use pyo3::prelude::*;
 use pyo3::types::PyDelta;
 

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use flakeid::{AnyGenerator, LeaseBuilder, Location};
 use flakeid_core::{Error, Generator, Layout, PublicIds, SetByName};
-use flakeid_lease::store::Location;
-use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
 /// The state of a connection, which all of its functions share. SQLite calls them one at a time.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use flakeid::fetch::{FetchLease, FetchOptions, HttpAnswer};
 use flakeid_core::{Error, Layout};
-use flakeid_lease::fetch::{FetchLease, FetchOptions, HttpAnswer};
 use wasm_bindgen::prelude::*;
 
 use crate::clock;
@@ -28,13 +28,8 @@ pub fn lease_options() -> String {
 /// What there is of the host: the time, and random numbers.
 fn meet(now: f64, moment: f64) {
     clock::set_time(now);
-    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-    {
-        flakeid_lease::set_host_moment(milliseconds(moment));
-        flakeid_lease::set_host_random(random);
-    }
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-    let _ = (moment, random as fn() -> u128);
+    flakeid::fetch::set_host_moment(milliseconds(moment));
+    flakeid::fetch::set_host_random(random);
 }
 
 fn random() -> u128 {
@@ -61,7 +56,7 @@ pub struct Lease {
 
 /// A request to send.
 #[wasm_bindgen]
-pub struct LeaseRequest(flakeid_lease::fetch::HttpRequest);
+pub struct LeaseRequest(flakeid::fetch::HttpRequest);
 
 #[wasm_bindgen]
 impl LeaseRequest {
@@ -98,7 +93,7 @@ impl LeaseRequest {
 
 /// What happened to a lease.
 #[wasm_bindgen]
-pub struct LeaseEvent(flakeid_lease::LeaseEvent);
+pub struct LeaseEvent(flakeid::LeaseEvent);
 
 #[wasm_bindgen]
 impl LeaseEvent {

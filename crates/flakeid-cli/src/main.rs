@@ -1,6 +1,6 @@
 //! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
 //! layouts, and looks after the leases of their nodes. All arithmetic on bits and time is in
-//! `flakeid-core`, and all lease logic in `flakeid-lease`; this crate reads arguments and writes
+//! `flakeid-core`, and all lease logic in `flakeid`; this crate reads arguments and writes
 //! text.
 //!
 //! Each of these modules uses only those after it: `cli`, `commands`, `store`, `args`, `failure`,

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use clap::Args;
 use flakeid_core::{Clock, Error, ErrorKind, Id, Layout, SystemClock};
-use flakeid_lease::protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Release, Row};
-use flakeid_lease::store::http::BrokerReader;
-use flakeid_lease::store::operations::{self, Listing, PastHolder, Repair};
-use flakeid_lease::store::{Fault, Location, Store};
+use flakeid_protocol::operations::{self, Listing, PastHolder, Repair};
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Release, Row};
+use flakeid_stores::Location;
+use flakeid_stores::http::BrokerReader;
 
 use flakeid_server::HolderJson;
 
@@ -61,7 +62,7 @@ impl StoreUrl {
         if let Some(location) = self.named()? {
             return Ok(location);
         }
-        let url = flakeid_lease::embedded_url().map_err(|error| {
+        let url = flakeid::embedded_url().map_err(|error| {
             Failure::hinted(error, format!("give --store URL, or set {STORE}=URL"))
         })?;
         Ok(Location::parse(&url)?)

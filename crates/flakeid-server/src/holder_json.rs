@@ -1,8 +1,8 @@
 //! Who generated an ID, as JSON.
 
 use flakeid_core::{Error, Id, Layout, Rfc3339};
-use flakeid_lease::protocol::{Client, Namespace, Owner};
-use flakeid_lease::store::operations::PastHolder;
+use flakeid_protocol::operations::PastHolder;
+use flakeid_protocol::{Client, Namespace, Owner};
 use serde::{Deserialize, Serialize};
 
 /// Who generated an ID, by the history of a namespace. The keys stand in this order.
@@ -145,7 +145,7 @@ impl HeldJson {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use flakeid_lease::protocol::{Record, SubGrant};
+    use flakeid_protocol::{Record, SubGrant};
 
     use super::*;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Error, Id};
-use flakeid_lease::protocol::Client;
-use flakeid_lease::store::Fault;
+use flakeid_protocol::Client;
+use flakeid_protocol::store::Fault;
 use hyper::StatusCode;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;

@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use flakeid::broker::Broker;
 use flakeid_core::{Error, ErrorKind, Layout};
-use flakeid_lease::broker::Broker;
-use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::Fault;
-use flakeid_lease::store::http::{
-    AcquireJson, GrantJson, LeaseJson, LeasesJson, ReleaseJson, RenewJson, RenewedJson,
-};
+use flakeid_protocol::Refusal;
+use flakeid_protocol::http::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};
+use flakeid_protocol::store::Fault;
+use flakeid_stores::fresh_token;
+use flakeid_stores::http::{LeaseJson, LeasesJson};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as HttpBody;
 use hyper::{Method, Request, StatusCode};

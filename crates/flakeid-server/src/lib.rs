@@ -5,7 +5,7 @@
 //! use std::collections::BTreeMap;
 //!
 //! use flakeid_core::Layout;
-//! use flakeid_lease::LeasedGenerator;
+//! use flakeid::LeasedGenerator;
 //! use flakeid_server::{Listener, ServeOptions, Server, Service};
 //!
 //! let orders = LeasedGenerator::builder("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?

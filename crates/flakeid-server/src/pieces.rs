@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use flakeid::AnyGenerator;
 use flakeid_core::{Error, Id};
-use flakeid_lease::AnyGenerator;
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::{Sleep, sleep, sleep_until};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use flakeid::AnyGenerator;
+use flakeid::broker::Broker;
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_lease::AnyGenerator;
-use flakeid_lease::broker::Broker;
 use serde::Serialize;
 
 use crate::query::parameters;

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flakeid::AnyGenerator;
 use flakeid_core::{Clock, Error, SystemClock};
-use flakeid_lease::AnyGenerator;
 use hyper::{Request, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 
@@ -18,8 +18,7 @@ use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::Resource;
 use crate::turns::Turns;
-use flakeid_json::IdJson;
-use flakeid_json::LayoutJson;
+use flakeid_json::{IdJson, LayoutJson};
 
 /// What one request gets at most.
 #[derive(Clone, Copy, Debug)]

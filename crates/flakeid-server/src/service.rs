@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use flakeid::AnyGenerator;
+use flakeid::broker::Broker;
 use flakeid_core::Error;
-use flakeid_lease::AnyGenerator;
-use flakeid_lease::broker::Broker;
-use flakeid_lease::protocol::Namespace;
+use flakeid_protocol::Namespace;
 use hyper::body::Body as HttpBody;
 use hyper::header::{
     ALLOW, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Json, Router};
 use flakeid_core::{Id, Layout};
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 

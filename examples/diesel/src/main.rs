@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diesel::prelude::*;
 use flakeid_core::{Id, Layout};
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 use serde::{Deserialize, Serialize};
 
 diesel::table! {

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flakeid_core::{Id, Layout};
-use flakeid_lease::LeasedGenerator;
+use flakeid::LeasedGenerator;
 use sea_orm::entity::prelude::*;
 use sea_orm::{Database, IntoActiveModel};
 use serde::{Deserialize, Serialize};

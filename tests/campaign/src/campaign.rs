@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::store::{Location, operations};
+use flakeid_protocol::operations;
+use flakeid_stores::Location;
 
 use crate::deployment::{self, Deployment};
 use crate::execution::Execution;

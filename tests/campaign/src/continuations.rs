@@ -9,9 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::protocol::{Row, State};
-use flakeid_lease::store::operations::{self, Listing};
-use flakeid_lease::store::{Fault, Location, Store};
+use flakeid_protocol::operations::{self, Listing};
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{Row, State};
+use flakeid_stores::Location;
 
 /// How often the rows are read.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -154,8 +155,8 @@ fn read(
 
 #[cfg(test)]
 mod tests {
-    use flakeid_lease::protocol::{Namespace, Owner};
-    use flakeid_lease::store::Continuity;
+    use flakeid_protocol::store::Continuity;
+    use flakeid_protocol::{Namespace, Owner};
 
     use super::*;
     use crate::ids::LAYOUT;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use flakeid_lease::protocol::{Bounds, Namespace};
+use flakeid_protocol::{Bounds, Namespace};
 
 use crate::ids::LAYOUT;
 

@@ -13,15 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use flakeid::{Identity, LeaseEvent, LeasedGenerator};
 use flakeid_core::{Clock, Error, Id, SystemClock};
-use flakeid_lease::protocol::Identity;
-use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
+use crate::controls;
 use crate::ids::{IdLog, LAYOUT};
-use crate::lease_options::WorkerLease;
+use crate::lease_options::{self, WorkerLease};
 use crate::schedule::Rng;
 use crate::shared_memory::{GroupClock, NODES, SharedMemory, Tally};
-use crate::{controls, lease_options};
 
 /// The options of a worker process.
 #[derive(Args, Clone)]

@@ -96,7 +96,7 @@ fn check(chapter: &Chapter, block: &Block) -> Outcome {
         "sql" => {
             let stem = path.file_stem().unwrap_or_default();
             let store = if stem == "postgresql" { "postgres" } else { "mysql" };
-            let source = format!("crates/flakeid-lease/src/store/{store}/mod.rs");
+            let source = format!("crates/flakeid-stores/src/{store}/mod.rs");
             let documented = files::text(&source)?;
             match block.code.lines().find(|line| !documented.contains(line)) {
                 Some(line) => failed(&format!("{source} does not say: {line}")),

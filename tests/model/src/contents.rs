@@ -1,8 +1,8 @@
 //! What the store keeps, as small as it can be, under the product's operations.
 
 use flakeid_core::Layout;
-use flakeid_lease::protocol::{Bounds, Namespace, Owner, Record, Row, State, SubGrant, Token};
-use flakeid_lease::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use flakeid_protocol::{Bounds, Namespace, Owner, Record, Row, State, SubGrant, Token};
 
 /// Few ticks, so that clocks can read every one; a tick is a millisecond.
 pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();

@@ -1,6 +1,6 @@
 //! Holders that go on after a restoration: where they may, and what breaks if they may elsewhere.
 
-use flakeid_lease::protocol::Identity;
+use flakeid_protocol::Identity;
 
 use crate::invariant::Event;
 use crate::invariant::Invariant::{I4, I7, I14};

@@ -1,6 +1,6 @@
 //! How what must be possible is seen in a world.
 
-use flakeid_lease::protocol::{Holder, Renewals, State};
+use flakeid_protocol::{Holder, Renewals, State};
 
 use crate::contents::{Incarnation, NODES};
 use crate::invariant::Event;

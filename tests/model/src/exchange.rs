@@ -1,8 +1,8 @@
 //! What the store does with a request, or an operator with the store, and what it must not do.
 
-use flakeid_lease::protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, State, Token};
-use flakeid_lease::store::Fault;
-use flakeid_lease::store::operations::{self, Repair};
+use flakeid_protocol::operations::{self, Repair};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, State, Token};
 
 use crate::contents::{Contents, Disguise, LAYOUT, MAX_SKEW_MS, ModelStore, NAMESPACE, NODES};
 use crate::invariant::Invariant;

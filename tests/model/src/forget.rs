@@ -2,7 +2,7 @@
 //! letters that nobody reads, times that have passed, which random bits a token has, and which of
 //! two equal processes is which.
 
-use flakeid_lease::protocol::{Holder, Renewals, Token};
+use flakeid_protocol::{Holder, Renewals, Token};
 
 use crate::contents::MAX_SKEW_MS;
 use crate::mutant::Mutant;

@@ -23,7 +23,7 @@ mod scenario;
 mod search;
 mod world;
 
-use flakeid_lease::protocol::Identity;
+use flakeid_protocol::Identity;
 
 use invariant::Event;
 use scenario::{Reading, Scenario};

@@ -1,7 +1,7 @@
 //! One process: the product's holders, one for each node of its lease, a generator reduced to its
 //! word and limit, and what is on its way between it and the store.
 
-use flakeid_lease::protocol::{
+use flakeid_protocol::{
     Effect, Event, Grant, Holder, HolderOptions, Refusal, Release, Renew, Renewed, Token,
 };
 

@@ -1,6 +1,6 @@
 //! Each mutant breaks something, in the least scenario that its kind of mistake needs.
 
-use flakeid_lease::protocol::Identity;
+use flakeid_protocol::Identity;
 
 use crate::invariant::Invariant::{self, I1, I2, I3, I4, I5, I6, I7, I8};
 use crate::mutant::Mutant;

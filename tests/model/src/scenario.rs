@@ -1,6 +1,6 @@
 //! What is let loose, and how far: within these bounds every order of events is tried.
 
-use flakeid_lease::protocol::{Bounds, Identity};
+use flakeid_protocol::{Bounds, Identity};
 
 use crate::contents::{LAYOUT, MAX_SKEW_MS};
 use crate::invariant::{Event, Invariant};

@@ -1,7 +1,7 @@
 //! Everything that can be at a moment, and everything that can happen then.
 
-use flakeid_lease::protocol::{Event as Heard, Holder, HolderOptions, Identity, Renewed, Token};
-use flakeid_lease::store::operations::Repair;
+use flakeid_protocol::operations::Repair;
+use flakeid_protocol::{Event as Heard, Holder, HolderOptions, Identity, Renewed, Token};
 
 use crate::contents::{Contents, LAYOUT, NODES};
 use crate::invariant::Invariant;

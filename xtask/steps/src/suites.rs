@@ -13,7 +13,7 @@ use crate::step::{Failed, Outcome, Step, target_folder};
 
 /// An executable with tests.
 pub struct Suite {
-    /// The package and the target, such as `flakeid-lease/postgres`.
+    /// The package and the target, such as `flakeid-stores/postgres`.
     name: String,
     step: Step,
     /// The inputs of the suite, if they are known.
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn package_name_is_parsed_from_package_ids() {
-        assert_eq!(package("path+file:///checkout/crates/flakeid-lease#0.1.0"), "flakeid-lease");
+        assert_eq!(package("path+file:///checkout/crates/flakeid-stores#0.1.0"), "flakeid-stores");
         assert_eq!(
             package("path+file:///checkout/tests/servers#flakeid-test-servers@0.1.0"),
             "flakeid-test-servers"
@@ -225,13 +225,13 @@ mod tests {
             let target = serde_json::json!({"name": "postgres", "kind": [kind]});
             serde_json::json!({
                 "reason": "compiler-artifact", "executable": "/target/postgres-1", "target": target,
-                "manifest_path": "/checkout/crates/flakeid-lease/Cargo.toml", "profile": {"test": test},
-                "package_id": "path+file:///checkout/crates/flakeid-lease#0.1.0",
+                "manifest_path": "/checkout/crates/flakeid-stores/Cargo.toml", "profile": {"test": test},
+                "package_id": "path+file:///checkout/crates/flakeid-stores#0.1.0",
             })
         };
         let name = |kind, test| Suite::of(&message(kind, test)).map(|suite| suite.name);
-        assert_eq!(name("test", true).as_deref(), Some("flakeid-lease/postgres"));
-        assert_eq!(name("lib", true).as_deref(), Some("flakeid-lease (unit tests)"));
+        assert_eq!(name("test", true).as_deref(), Some("flakeid-stores/postgres"));
+        assert_eq!(name("lib", true).as_deref(), Some("flakeid-stores (unit tests)"));
         assert_eq!(name("bin", false), None);
         assert!(Suite::of(&serde_json::json!({"reason": "build-finished"})).is_none());
     }

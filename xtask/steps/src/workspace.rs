@@ -21,8 +21,7 @@ const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
 
 /// Tests that run alone: they use every core, measure times, or stop a process that must not be in
 /// the middle of a transaction, as it would be while the disk is busy.
-const ALONE: [&str; 3] =
-    ["flakeid-core/threads", "flakeid-lease/lease_faults", "flakeid-lease/stopped"];
+const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped"];
 
 /// A test that computes all the time, so it runs at low priority.
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
@@ -30,16 +29,16 @@ const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program
 /// The tests that take longest, in the order in which they start.
 const LONGEST: [&str; 12] = [
     BACKGROUND,
-    "flakeid-lease/etcd",
-    "flakeid-lease/mysql",
-    "flakeid-lease/postgres",
-    "flakeid-lease/redis",
-    "flakeid-lease/refusals",
-    "flakeid-lease/broker_model",
+    "flakeid-stores/etcd",
+    "flakeid-stores/mysql",
+    "flakeid-stores/postgres",
+    "flakeid-stores/redis",
+    "flakeid/refusals",
+    "flakeid-protocol/broker_model",
     "flakeid-cli/cli",
-    "flakeid-lease/sqlite_fork",
-    "flakeid-lease/sqlite",
-    "flakeid-lease/memory",
+    "flakeid-stores/sqlite_fork",
+    "flakeid-stores/sqlite",
+    "flakeid-protocol/memory",
     "flakeid-core/restart",
 ];
 
@@ -126,9 +125,9 @@ pub fn fork_handler() -> Outcome {
 /// Tests every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
     let build = tests_of_core()
-        .args(&["-p", "flakeid-lease", "--no-default-features"])
+        .args(&["-p", "flakeid", "--no-default-features"])
         .args(&["--features", "flakeid-core/default", "--lib", "--no-run"])
-        .args(&["--config", "profile.release.package.flakeid-lease.opt-level=3"])
+        .args(&["--config", "profile.release.package.flakeid.opt-level=3"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
     // The last models of each executable are long and use only one core.

@@ -1,13 +1,12 @@
 //! The options that give a node number, and the environment variables that stand in for them.
 
 use clap::{Args, ValueEnum};
+use flakeid::NodeSource;
 use flakeid_core::{Error, Layout};
-use flakeid_lease::NodeSource;
 
-use crate::args;
 use crate::failure::Failure;
 use crate::format::number;
-use crate::terminal;
+use crate::{args, terminal};
 
 pub(crate) const NODE: &str = "FLAKEID_NODE";
 pub(crate) const DATACENTER: &str = "FLAKEID_DATACENTER";

@@ -1,4 +1,4 @@
-//! What each command does: it reads its arguments, asks `flakeid-core` or `flakeid-lease`, and
+//! What each command does: it reads its arguments, asks `flakeid-core` or `flakeid`, and
 //! writes the answer.
 
 pub(crate) mod bounds;

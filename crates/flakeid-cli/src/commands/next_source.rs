@@ -5,13 +5,12 @@
 //! cannot collide with other runs that lease theirs.
 
 use clap::Args;
+use flakeid::{AnyGenerator, Identity, LeaseBuilder};
 use flakeid_core::{Error, Generator, Layout, SetByName};
-use flakeid_lease::protocol::Identity;
-use flakeid_lease::{AnyGenerator, LeaseBuilder};
 
-use crate::args;
 use crate::args::layout_arg::LayoutArg;
 use crate::args::node::{self, NodeArgs};
+use crate::args::{self};
 use crate::failure::Failure;
 use crate::store::{self, StoreArgs};
 

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use flakeid_core::{Id, Layout};
-use flakeid_lease::protocol::{Client, State};
-use flakeid_lease::store::operations::{Listing, PastHolder};
+use flakeid_protocol::operations::{Listing, PastHolder};
+use flakeid_protocol::{Client, State};
 use flakeid_server::{HeldJson, HolderJson};
 
 use crate::args::id::{self, InputForm};
 use crate::failure::{Failure, Outcome};
-use crate::format::duration;
-use crate::format::{BOLD, DIM, printable, sanitize};
+use crate::format::{BOLD, DIM, duration, printable, sanitize};
 use crate::store::{Connection, Source, StoreArgs};
 use crate::terminal;
 

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use flakeid::LeasedGenerator;
 use flakeid_core::{ErrorKind, Id, Layout};
-use flakeid_lease::LeasedGenerator;
 use flakeid_test_servers::{Proxy, free_port};
 
 use crate::run::scratch;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use flakeid::LeasedGenerator;
 use flakeid_core::Layout;
-use flakeid_lease::LeasedGenerator;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 use serde_json::json;
 

@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use flakeid::AnyGenerator;
 use flakeid_core::{Generator, Layout};
-use flakeid_lease::AnyGenerator;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use flakeid::LeaseBuilder;
+use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Layout, SystemClock};
-use flakeid_lease::LeaseBuilder;
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::protocol::{Bounds, Namespace};
-use flakeid_lease::store::http::LeasesJson;
-use flakeid_lease::store::{Fault, Ledger, Location, MemoryStore, Store, operations};
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::{Bounds, MemoryStore, Namespace, operations};
 use flakeid_server::{HolderJson, Listener, ServeOptions, Service, Tokens};
+use flakeid_stores::Location;
+use flakeid_stores::http::LeasesJson;
 
 use crate::client::{TestServer, service};
 
@@ -109,7 +110,7 @@ fn the_holder_is_told_at_once_and_later() {
     loop {
         let found = operations::whois(&mut store.store.clone(), "default", parts.node, parts.tick);
         let client = found.unwrap().expect("a broker").client;
-        if matches!(client, Some(flakeid_lease::protocol::Client::Known { .. })) {
+        if matches!(client, Some(flakeid_protocol::Client::Known { .. })) {
             break;
         }
         assert!(begun.elapsed() < Duration::from_secs(10), "{client:?}");

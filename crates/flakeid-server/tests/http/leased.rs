@@ -2,10 +2,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use flakeid::LeaseBuilder;
 use flakeid_core::Layout;
-use flakeid_lease::LeaseBuilder;
-use flakeid_lease::store::operations;
-use flakeid_lease::store::{Fault, MemoryStore};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{MemoryStore, operations};
 use flakeid_server::ServeOptions;
 
 use crate::client::{TestServer, service_of};
@@ -64,11 +64,11 @@ struct InterruptedStore {
     is_away: Arc<AtomicBool>,
 }
 
-impl flakeid_lease::store::Store for InterruptedStore {
+impl flakeid_protocol::store::Store for InterruptedStore {
     fn transact(
         &mut self,
         namespace: &str,
-        work: &mut dyn FnMut(&mut dyn flakeid_lease::store::Ledger) -> Result<(), Fault>,
+        work: &mut dyn FnMut(&mut dyn flakeid_protocol::store::Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if self.is_away.load(Ordering::SeqCst) {
             return Err(Fault::Unavailable("nobody answers".into()));

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid_conformance::lessors::{self, LessorUnderTest};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::conformance::lessors::{self, LessorUnderTest};
-use flakeid_lease::protocol::{Bounds, Namespace, State};
-use flakeid_lease::store::{Lessor, Location, MemoryStore, operations};
-use flakeid_lease::{LeaseBuilder, LeasedGenerator};
+use flakeid_protocol::{Bounds, Lessor, MemoryStore, Namespace, State, operations};
 use flakeid_server::{Listener, ServeOptions, Service, Tokens};
+use flakeid_stores::Location;
 use serde_json::{Value, json};
 
 use crate::client::{Reply, TestServer};

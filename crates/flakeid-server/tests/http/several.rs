@@ -7,11 +7,11 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid::{LeaseEvent, LeasedGenerator};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::{Fault, Ledger, MemoryStore, Store, operations};
-use flakeid_lease::{LeaseEvent, LeasedGenerator};
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::{MemoryStore, Namespace, operations};
 use flakeid_server::{Listener, ServeOptions, Service};
 use flakeid_test_servers::OtherService;
 

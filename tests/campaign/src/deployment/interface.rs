@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use flakeid_lease::protocol::Namespace;
+use flakeid_protocol::Namespace;
 
 use crate::fault::{BrokerFault, StoreFault};
 use crate::lease_options::{self, LeaseBounds};

@@ -9,10 +9,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use flakeid::LeasedGenerator;
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::LeasedGenerator;
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::{Location, operations};
+use flakeid_protocol::{Namespace, operations};
+use flakeid_stores::Location;
 
 /// The namespace that the processes lease from.
 pub(super) const NAMESPACE: &str = "failover";

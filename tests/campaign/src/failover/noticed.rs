@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::store::{Location, operations};
+use flakeid_protocol::operations;
+use flakeid_stores::Location;
 use tempfile::TempDir;
 
 use super::excluded::Excluded;

@@ -9,7 +9,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::Args;
-use flakeid_lease::store::Fault;
+use flakeid_protocol::store::Fault;
 
 use crate::deployment::EmptyStore;
 use crate::store_kind::StoreKind;

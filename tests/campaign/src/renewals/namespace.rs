@@ -6,8 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::protocol::{Acquire, Identity, Namespace, Owner, Renew, Row, State, Token};
-use flakeid_lease::store::{Fault, Location, Store, operations};
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{Acquire, Identity, Namespace, Owner, Renew, Row, State, Token, operations};
+use flakeid_stores::Location;
 
 use super::speed::{Speed, Timed};
 

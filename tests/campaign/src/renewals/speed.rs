@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use flakeid_lease::store::Fault;
+use flakeid_protocol::store::Fault;
 use serde_json::{Value, json};
 
 /// How long each call of one connection took, in microseconds.

@@ -2,8 +2,8 @@
 
 use std::mem::ManuallyDrop;
 
+use flakeid::LeasedGenerator;
 use flakeid_core::{Clock, Error, ErrorKind, SystemClock};
-use flakeid_lease::LeasedGenerator;
 
 use super::clock_watch::ClockWatch;
 use crate::terminal;

@@ -3,8 +3,8 @@
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
-use flakeid_lease::protocol::{Namespace, State};
-use flakeid_lease::store::operations::Listing;
+use flakeid_protocol::operations::Listing;
+use flakeid_protocol::{Namespace, State};
 
 use super::args::{AdoptArgs, FastForwardArgs};
 use crate::failure::Outcome;

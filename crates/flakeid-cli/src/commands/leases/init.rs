@@ -1,7 +1,7 @@
 //! `flakeid leases init`
 
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_lease::protocol::{Bounds, Namespace, rules};
+use flakeid_protocol::{Bounds, Namespace, rules};
 use serde::Serialize;
 
 use super::args::InitArgs;

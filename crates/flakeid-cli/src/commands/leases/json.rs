@@ -1,7 +1,7 @@
 //! The status of a node, and a node as JSON.
 
-use flakeid_lease::protocol::{Row, State};
-use flakeid_lease::store::operations::Listing;
+use flakeid_protocol::operations::Listing;
+use flakeid_protocol::{Row, State};
 use serde::Serialize;
 
 /// The status of a node as it is shown. A node whose lease has expired may be leased by others.

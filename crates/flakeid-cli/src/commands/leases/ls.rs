@@ -3,17 +3,16 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use flakeid_lease::protocol::Row;
-use flakeid_lease::store::Continuity;
-use flakeid_lease::store::operations::Listing;
+use flakeid_protocol::Row;
+use flakeid_protocol::operations::Listing;
+use flakeid_protocol::store::Continuity;
 
 use super::args::LsArgs;
 use super::json::{LeaseStatus, NodeJson};
 use super::summary::Summary;
 use crate::failure::Outcome;
-use crate::format::duration;
 use crate::format::table::{Align, Table};
-use crate::format::{BOLD, DIM, sanitize};
+use crate::format::{BOLD, DIM, duration, sanitize};
 use crate::store::Leases;
 use crate::terminal;
 use flakeid_json::layout_name;

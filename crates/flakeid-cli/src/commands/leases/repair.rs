@@ -1,15 +1,13 @@
 //! `flakeid leases release` and `flakeid leases quarantine`
 
-use flakeid_lease::protocol::Row;
-use flakeid_lease::store::operations::{Listing, Repair};
+use flakeid_protocol::Row;
+use flakeid_protocol::operations::{Listing, Repair};
 
 use super::args::{QuarantineArgs, ReleaseArgs};
 use super::json::LeaseStatus;
 use crate::args::Confirm;
 use crate::failure::Outcome;
-use crate::format::duration;
-use crate::format::number;
-use crate::format::sanitize;
+use crate::format::{duration, number, sanitize};
 use crate::store::StoreArgs;
 use crate::terminal;
 

@@ -62,9 +62,9 @@ impl fmt::Display for Summary {
 #[cfg(test)]
 mod tests {
     use flakeid_core::Layout;
-    use flakeid_lease::protocol::{Namespace, Owner, Row, State};
-    use flakeid_lease::store::Continuity;
-    use flakeid_lease::store::operations::Listing;
+    use flakeid_protocol::operations::Listing;
+    use flakeid_protocol::store::Continuity;
+    use flakeid_protocol::{Namespace, Owner, Row, State};
 
     use super::*;
 

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use flakeid_core::ErrorKind;
-use flakeid_lease::protocol::Row;
-use flakeid_lease::store::operations::Listing;
+use flakeid_protocol::Row;
+use flakeid_protocol::operations::Listing;
 
 use super::args::WatchArgs;
 use super::json::{LeaseStatus, NodeJson};

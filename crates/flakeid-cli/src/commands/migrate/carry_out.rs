@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use flakeid_core::{Clock, Error, SystemClock};
-use flakeid_lease::protocol::{Namespace, Row, rules};
-use flakeid_lease::store::operations::Repair;
+use flakeid_protocol::operations::Repair;
+use flakeid_protocol::{Namespace, Row, rules};
 
 use super::plan::Plan;
 use crate::failure::Failure;

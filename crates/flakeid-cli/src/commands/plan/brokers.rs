@@ -1,6 +1,6 @@
 //! A fleet behind brokers: how many nodes its blocks take, and what is left for the store to do.
 
-use flakeid_lease::protocol::Namespace;
+use flakeid_protocol::Namespace;
 
 /// The time from one renewal of a block to the next, on average, in milliseconds: a third of its usual
 /// window.

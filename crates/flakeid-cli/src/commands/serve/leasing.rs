@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Error, Layout, SystemClock};
-use flakeid_lease::broker::{Broker, BrokerOptions};
-use flakeid_lease::protocol::Refusal;
-use flakeid_lease::store::{Fault, Location, operations};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Refusal, operations};
 use flakeid_server::Listener;
+use flakeid_stores::Location;
 
 use crate::failure::Failure;
 use crate::format::{duration, number};
@@ -53,7 +54,7 @@ impl Leasing {
             });
         let described = described.map_err(|fault| told(&fault))?;
         // Where the layout has too few nodes for blocks, a missing namespace is made without.
-        let makes_blocks = flakeid_lease::protocol::Namespace::usual_block_bits(&self.layout)
+        let makes_blocks = flakeid_protocol::Namespace::usual_block_bits(&self.layout)
             .or(self.block_bits)
             .is_some();
         Ok(described.map_or(!makes_blocks, |kept| kept.block_bits == 0))
@@ -73,7 +74,7 @@ pub(super) fn address(
         return Ok(check_advertised(url, scheme)?.to_owned());
     }
     match bound {
-        None => Ok(format!("{scheme}+unix://{}/{listener}", flakeid_lease::host_name())),
+        None => Ok(format!("{scheme}+unix://{}/{listener}", flakeid_stores::host_name())),
         Some(address) if address.ip().is_loopback() => Ok(format!("{scheme}://{address}")),
         Some(address) => Err(unadvertised(address)),
     }

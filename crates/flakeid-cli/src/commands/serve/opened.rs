@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use flakeid::broker::Broker;
+use flakeid::{AnyGenerator, LeaseBuilder};
 use flakeid_core::{Error, Layout};
 use flakeid_json::layout_name;
-use flakeid_lease::broker::Broker;
-use flakeid_lease::store::Location;
-use flakeid_lease::{AnyGenerator, LeaseBuilder};
+use flakeid_stores::Location;
 
 use super::leasing::Leasing;
 use crate::failure::Failure;

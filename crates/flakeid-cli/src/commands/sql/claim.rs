@@ -4,9 +4,9 @@
 use std::process;
 
 use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
-use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::{Acquire, Identity, Namespace, Owner, Release, Row, State};
-use flakeid_lease::store::operations::{Listing, Repair};
+use flakeid_protocol::operations::{Listing, Repair};
+use flakeid_protocol::{Acquire, Identity, Namespace, Owner, Release, Row, State};
+use flakeid_stores::fresh_token;
 
 use crate::failure::Failure;
 use crate::store::Connection;
@@ -102,7 +102,7 @@ impl<'a> Claim<'a> {
             identity: Identity::Name(self.owner.clone()),
             from: 0,
             to: kept.max_row(),
-            rotation: flakeid_lease::machine_rotation(),
+            rotation: flakeid_stores::machine_rotation(),
             reuse: true,
             token,
             window_ms: kept.layout.unit_ms().saturating_mul(2),
@@ -112,7 +112,7 @@ impl<'a> Claim<'a> {
             after: 0,
             owner: Owner {
                 name: self.owner.clone(),
-                host: flakeid_lease::host_name(),
+                host: flakeid_stores::host_name(),
                 pid: process::id(),
             },
         })?;

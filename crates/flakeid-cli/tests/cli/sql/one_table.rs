@@ -6,9 +6,9 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use flakeid::LeasedGenerator;
 use flakeid_core::{Id, Layout};
-use flakeid_lease::LeasedGenerator;
-use flakeid_lease::protocol::Identity;
+use flakeid_protocol::Identity;
 use flakeid_test_servers::{PostgresServer, Server};
 
 use super::session::{Session, psql_client};

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::Location;
-use flakeid_lease::store::operations::{self, Repair};
+use flakeid_protocol::Namespace;
+use flakeid_protocol::operations::{self, Repair};
+use flakeid_stores::Location;
 use flakeid_test_servers::PostgresServer;
 
 use super::interface::Deployment;

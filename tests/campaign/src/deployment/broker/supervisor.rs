@@ -13,9 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Release};
-use flakeid_lease::store::Location;
+use flakeid_protocol::{Acquire, Grant, Identity, Owner, Release};
+use flakeid_stores::{Location, fresh_token};
 use flakeid_test_servers::{Proxy, free_port};
 use tempfile::TempDir;
 

@@ -6,9 +6,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::fresh_token;
-use flakeid_lease::protocol::{Acquire, Grant, Identity, Owner, Release};
-use flakeid_lease::store::{Lessor, Location};
+use flakeid_protocol::{Acquire, Grant, Identity, Lessor, Owner, Release};
+use flakeid_stores::{Location, fresh_token};
 use flakeid_test_servers::{OtherService, PostgresServer, Proxy, Server};
 
 use super::super::issuer::NAMESPACE;

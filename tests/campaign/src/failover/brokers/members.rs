@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use flakeid::{LeaseEvent, LeasedGenerator};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
-use flakeid_lease::{LeaseEvent, LeasedGenerator};
 
 use super::super::issuer::{NAMESPACE, PERIOD};
 use super::measured::{Fleet, Member};

@@ -11,8 +11,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_lease::protocol::Namespace;
-use flakeid_lease::store::{Location, operations};
+use flakeid_protocol::{Namespace, operations};
+use flakeid_stores::Location;
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
 use tempfile::TempDir;
 

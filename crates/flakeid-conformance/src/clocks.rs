@@ -1,0 +1,65 @@
+//! Clocks that are wrong: "poison by a clock in 2080", "skew within bounds".
+
+use super::StoreUnderTest;
+use super::fixture::{Fixture, now, renewal};
+use flakeid_protocol::{Acquire, Refusal};
+
+/// 2080-01-01.
+const FAR: i64 = 3_471_292_800_000;
+
+/// A clock in 2080 is refused by acquire and by renew, and nothing is changed by either.
+pub fn clock_of_2080_poisons_nothing(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "poison");
+    let layout = fixture.namespace.layout;
+    let mut client = fixture.client();
+    let grant = client.grant(&fixture.request_node(1));
+    let before = client.list();
+
+    for request in [fixture.request(), fixture.request_node(1), fixture.request_name("late")] {
+        let refused = client.acquire(&Acquire { now: FAR, ..request });
+        let Err(Refusal::Skew { by_ms, max_ms: 1_000 }) = refused else { panic!("{refused:?}") };
+        assert!((by_ms - (FAR - now())).abs() < 60_000, "{by_ms}");
+    }
+    let far_tick = layout.tick_at(FAR).unwrap();
+    let refused = client.renew(&renewal(&grant, far_tick + 10_000));
+    let Err(Refusal::TooFarAhead { by_ms }) = refused else { panic!("{refused:?}") };
+    assert!(by_ms > 1_000_000_000, "{by_ms}");
+
+    let after = client.list();
+    assert_eq!(after.rows, before.rows);
+    assert_eq!(after.namespace, before.namespace);
+    // The token of before is still good.
+    client.extend(&grant, grant.fence + 10);
+    fixture.settle();
+}
+
+/// So is one in the past: it would start in ticks of long ago.
+pub fn clock_of_1980_is_refused(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "dead-battery");
+    let mut client = fixture.client();
+    for now in [0, 315_532_800_000, now() - 3_600_000, i64::MIN] {
+        let refused = client.acquire(&Acquire { now, ..fixture.request() });
+        assert!(matches!(refused, Err(Refusal::Skew { by_ms: ..0, .. })), "{refused:?}");
+    }
+    assert!(client.list().rows.is_empty());
+    fixture.settle();
+}
+
+/// Up to `max_skew` either way is served, and windows stay disjoint among such clients.
+pub fn skew_within_bounds_is_served(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "skew");
+    let mut client = fixture.client();
+    // Off the bound by what a clock that shows whole seconds may be wrong, and a tenth of a second.
+    for skew in [400, -400, 400, -400] {
+        let local = now() + skew;
+        let only = Acquire { window_ms: 100, now: local, ..fixture.request_node(2) };
+        let grant = client.grant(&only);
+        let tick = fixture.namespace.layout.tick_at(local).unwrap();
+        assert!(grant.start >= tick, "{grant:?}");
+        // As far as a renewal of this client's may reach.
+        let reach = fixture.namespace.layout.tick_at(local + 10_000).unwrap();
+        let renewed = client.extend(&grant, reach.max(grant.fence));
+        client.release(&renewed, grant.start + 50);
+    }
+    fixture.settle();
+}

@@ -1,0 +1,224 @@
+//! "The store is restarted, fails over or is restored": holders go on where nobody else can have had
+//! their nodes, and prove to everybody what a store has forgotten. Invariant I14.
+
+use flakeid_core::Layout;
+
+use super::StoreUnderTest;
+use super::fixture::{Fixture, fresh_name, now, renewal};
+use flakeid_protocol::operations::{self, Repair};
+use flakeid_protocol::store::Continuity;
+use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
+
+/// A namespace whose holders have most of a minute to go on. The skew is that of a store whose clock
+/// shows whole seconds.
+fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
+    let bounds =
+        Bounds { max_window_ms: 1_000, max_ahead_ms: 500, max_skew_ms: 1_000, quiet_ms: 60_000 };
+    let new = Namespace::new(&fresh_name(name), Layout::TWITTER);
+    Fixture::with_namespace(under_test, &Namespace { bounds, ..new })
+}
+
+/// A holder whose renewals the store has lost goes on above everything that it has seen confirmed;
+/// strangers wait.
+pub fn holders_go_on(under_test: &dyn StoreUnderTest) {
+    let fixture = fixture(under_test, "go-on");
+    let mut client = fixture.client();
+    let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
+    let (held, silent) = (client.grant(&minutes), client.grant(&minutes));
+    let copy = under_test.backup();
+    let later = client.extend(&held, fixture.tick() + 1_400);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    // The first word about the restoration is a renewal's, and what it wants is below what it has.
+    let again = client.renew(&renewal(&later, later.start)).unwrap();
+    assert!(again.fence >= later.fence, "{again:?} {later:?}");
+    let listing = client.list();
+    assert_eq!(listing.continuity, Continuity::Same, "it is recorded");
+    assert!(listing.namespace.quiet_until > listing.now + 30_000, "{listing:?}");
+    client.extend(&silent, silent.fence + 10);
+
+    for request in [fixture.request(), fixture.request_node(900), fixture.request_name("new")] {
+        let refused = client.acquire(&request);
+        let Err(Refusal::Restored { retry_after_ms }) = refused else { panic!("{refused:?}") };
+        assert!((30_000..=60_000).contains(&retry_after_ms), "{retry_after_ms}");
+    }
+    fixture.settle();
+}
+
+/// A holder that cannot continue any more, because the store was away for too long, has a last window,
+/// up to where others may begin.
+pub fn late_holders_have_a_last_window(under_test: &dyn StoreUnderTest) {
+    let bounds =
+        Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
+    let new = Namespace::new(&fresh_name("last"), Layout::TWITTER);
+    let fixture = Fixture::with_namespace(under_test, &Namespace { bounds, ..new });
+    let mut client = fixture.client();
+    let only = Acquire { from: 3, to: 3, ttl_ms: 600_000, ..fixture.request() };
+    let held = client.grant(&only);
+    let renewed_at = held.expires - 600_000;
+    let copy = under_test.backup();
+    // Without something that is lost no store has to notice anything.
+    client.grant(&fixture.request());
+    client.wait_until(renewed_at + 2_500);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    let soon = renewal(&held, held.fence + 2_000);
+    assert_eq!(client.renew(&soon).unwrap().fence, soon.wanted, "no more than it wants");
+    let held = Grant { fence: soon.wanted, token: soon.next, ..held };
+    let far = renewal(&held, held.fence + 60_000);
+    let last = client.renew(&far).unwrap();
+    let tick = fixture.namespace.layout.tick_at(renewed_at).unwrap();
+    assert_eq!(last.fence, tick + 21_001, "the window, what is ahead, and a tick");
+    assert_eq!(client.renew(&far), Ok(last), "the same once more");
+    let held = Grant { fence: last.fence, token: far.next, ..held };
+    let refused = client.renew(&renewal(&held, held.fence + 60_000));
+    assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
+    assert!(client.list().namespace.floor >= held.fence);
+    assert!(client.grant_in_time(&only).start >= held.fence);
+    fixture.log().check_disjoint();
+}
+
+/// Who has no time left, holds a fixed node, or shows another grant's token does not go on.
+pub fn others_do_not_go_on(under_test: &dyn StoreUnderTest) {
+    let fixture = fixture(under_test, "not-on");
+    let mut client = fixture.client();
+    let short = client.grant(&Acquire { ttl_ms: 2_500, ..fixture.request() });
+    let fixed = client.grant(&fixture.request_node(500));
+    let held = client.grant(&Acquire { ttl_ms: 600_000, ..fixture.request() });
+    let copy = under_test.backup();
+    // Without something that is lost no store has to notice anything.
+    client.grant(&fixture.request());
+    client.wait_until(short.expires - 1_900);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    for grant in [short, fixed] {
+        let refused = client.renew(&renewal(&grant, grant.fence + 10));
+        assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?} for {grant:?}");
+    }
+    let renewal = renewal(&held, held.fence + 10);
+    for wrong in [
+        Renew { token: fixture.request().token, ..renewal },
+        Renew { start: held.start + 1, confirmed: 0, ..renewal },
+        Renew { now: now() - 3_600_000, ..renewal },
+        Renew { now: now() + 3_600_000, ..renewal },
+    ] {
+        let refused = client.renew(&wrong);
+        assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?} for {wrong:?}");
+    }
+    client.renew(&renewal).unwrap();
+}
+
+/// A renewal that has seen more confirmed than the store has proves that it forgot: to everybody, and
+/// once. Its holder goes on.
+pub fn holders_prove_what_was_forgotten(under_test: &dyn StoreUnderTest) {
+    let fixture = fixture(under_test, "proof");
+    let mut client = fixture.client();
+    let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
+    let (held, other, lost) =
+        (client.grant(&minutes), client.grant(&minutes), client.grant(&minutes));
+    let before = client.list().namespace;
+    assert_eq!(before.floor, 0);
+
+    // As if the store had forgotten a renewal without noticing.
+    let confirmed = held.fence + 300;
+    let proof = Renew { confirmed, ..renewal(&held, held.fence) };
+    assert!(client.renew(&proof).unwrap().fence >= confirmed);
+    let after = client.list();
+    assert_ne!(after.namespace.incarnation, before.incarnation);
+    assert!(after.namespace.floor >= confirmed, "{after:?}");
+    assert_eq!(after.continuity, Continuity::Same, "the store is the same run");
+    let refused = client.acquire(&fixture.request());
+    assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
+    client.extend(&other, other.fence + 10);
+
+    // What the floor covers is known already.
+    let again = Renew { confirmed: lost.fence + 100, ..renewal(&lost, lost.fence) };
+    client.renew(&again).unwrap();
+    assert_eq!(client.list().namespace, after.namespace);
+
+    // Nor does anything else prove what is not so.
+    let ended = renewal(&other, other.fence);
+    client.repair(other.node, Repair::Release);
+    let beyond = Renew { confirmed: after.namespace.floor + 9, ..ended };
+    assert_eq!(client.renew(&beyond), Err(Refusal::FencedOff));
+    assert_eq!(client.list().namespace, after.namespace);
+}
+
+/// A row that the store no longer has proves the same.
+pub fn lost_rows_prove_it_too(under_test: &dyn StoreUnderTest) {
+    let fixture = fixture(under_test, "lost-row");
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request());
+    let floor = client.list().namespace.floor;
+    let elsewhere = Renew { node: held.node + 7, ..renewal(&held, held.fence + 1) };
+    let refused = client.renew(&elsewhere);
+    assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
+    let after = client.list().namespace;
+    assert!(floor < held.fence && after.floor >= held.fence, "{after:?}");
+}
+
+/// Rows that live on do not keep their nodes from others once the store has been quiet.
+pub fn nodes_are_free_after_the_wait(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::with_short_bounds(under_test, "after-wait");
+    let mut client = fixture.client();
+    let only = Acquire { from: 3, to: 3, ttl_ms: 86_400_000, ..fixture.request() };
+    let held = client.grant(&only);
+    let copy = under_test.backup();
+    // Without something that is lost no store has to notice anything.
+    client.grant(&fixture.request());
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+    let mut client = fixture.client();
+    let again = client.grant_in_time(&only);
+    assert!(again.start >= held.fence && again.expires > held.expires);
+    fixture.log().check_disjoint();
+}
+
+/// An operator's release lets others have a node when it expires; one at once only if told so.
+pub fn operators_do_not_shorten_leases(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "operator-later");
+    let mut client = fixture.client();
+    for (node, repairs) in [
+        (4, &[Repair::Release][..]),
+        (5, &[Repair::Quarantine, Repair::Lift]),
+        (6, &[Repair::Release, Repair::ReleaseNow]),
+        (7, &[Repair::ReleaseNow]),
+    ] {
+        let only = Acquire { from: node, to: node, ..fixture.request() };
+        let held = client.grant(&only);
+        assert!(repairs.iter().all(|repair| client.repair(node, *repair)));
+        let fenced_off = client.renew(&renewal(&held, held.fence + 10));
+        assert_eq!(fenced_off, Err(Refusal::FencedOff));
+        if repairs.contains(&Repair::ReleaseNow) {
+            assert_eq!(client.grant(&only).start, held.fence);
+            continue;
+        }
+        let refused = client.acquire(&only);
+        assert!(matches!(refused, Err(Refusal::NoFreeNode { held: 1, .. })), "{refused:?}");
+        let claimed = client.acquire(&fixture.request_node(node));
+        assert!(matches!(claimed, Err(Refusal::Held { .. })), "{claimed:?}");
+    }
+    client.persist(|store, name| operations::fast_forward(store, name, 0)).unwrap();
+    fixture.settle();
+}
+
+/// A claim of a certain node takes over only from another such claim.
+pub fn live_nodes_are_not_claimed(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "claims");
+    let mut client = fixture.client();
+    let held = client.grant(&Acquire { from: 9, to: 9, ..fixture.request() });
+    let refused = client.acquire(&fixture.request_node(9));
+    let Err(Refusal::Held { node: 9, retry_after_ms }) = refused else { panic!("{refused:?}") };
+    assert!((30_000..=62_000).contains(&retry_after_ms), "{retry_after_ms}");
+    let held = client.extend(&held, held.fence + 10);
+    client.release(&held, held.start + 1);
+    let claimed = client.grant(&fixture.request_node(9));
+    assert_eq!(client.grant(&fixture.request_node(9)).start, claimed.fence);
+    fixture.settle();
+}

@@ -1,0 +1,329 @@
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use flakeid_core::Layout;
+
+use super::StoreUnderTest;
+use super::log::Log;
+use flakeid_protocol::operations::{self, Listing, Repair};
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{
+    Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
+};
+
+/// How long anything may take that is bound to happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One test's namespace, and all that was confirmed in it.
+pub(super) struct Fixture<'a> {
+    under_test: &'a dyn StoreUnderTest,
+    pub(super) namespace: Namespace,
+    log: Mutex<Log>,
+}
+
+impl<'a> Fixture<'a> {
+    /// A namespace with the usual bounds.
+    pub(super) fn new(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
+        Self::with_namespace(under_test, &Namespace::new(&fresh_name(name), Layout::TWITTER))
+    }
+
+    /// A namespace that is over a restoration in seconds.
+    pub(super) fn with_short_bounds(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
+        Self::with_short_bounds_for(under_test, name, Layout::TWITTER)
+    }
+
+    /// The same for a layout.
+    pub(super) fn with_short_bounds_for(
+        under_test: &'a dyn StoreUnderTest,
+        name: &str,
+        layout: Layout,
+    ) -> Self {
+        // A store whose clock shows whole seconds is behind by up to one of them.
+        let bounds =
+            Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
+        let new = Namespace::new(&fresh_name(name), layout);
+        Self::with_namespace(under_test, &Namespace { bounds, ..new })
+    }
+
+    pub(super) fn with_namespace(under_test: &'a dyn StoreUnderTest, wanted: &Namespace) -> Self {
+        let namespace = eventually("a namespace", || {
+            match operations::init(&mut *under_test.connect(), wanted) {
+                Ok(namespace) => Some(namespace),
+                Err(Fault::Unavailable(text)) => {
+                    println!("  again after: {text}");
+                    None
+                }
+                Err(fault) => panic!("{fault:?}"),
+            }
+        });
+        Self { under_test, namespace, log: Mutex::default() }
+    }
+
+    pub(super) fn client(&self) -> Client<'_> {
+        Client { fixture: self, store: self.under_test.connect() }
+    }
+
+    pub(super) fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When a client's clock that reads so was read. Tests read it when they make a request, which a busy
+    /// machine may send seconds later; those that want a wrong clock are an hour off, or within the skew.
+    fn read_at(&self, client_now: i64) -> Instant {
+        let age = now().saturating_sub(client_now);
+        let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
+        let age = if (least..60_000).contains(&age) { age.cast_unsigned() } else { 0 };
+        Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
+    }
+
+    /// A request for any node, with the longest window up to 10 s and a TTL of a minute.
+    pub(super) fn request(&self) -> Acquire {
+        request(&self.namespace)
+    }
+
+    /// The same for one node.
+    pub(super) fn request_node(&self, node: u64) -> Acquire {
+        Acquire { identity: Identity::Node(node), ..self.request() }
+    }
+
+    /// The same by a name.
+    pub(super) fn request_name(&self, name: &str) -> Acquire {
+        let owner = Owner { name: name.into(), host: "test".into(), pid: 1 };
+        Acquire { identity: Identity::Name(name.into()), owner, ..self.request() }
+    }
+
+    /// The tick of now.
+    pub(super) fn tick(&self) -> u64 {
+        self.namespace.layout.tick_at(now()).expect("a tick")
+    }
+
+    /// Checks everything that was confirmed, once nobody writes any more.
+    pub(super) fn settle(&self) {
+        let listing = self.client().list();
+        self.log().check_disjoint();
+        self.log().check_kept(&listing);
+    }
+}
+
+/// A process's connection in a fixture. What the store confirms is noted and checked.
+pub(super) struct Client<'a> {
+    fixture: &'a Fixture<'a>,
+    pub(super) store: Box<dyn Store>,
+}
+
+impl Client<'_> {
+    /// Acquires, each time with a token of its own: what nobody knows the outcome of is asked for
+    /// again with another, as holders do.
+    pub(super) fn acquire(&mut self, request: &Acquire) -> Result<Grant, Refusal> {
+        let asked = Instant::now();
+        let answer = self.persist(|store, namespace| {
+            // The client's clock goes on while it tries, however wrong it is.
+            let client_now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
+            let request = Acquire { token: fresh_token(), now: client_now, ..request.clone() };
+            operations::acquire_read_at(
+                store,
+                namespace,
+                &request,
+                self.fixture.read_at(client_now),
+            )
+        });
+        if let Ok(grant) = &answer {
+            self.fixture.log().record_grant(grant);
+        }
+        answer
+    }
+
+    /// Sends one request for a node.
+    pub(super) fn acquire_once(&mut self, request: &Acquire) -> Result<Grant, Fault> {
+        let name = &self.fixture.namespace.name;
+        let read = self.fixture.read_at(request.now);
+        operations::acquire_read_at(&mut *self.store, name, request, read)
+    }
+
+    /// Acquires what must be granted.
+    pub(super) fn grant(&mut self, request: &Acquire) -> Grant {
+        self.acquire(request).unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"))
+    }
+
+    /// Acquires until it is granted; only refusals that end by themselves are borne.
+    pub(super) fn grant_in_time(&mut self, request: &Acquire) -> Grant {
+        eventually("a grant", || {
+            let request = Acquire { now: now(), ..request.clone() };
+            let wait = match self.acquire(&request) {
+                Ok(grant) => return Some(grant),
+                Err(
+                    Refusal::Restored { retry_after_ms }
+                    | Refusal::FenceInFuture { retry_after_ms },
+                ) => retry_after_ms,
+                Err(Refusal::NoFreeNode { .. }) => 1,
+                Err(refusal) => panic!("{refusal:?}"),
+            };
+            // In steps, because the clock of the store decides.
+            thread::sleep(Duration::from_millis(wait.clamp(1, 200)));
+            None
+        })
+    }
+
+    /// Renews. What nobody knows the outcome of is sent again unchanged.
+    pub(super) fn renew(&mut self, request: &Renew) -> Result<Renewed, Refusal> {
+        let read = self.fixture.read_at(request.now);
+        let answer = self
+            .persist(|store, namespace| operations::renew_read_at(store, namespace, request, read));
+        if let Ok(renewed) = &answer {
+            self.fixture.log().record_renewal(request, renewed);
+        }
+        answer
+    }
+
+    /// Renews a grant up to a tick, and returns it as it is then.
+    pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
+        let request = renewal(grant, wanted);
+        let answer = self.renew(&request);
+        let Renewed { fence, expires, .. } =
+            answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
+        assert!(fence >= wanted.max(grant.fence), "renewed to {fence}: {request:?}");
+        Grant { token: request.next, fence, expires, ..*grant }
+    }
+
+    /// Sends one renewal.
+    pub(super) fn renew_once(&mut self, request: &Renew) -> Result<Renewed, Fault> {
+        let name = &self.fixture.namespace.name;
+        let read = self.fixture.read_at(request.now);
+        operations::renew_read_at(&mut *self.store, name, request, read)
+    }
+
+    /// Releases by the current token.
+    pub(super) fn release(&mut self, grant: &Grant, used_until: u64) {
+        let request = Release { node: grant.node, token: grant.token, used_until };
+        self.release_as(&request);
+        self.fixture.log().record_release(&request);
+    }
+
+    /// Sends a release that must do nothing.
+    pub(super) fn release_as(&mut self, request: &Release) {
+        self.persist(|store, namespace| operations::release(store, namespace, request))
+            .expect("releases are not refused");
+    }
+
+    pub(super) fn list(&mut self) -> Listing {
+        let listing = self.persist(operations::list).expect("a listing");
+        self.fixture.log().check_listing(&listing);
+        listing
+    }
+
+    pub(super) fn repair(&mut self, node: u64, repair: Repair) -> bool {
+        let row = self
+            .persist(|store, namespace| operations::repair(store, namespace, node, repair))
+            .expect("a repair");
+        match repair {
+            Repair::Quarantine => self.fixture.log().record_quarantine(node),
+            Repair::Lift => self.fixture.log().record_lift(node),
+            Repair::Release | Repair::ReleaseNow => {}
+        }
+        row.is_some()
+    }
+
+    /// Waits until the store's clock shows an instant.
+    pub(super) fn wait_until(&mut self, unix_ms: i64) {
+        eventually("the store's clock", || {
+            let now = self.list().now;
+            let left = unix_ms.saturating_sub(now).clamp(0, 200).unsigned_abs();
+            thread::sleep(Duration::from_millis(left));
+            (now >= unix_ms).then_some(())
+        });
+    }
+
+    /// Drops the connection and makes another, as holders do when a store does not answer.
+    pub(super) fn reconnect(&mut self) {
+        self.store = self.fixture.under_test.connect();
+    }
+
+    /// Runs an operation until its outcome is known.
+    pub(super) fn persist<T>(
+        &mut self,
+        mut operation: impl FnMut(&mut dyn Store, &str) -> Result<T, Fault>,
+    ) -> Result<T, Refusal> {
+        eventually("an answer", || {
+            match operation(&mut *self.store, &self.fixture.namespace.name) {
+                Ok(result) => Some(Ok(result)),
+                Err(Fault::Refused(refusal)) => Some(Err(refusal)),
+                Err(Fault::Unavailable(text)) => {
+                    println!("  again after: {text}");
+                    self.reconnect();
+                    None
+                }
+                Err(fault) => panic!("{fault:?}"),
+            }
+        })
+    }
+}
+
+/// Repeats `attempt` until it gives something.
+pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
+    }
+}
+
+/// A request for any node, with the longest window up to 10 s and a TTL of a minute.
+pub(super) fn request(namespace: &Namespace) -> Acquire {
+    let layout = namespace.layout;
+    Acquire {
+        layout,
+        identity: Identity::Any,
+        from: 0,
+        to: layout.max_node(),
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: fresh_token(),
+        window_ms: namespace.bounds.max_window_ms.min(10_000),
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+    }
+}
+
+/// A renewal of a grant, up to a tick.
+pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
+    let Grant { node, start, token, fence, .. } = *grant;
+    Renew {
+        node,
+        start,
+        token,
+        next: fresh_token().of_grant(token),
+        confirmed: fence,
+        wanted,
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
+    }
+}
+
+/// This host's clock, in Unix milliseconds.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
+    i64::try_from(since.as_millis()).expect("a clock before the year 292 million")
+}
+
+pub(super) fn fresh_token() -> Token {
+    Token::from_bits(u128::from(random()) << 64 | u128::from(random()))
+}
+
+/// A name that no earlier run on the same server has used.
+pub(super) fn fresh_name(name: &str) -> String {
+    format!("{name}.{:016x}", random())
+}
+
+fn random() -> u64 {
+    // Its keys are random.
+    RandomState::new().build_hasher().finish()
+}

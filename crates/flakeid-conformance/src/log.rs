@@ -1,0 +1,130 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use flakeid_protocol::operations::Listing;
+use flakeid_protocol::{Grant, Release, Renew, Renewed, State, Token};
+
+/// Everything that a store confirmed in one namespace, to hold against what it says later.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    windows: Vec<Window>,
+    /// The highest fence that a listing showed, unless the node was released since.
+    seen: BTreeMap<u64, u64>,
+    floor: u64,
+    quarantined: BTreeSet<u64>,
+}
+
+/// The ticks that one grant allowed.
+#[derive(Debug)]
+struct Window {
+    node: u64,
+    start: u64,
+    end: u64,
+    token: Token,
+}
+
+impl Log {
+    pub(super) fn record_grant(&mut self, grant: &Grant) {
+        let Grant { node, start, fence, token, .. } = *grant;
+        assert!(start < fence, "an empty window: {grant:?}");
+        assert!(start >= self.floor, "I4: {grant:?} starts below the floor {}", self.floor);
+        assert!(!self.quarantined.contains(&node), "I10: {grant:?} is of a quarantined node");
+        self.windows.push(Window { node, start, end: fence, token });
+    }
+
+    pub(super) fn record_renewal(&mut self, request: &Renew, answer: &Renewed) {
+        let tokens = [request.token, request.next];
+        let found = self.windows.iter_mut().rev().find(|window| tokens.contains(&window.token));
+        let window = found.expect("a renewal was confirmed that belongs to no confirmed grant");
+        assert_eq!(window.node, request.node);
+        window.end = window.end.max(answer.fence);
+        window.token = request.next;
+    }
+
+    /// A release by the current token; one by an old token is not to be noted.
+    pub(super) fn record_release(&mut self, request: &Release) {
+        let window = self.windows.iter_mut().rev().find(|window| window.token == request.token);
+        let window = window.expect("a release that belongs to no confirmed grant");
+        window.end = request.used_until.clamp(window.start, window.end);
+        self.seen.remove(&request.node);
+    }
+
+    pub(super) fn record_quarantine(&mut self, node: u64) {
+        self.quarantined.insert(node);
+    }
+
+    pub(super) fn record_lift(&mut self, node: u64) {
+        self.quarantined.remove(&node);
+    }
+
+    /// The store is an older copy now: what it showed last counts no more, what it confirmed does.
+    pub(super) fn record_restoration(&mut self) {
+        self.seen.clear();
+    }
+
+    /// The end of the highest window of any node.
+    pub(super) fn highest(&self) -> u64 {
+        self.windows.iter().map(|window| window.end).max().unwrap_or(0)
+    }
+
+    /// Windows of one node have no tick in common (I1, I4). Only while nobody writes.
+    pub(super) fn check_disjoint(&self) {
+        let mut nodes: BTreeMap<u64, Vec<&Window>> = BTreeMap::new();
+        for window in &self.windows {
+            nodes.entry(window.node).or_default().push(window);
+        }
+        for windows in nodes.values_mut() {
+            windows.sort_by_key(|window| (window.start, window.end));
+            for pair in windows.windows(2) {
+                assert!(pair[0].end <= pair[1].start, "I4: overlapping windows: {pair:?}");
+            }
+        }
+    }
+
+    /// Whether the store still has every grant that it confirmed (I2). Not after a restoration.
+    pub(super) fn check_kept(&self, listing: &Listing) {
+        let rows: BTreeMap<_, _> = listing.rows.iter().map(|row| (row.node, row)).collect();
+        let mut grants: BTreeMap<u64, u64> = BTreeMap::new();
+        for window in &self.windows {
+            let row = rows.get(&window.node);
+            let row = row.unwrap_or_else(|| panic!("the row of {window:?} is gone"));
+            assert!(row.fence >= window.end, "I2: {window:?} reaches beyond {row:?}");
+            *grants.entry(window.node).or_default() += 1;
+        }
+        for (node, count) in grants {
+            let counted = rows[&node].grant;
+            assert!(counted >= count, "node {node}: {count} grants confirmed, {counted} counted");
+        }
+    }
+
+    /// What must hold of every listing: I3, I7, I9, I10.
+    pub(super) fn check_listing(&mut self, listing: &Listing) {
+        let namespace = &listing.namespace;
+        let (layout, bounds) = (&namespace.layout, &namespace.bounds);
+        assert!(namespace.floor >= self.floor, "the floor fell: {namespace:?}");
+        self.floor = namespace.floor;
+
+        let reach = bounds.max_window_ms + bounds.max_ahead_ms + bounds.max_skew_ms;
+        let latest = listing.now + i64::try_from(reach).unwrap() + 1;
+        // Both durations and the instant are rounded up to ticks.
+        let highest = layout.tick_at(latest).map_or(layout.max_tick() + 1, |tick| tick + 3);
+        let mut tokens = BTreeSet::new();
+        let mut before = None;
+        for row in &listing.rows {
+            assert!(before < Some(row.node), "rows are not in the order of nodes: {row:?}");
+            before = Some(row.node);
+            assert!(row.node <= layout.max_node() && row.start <= row.fence, "{row:?}");
+            assert!(row.fence <= highest, "I9: {row:?} is beyond {highest} at {}", listing.now);
+            assert!(row.state == State::Held || row.token.is_none(), "a token of nobody: {row:?}");
+            if let Some(token) = row.token {
+                assert!(tokens.insert(token), "I7: two nodes have one token: {row:?}");
+            }
+            let seen = self.seen.insert(row.node, row.fence).unwrap_or(0);
+            assert!(row.fence >= seen, "I3: {row:?} was at {seen} and not released");
+        }
+        for node in &self.quarantined {
+            let row = listing.rows.iter().find(|row| row.node == *node);
+            let row = row.unwrap_or_else(|| panic!("the row of quarantined node {node} is gone"));
+            assert_eq!(row.state, State::Quarantined, "I10: {row:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Many at once: "200 concurrent starts get 200 nodes", windows under contention.
+
+use std::collections::BTreeSet;
+use std::sync::Barrier;
+use std::thread;
+
+use super::StoreUnderTest;
+use super::fixture::{Fixture, renewal};
+use flakeid_protocol::{Acquire, Refusal, Renew};
+
+/// 200 connections that acquire at the same moment get 200 nodes.
+pub fn acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
+    const STARTS: usize = 200;
+    let fixture = Fixture::new(under_test, "race");
+    let together = Barrier::new(STARTS);
+    let nodes: Vec<u64> = thread::scope(|scope| {
+        let starts: Vec<_> = (0..STARTS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut client = fixture.client();
+                    together.wait();
+                    client.grant(&fixture.request()).node
+                })
+            })
+            .collect();
+        starts.into_iter().map(|start| start.join().expect("a node")).collect()
+    });
+    let distinct: BTreeSet<_> = nodes.iter().collect();
+    assert_eq!(distinct.len(), STARTS, "{nodes:?}");
+    fixture.settle();
+}
+
+/// 50 nodes whose holders expire at once are granted again and again, renewed and released by
+/// eight processes: no tick twice.
+pub fn windows_of_few_nodes_are_disjoint(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "contention");
+    thread::scope(|scope| {
+        for worker in 0..8 {
+            let fixture = &fixture;
+            scope.spawn(move || {
+                let mut client = fixture.client();
+                for round in 0..25 {
+                    let few = Acquire {
+                        from: 0,
+                        to: 49,
+                        rotation: 0,
+                        window_ms: 50,
+                        ttl_ms: 1,
+                        ..fixture.request()
+                    };
+                    let grant = client.grant_in_time(&few);
+                    // Whoever comes too late is fenced off; that is the point of it.
+                    let renewal = renewal(&grant, grant.fence + 20);
+                    let renewal = Renew { ttl_ms: 1, ..renewal };
+                    match client.renew(&renewal) {
+                        Ok(_) | Err(Refusal::FencedOff) => {}
+                        Err(refusal) => panic!("{refusal:?}"),
+                    }
+                    if (worker + round) % 5 == 0 {
+                        // Held long enough that the release is by its current token.
+                        let held = client.grant_in_time(&Acquire { ttl_ms: 60_000, ..few });
+                        client.release(&held, held.start + 7);
+                    }
+                }
+            });
+        }
+    });
+    let rows = fixture.client().list().rows;
+    assert!(rows.len() <= 50 && rows.iter().any(|row| row.grant > 2), "{rows:?}");
+    fixture.settle();
+}
+
+/// Four processes that take one node from each other without end never share a tick.
+pub fn takeovers_of_one_node_are_disjoint(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "takeover-race");
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut client = fixture.client();
+                for _ in 0..20 {
+                    let only = Acquire { window_ms: 40, ..fixture.request_node(0) };
+                    let grant = client.grant_in_time(&only);
+                    match client.renew(&renewal(&grant, grant.fence + 10)) {
+                        Ok(_) | Err(Refusal::FencedOff) => {}
+                        Err(refusal) => panic!("{refusal:?}"),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(fixture.client().list().rows[0].grant, 80);
+    fixture.settle();
+}

@@ -1,0 +1,78 @@
+//! "The store is restored from a backup": the floor rises, and a revived token renews nothing.
+
+use super::StoreUnderTest;
+use super::fixture::{Fixture, renewal};
+use flakeid_protocol::store::Continuity;
+use flakeid_protocol::{Refusal, Release, Renew};
+
+/// After an older copy was put back, grants are refused until they can start above everything that
+/// was ever granted, in the copy or after it.
+pub fn older_copies_grant_nothing_old(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::with_short_bounds(under_test, "restored");
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(1));
+    let other = client.grant(&fixture.request_node(2));
+    let copy = under_test.backup();
+    // All of this is forgotten.
+    let held = client.extend(&held, held.fence + 250);
+    let taken = client.grant_in_time(&fixture.request_node(2));
+    let forgotten = client.grant(&fixture.request_node(3));
+    assert!(taken.start >= other.fence);
+    let highest = fixture.log().highest();
+    assert!(highest >= held.fence.max(forgotten.fence));
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    let first = client.acquire(&fixture.request_node(3));
+    let Err(Refusal::Restored { retry_after_ms } | Refusal::FenceInFuture { retry_after_ms }) =
+        first
+    else {
+        panic!("{first:?}")
+    };
+    assert!((1..=10_000).contains(&retry_after_ms), "{retry_after_ms}");
+    let listing = client.list();
+    assert!(listing.namespace.floor >= highest, "{highest} {listing:?}");
+    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+
+    for node in [3, 2, 1, 4] {
+        let grant = client.grant_in_time(&fixture.request_node(node));
+        assert!(grant.start >= highest, "{highest} {grant:?}");
+    }
+    // It stays noted: no second wait.
+    assert_eq!(client.list().namespace.floor, listing.namespace.floor);
+    fixture.log().check_disjoint();
+}
+
+/// The tokens in the copy are void, before the wait and after it, and so are the later ones.
+pub fn revived_tokens_do_nothing(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::with_short_bounds(under_test, "revived");
+    let mut client = fixture.client();
+    let old = client.grant(&fixture.request_node(1));
+    let silent = client.grant(&fixture.request_node(2));
+    let copy = under_test.backup();
+    let later = client.extend(&old, old.fence + 100);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    let wanted = later.fence + 50;
+    let void = |refused| matches!(refused, Err(Refusal::Restored { .. } | Refusal::FencedOff));
+    // The first word about the restoration may be a renewal's.
+    for grant in [old, later, silent] {
+        assert!(void(client.renew(&renewal(&grant, wanted))), "{grant:?}");
+        client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });
+    }
+    let floor = client.list().namespace.floor;
+    let again = client.grant_in_time(&fixture.request_node(1));
+    assert!(again.start >= floor.max(later.fence));
+    for grant in [old, later, silent] {
+        let late = Renew { wanted: again.fence, ..renewal(&grant, wanted) };
+        assert!(void(client.renew(&late)), "{grant:?} after the wait");
+        client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });
+    }
+    client.extend(&again, again.fence + 10);
+    let silent_row = client.list().rows.into_iter().find(|row| row.node == 2).unwrap();
+    assert!(silent_row.fence >= silent.fence, "{silent_row:?}");
+    fixture.log().check_disjoint();
+}

@@ -1,0 +1,147 @@
+//! "Deletion and lowering refused", "hostile row contents", work that fails half-way.
+
+use super::StoreUnderTest;
+use super::fixture::{Client, Fixture, fresh_token, renewal};
+use flakeid_protocol::operations::{self, Repair};
+use flakeid_protocol::store::{Fault, Ledger};
+use flakeid_protocol::{Namespace, Refusal, Row, State};
+
+/// A store that can refuse to lose a row does.
+pub fn rows_cannot_be_deleted(under_test: &dyn StoreUnderTest) {
+    check_refused(under_test, "deletion", |fixture, node| {
+        under_test.delete_row(&fixture.namespace.name, node)
+    });
+}
+
+/// A store that can refuse to lower a fence does.
+pub fn fences_cannot_be_lowered(under_test: &dyn StoreUnderTest) {
+    check_refused(under_test, "lowering", |fixture, node| {
+        under_test.lower_fence(&fixture.namespace.name, node)
+    });
+}
+
+fn check_refused(
+    under_test: &dyn StoreUnderTest,
+    name: &str,
+    attack: impl Fn(&Fixture<'_>, u64) -> Result<(), String>,
+) {
+    if !under_test.guards_rows() {
+        println!("  this store has no way to refuse it");
+        return;
+    }
+    let fixture = Fixture::new(under_test, name);
+    let mut client = fixture.client();
+    let held = client.grant(&fixture.request_node(1));
+    let free = client.grant(&fixture.request_node(2));
+    client.release(&free, free.start + 1_000);
+    client.repair(3, Repair::Quarantine);
+    let before = client.list().rows;
+    for row in &before {
+        let refused = attack(&fixture, row.node).expect_err("the store let it happen");
+        assert!(!refused.is_empty());
+    }
+    assert_eq!(client.list().rows, before);
+    // What is allowed still is.
+    let held = client.extend(&held, held.fence + 10);
+    client.release(&held, held.start + 1);
+    client.repair(3, Repair::Lift);
+    fixture.settle();
+}
+
+/// A row that somebody edited is refused by an error that names its node, never a panic and never
+/// a grant; other nodes go on; a quarantine mends what can be read at all.
+pub fn nonsense_is_named(under_test: &dyn StoreUnderTest) {
+    let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
+    let cases = [
+        ("fence", "-1".into()),
+        ("fence", (end + 1).to_string()),
+        ("fence", i64::MAX.to_string()),
+        ("fence", "18446744073709551615".into()),
+        ("fence", "soon".into()),
+        ("fence", String::new()),
+        ("token", "garbage".into()),
+        ("token", "z".repeat(32)),
+        ("token", "0".repeat(33)),
+        ("state", "lost".into()),
+        ("state", String::new()),
+    ];
+    for (field, text) in cases {
+        if !under_test.can_hold(field, &text) {
+            continue;
+        }
+        let fixture = Fixture::new(under_test, "nonsense");
+        let mut client = fixture.client();
+        let node = 517;
+        let victim = client.grant(&fixture.request_node(node));
+        let bystander = client.grant(&fixture.request_node(2));
+        under_test.damage(&fixture.namespace.name, node, field, &text);
+        println!("  {field} = {text:?}");
+
+        let taken = client.acquire_once(&fixture.request_node(node));
+        check_named(taken.map(drop), node, &text);
+        let renewal = renewal(&victim, victim.fence + 10);
+        let renewed = client.renew_once(&renewal);
+        check_named(renewed.map(drop), node, &text);
+
+        let bystander = client.extend(&bystander, bystander.fence + 10);
+        client.release(&bystander, bystander.start + 10);
+        client.grant(&fixture.request());
+        client.grant(&fixture.request_node(3));
+
+        mend(&fixture, &mut client, node);
+    }
+}
+
+/// The operator's way out: what can be read at all is taken out of use.
+fn mend(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
+    let name = &fixture.namespace.name;
+    match operations::repair(&mut *client.store, name, node, Repair::Quarantine) {
+        Ok(row) => {
+            let row = row.expect("the row is there");
+            assert_eq!((row.node, row.state, row.token), (node, State::Quarantined, None));
+            match client.acquire_once(&fixture.request_node(node)) {
+                Err(Fault::Refused(Refusal::Quarantined { .. }) | Fault::Rejected(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        Err(fault) => check_named(Err(fault), node, "the damage"),
+    }
+    client.grant(&fixture.request_node(4));
+}
+
+fn check_named(outcome: Result<(), Fault>, node: u64, text: &str) {
+    let Err(Fault::Rejected(error)) = outcome else {
+        panic!("{text:?} was taken for sound: {outcome:?}")
+    };
+    assert!(error.contains(&node.to_string()), "{error} names no node");
+}
+
+/// Work that fails after it wrote leaves nothing behind; neither does work that wrote what it had
+/// not read.
+pub fn failed_work_leaves_nothing(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "failed-work");
+    let mut client = fixture.client();
+    client.grant(&fixture.request_node(1));
+    let before = client.list();
+    let name = fixture.namespace.name.clone();
+    let stop = || Fault::Rejected("enough".into());
+
+    let failed = client.store.transact(&name, &mut |ledger: &mut dyn Ledger| {
+        let row = ledger.row(1)?.ok_or_else(stop)?;
+        let other = Row { fence: row.fence + 1, token: Some(fresh_token()), ..row.clone() };
+        ledger.put_row(Some(&row), &other)?;
+        ledger.put_row(None, &Row { node: 2, ..other })?;
+        let kept = ledger.namespace()?.ok_or_else(stop)?;
+        ledger.put_namespace(&Namespace { floor: kept.floor + 1, ..kept })?;
+        Err(stop())
+    });
+    assert_eq!(failed, Err(stop()));
+    let after = client.list();
+    assert_eq!(after.rows, before.rows);
+    assert_eq!(after.namespace, before.namespace);
+
+    // The connection is as good as before, and so is a new one.
+    client.grant(&fixture.request_node(2));
+    fixture.client().grant(&fixture.request_node(3));
+    fixture.settle();
+}

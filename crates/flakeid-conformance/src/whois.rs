@@ -1,0 +1,73 @@
+//! "Which process made this ID": the history is exact.
+
+use flakeid_core::Layout;
+
+use super::StoreUnderTest;
+use super::fixture::{Client, Fixture, fresh_name};
+use flakeid_protocol::operations::{self, PastHolder};
+use flakeid_protocol::{Acquire, Namespace, Owner};
+
+/// Every tick of every grant is answered with that grant, and every other tick with nobody.
+pub fn history_is_exact(under_test: &dyn StoreUnderTest) {
+    let fixture = Fixture::new(under_test, "whois");
+    let mut client = fixture.client();
+    let by = |node: u64, pid: u32| Acquire {
+        owner: Owner { name: format!("owner-{pid}"), host: format!("host-{pid}"), pid },
+        window_ms: 1_000,
+        ..fixture.request_node(node)
+    };
+    // Taken over twice, with a renewal and a release in between.
+    let first = client.grant(&by(4, 100));
+    let first = client.extend(&first, first.fence + 500);
+    let second = client.grant(&by(4, 200));
+    client.release(&second, second.start + 300);
+    let third = client.grant(&by(4, 300));
+    let elsewhere = client.grant(&by(5, 400));
+    assert_eq!(third.start, second.start + 300);
+
+    let expected = [
+        (first.start, first.fence, 100),
+        (second.start, third.start, 200),
+        (third.start, third.fence, 300),
+    ];
+    for (grant, (start, fence, pid)) in (1..).zip(expected) {
+        for tick in [start, start + 1, fence - 1] {
+            let holding = whois(&mut client, 4, tick).expect("a holder");
+            assert_eq!(holding.fence, fence, "{tick} {holding:?}");
+            let record = holding.record;
+            assert_eq!((record.node, record.grant, record.start), (4, grant, start));
+            assert_eq!((record.owner.pid, record.owner.host), (pid, format!("host-{pid}")));
+            assert_eq!(record.owner.name, format!("owner-{pid}"));
+        }
+    }
+    let max_tick = fixture.namespace.layout.max_tick();
+    for tick in [0, first.start - 1, third.fence, max_tick] {
+        assert_eq!(whois(&mut client, 4, tick), None, "{tick}");
+    }
+    assert_eq!(whois(&mut client, 6, third.start), None, "a node that was never granted");
+    assert_eq!(whois(&mut client, 5, elsewhere.start).unwrap().record.owner.pid, 400);
+
+    // A grant of which nothing was used is nobody's.
+    let unused = client.grant(&by(4, 500));
+    client.release(&unused, 0);
+    let fourth = client.grant(&by(4, 600));
+    assert_eq!(fourth.start, unused.start);
+    assert_eq!(whois(&mut client, 4, fourth.start).unwrap().record.owner.pid, 600);
+    assert_eq!(whois(&mut client, 4, fourth.start - 1).unwrap().record.owner.pid, 300);
+    fixture.settle();
+}
+
+/// A namespace without a history answers nobody, and grants all the same.
+pub fn history_can_be_off(under_test: &dyn StoreUnderTest) {
+    let new = Namespace::new(&fresh_name("no-history"), Layout::TWITTER);
+    let fixture = Fixture::with_namespace(under_test, &Namespace { keeps_history: false, ..new });
+    let mut client = fixture.client();
+    let grant = client.grant(&fixture.request());
+    assert!(!client.list().namespace.keeps_history);
+    assert_eq!(whois(&mut client, grant.node, grant.start), None);
+    fixture.settle();
+}
+
+fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<PastHolder> {
+    client.persist(|store, name| operations::whois(store, name, node, tick)).expect("an answer")
+}

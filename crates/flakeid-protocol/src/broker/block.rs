@@ -1,0 +1,155 @@
+//! One block of nodes that a broker holds, and the rows of its nodes.
+
+use std::collections::BTreeSet;
+
+use super::unrecorded::Unrecorded;
+use crate::{Grant, Handover, Row};
+
+/// A block of nodes, under one grant of the store. It dies with the grant: the rows of a later grant
+/// of the same block begin empty, at or above that grant's first tick.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Block {
+    /// The first tick of the grant. No window in the block starts before it (I12).
+    pub(super) start: u64,
+    /// The fence that the store confirmed last. No window in the block ends after it (I11).
+    pub(super) fence: u64,
+    /// The tick after the last one that was ever granted onward: to here, and no lower, the block's own
+    /// fence may fall when the block is given back (I13).
+    pub(super) used_until: u64,
+    /// Since when nobody holds a node of it, in Unix milliseconds; `None` while somebody does.
+    pub(super) empty_since: Option<i64>,
+    /// What the store's history lacks; `None` if it keeps none.
+    unrecorded: Option<Unrecorded>,
+    first_node: u64,
+    /// One for each node; `None` until it is granted.
+    rows: Vec<Option<Box<Row>>>,
+    /// How many of the nodes, from the first on, were granted at least once.
+    touched: u64,
+    /// The nodes that were granted before and are free, by fence: the coldest first.
+    free: BTreeSet<(u64, u64)>,
+}
+
+impl Block {
+    /// A block of `2^bits` nodes that nobody holds yet.
+    pub(super) fn new(grant: &Grant, bits: u32, now: i64, is_recorded: bool) -> Self {
+        let size = 1_usize << bits;
+        Self {
+            start: grant.start,
+            fence: grant.fence,
+            used_until: grant.start,
+            empty_since: Some(now),
+            unrecorded: is_recorded.then(|| Unrecorded::new(grant.start)),
+            first_node: grant.node << bits,
+            rows: vec![None; size],
+            touched: 0,
+            free: BTreeSet::new(),
+        }
+    }
+
+    /// The lowest tick at which a grant may start.
+    pub(super) fn floor(&self) -> u64 {
+        self.unrecorded.as_ref().map_or(self.start, Unrecorded::floor)
+    }
+
+    /// What goes into the store's history with the next renewal; see [`Unrecorded::hand_over`].
+    pub(super) fn hand_over(&mut self, until: u64, most: usize) -> Handover {
+        let Self { rows, first_node, unrecorded, fence, .. } = self;
+        let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
+        let until = until.min(*fence);
+        unrecorded.as_mut().map(|of| of.hand_over(until, most, row)).unwrap_or_default()
+    }
+
+    /// What goes into the store's history with the release.
+    pub(super) fn hand_over_last(&mut self, most: usize) -> Handover {
+        let Self { rows, first_node, unrecorded, .. } = self;
+        let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
+        unrecorded.as_mut().map(|of| of.hand_over_last(most, row)).unwrap_or_default()
+    }
+
+    /// The store has what was handed over, and all grants up to a tick.
+    pub(super) fn confirm_history(&mut self, history_until: u64) {
+        let Some(unrecorded) = &mut self.unrecorded else { return };
+        if unrecorded.confirm(history_until) {
+            let rows = self.rows.iter().filter_map(Option::as_deref);
+            rows.for_each(|row| unrecorded.note_again(row.node));
+        }
+    }
+
+    /// How many grants the store's history lacks.
+    pub(super) fn unrecorded(&self) -> u64 {
+        self.unrecorded.as_ref().map_or(0, Unrecorded::len)
+    }
+
+    /// How many of its nodes nobody holds.
+    pub(super) fn room(&self) -> u64 {
+        self.rows.len() as u64 - self.touched + self.free.len() as u64
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.room() == self.rows.len() as u64
+    }
+
+    /// The free node with the lowest fence.
+    pub(super) fn coldest(&self) -> Option<u64> {
+        if self.touched < self.rows.len() as u64 {
+            return Some(self.first_node + self.touched);
+        }
+        self.free.first().map(|(_, node)| *node)
+    }
+
+    pub(super) fn is_free(&self, node: u64) -> bool {
+        self.row(node).is_some_and(|row| self.free.contains(&(row.fence, node)))
+    }
+
+    pub(super) fn row(&self, node: u64) -> Option<&Row> {
+        self.rows.get((node - self.first_node) as usize)?.as_deref()
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter_map(Option::as_deref)
+    }
+
+    /// Writes the row of a node that somebody holds from now on. Returns how many earlier grants the
+    /// store's history will lack, because too many are waiting for it.
+    pub(super) fn hold(&mut self, row: Row) -> u64 {
+        let node = row.node;
+        let mut dropped = 0;
+        if let Some(unrecorded) = &mut self.unrecorded {
+            let before = self.rows.get((node - self.first_node) as usize);
+            let before = before.and_then(Option::as_deref);
+            if before.is_none_or(|before| before.grant != row.grant) {
+                dropped = unrecorded.note(before, &row);
+            }
+        }
+        match self.row(node).map(|before| before.fence) {
+            Some(fence) => drop(self.free.remove(&(fence, node))),
+            None => self.touched += 1,
+        }
+        self.used_until = self.used_until.max(row.fence);
+        self.empty_since = None;
+        self.write(row);
+        dropped
+    }
+
+    /// Writes the row of a node that nobody holds any more.
+    pub(super) fn free(&mut self, row: Row, now: i64) {
+        let node = row.node;
+        if let Some(fence) = self.row(node).map(|before| before.fence) {
+            self.free.remove(&(fence, node));
+        }
+        self.free.insert((row.fence, node));
+        self.write(row);
+        if self.is_empty() {
+            self.empty_since.get_or_insert(now);
+        }
+    }
+
+    fn write(&mut self, row: Row) {
+        if let Some(place) = self.rows.get_mut((row.node - self.first_node) as usize) {
+            match place {
+                Some(place) => **place = row,
+                None => *place = Some(Box::new(row)),
+            }
+        }
+    }
+}

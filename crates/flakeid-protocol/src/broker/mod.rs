@@ -1,0 +1,9 @@
+//! What a broker grants, without input or output.
+
+mod block;
+mod blocks;
+mod history;
+mod unrecorded;
+
+pub use blocks::{Blocks, Denial};
+pub use unrecorded::sub_grant_of;

@@ -1,0 +1,265 @@
+//! The brokers of a URL: in which order they are asked, and where each node was granted.
+
+use super::address::{Address, is_entry};
+use crate::store::Fault;
+use crate::url::ServerUrl;
+
+/// The brokers that a client knows.
+pub struct Brokers {
+    /// The addresses of the URL, in the order in which they are asked.
+    addresses: Vec<String>,
+    /// The value of the header `Authorization`.
+    authorization: Option<String>,
+    /// Hosts besides those of the URL that may receive the token, as entries of the option `brokers`.
+    trusted: Vec<String>,
+    /// Whether there is one broker, whatever it calls itself.
+    is_socket: bool,
+    /// Which broker granted a node: it renews the node and takes it back. A client has few nodes.
+    granted_by: Vec<(u64, Granter)>,
+}
+
+/// The broker that granted a node.
+#[derive(Clone, Debug)]
+pub(super) struct Granter {
+    /// What the broker calls itself.
+    pub(super) name: String,
+    /// Where it can be asked, the best address first: the address that it advertises, if this client
+    /// follows it there, and the one at which it granted the node.
+    pub(super) addresses: Vec<String>,
+    /// The advertised address, if this client follows it there.
+    own: Option<String>,
+}
+
+impl Granter {
+    /// Checks that an address is the granter's own. Behind any other one there may be several brokers.
+    pub(super) fn is_own(&self, address: &str) -> bool {
+        self.own.as_deref() == Some(address)
+    }
+}
+
+impl Brokers {
+    /// Reads a URL that may have the option `brokers` and no other; returns the brokers, and the URL as
+    /// messages may show it. The first broker to ask is at `first` of the list, from 0 to 1: clients of a fleet
+    /// draw it by chance, so that they spread over the brokers.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] for a URL that makes no sense.
+    pub fn read(url: &str, token: Option<String>, first: f64) -> Result<(Self, String), Fault> {
+        let url = ServerUrl::parse(url, &["brokers"])?;
+        Ok((Self::parse(&url, token, first)?, url.shown))
+    }
+
+    /// Reads the brokers that `http://one:port,two:port/` names. `token` has priority over a token in
+    /// the URL; `first` is as in [`read`](Self::read).
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] for a URL that makes no sense.
+    pub fn parse(url: &ServerUrl<'_>, token: Option<String>, first: f64) -> Result<Self, Fault> {
+        let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
+        let (given, hosts) = match rest.rsplit_once('@') {
+            None => (None, rest),
+            Some((user, hosts)) => {
+                let token = user.split_once(':').map_or(user, |(_, token)| token);
+                (Some(url.decode("token", token)?), hosts)
+            }
+        };
+        let hosts = hosts.strip_suffix('/').unwrap_or(hosts);
+        if hosts.is_empty() || hosts.contains(['/', '#']) {
+            return Err(url.reject("the URL is not of the form http://host:port,host:port/"));
+        }
+        let addresses = hosts.split(',').map(|host| format!("{scheme}://{host}"));
+        let mut brokers = Self::new(addresses.collect(), token.or(given));
+        let trusted = url.option("brokers")?.unwrap_or_default();
+        for entry in trusted.split(',').filter(|_| !trusted.is_empty()) {
+            if !is_entry(entry) {
+                return Err(url.reject(format_args!(
+                    "the option brokers has an entry that is not HOST, HOST:PORT, *.DOMAIN or \
+                     *.DOMAIN:PORT"
+                )));
+            }
+            brokers.trusted.push(entry.into());
+        }
+        let count = brokers.addresses.len();
+        for _ in 0..(first * count as f64) as usize {
+            brokers.ask_last(0);
+        }
+        Ok(brokers)
+    }
+
+    /// The broker behind a Unix socket.
+    #[must_use]
+    pub fn of_socket(token: Option<String>) -> Self {
+        Self { is_socket: true, ..Self::new(vec!["http://localhost".into()], token) }
+    }
+
+    fn new(addresses: Vec<String>, token: Option<String>) -> Self {
+        let authorization = token.map(|token| format!("Bearer {token}"));
+        Self {
+            addresses,
+            authorization,
+            trusted: Vec::new(),
+            is_socket: false,
+            granted_by: Vec::new(),
+        }
+    }
+
+    /// The addresses of the URL, in the order in which they are asked.
+    #[must_use]
+    pub fn order(&self) -> Vec<String> {
+        self.addresses.clone()
+    }
+
+    /// The addresses to ask for a node in place of one that its granter does not renew.
+    pub(super) fn order_without_granter(&self, node: u64) -> Vec<String> {
+        let mut order = self.order();
+        if let Some(granter) = self.granter(node) {
+            order.retain(|address| !granter.is_own(address));
+        }
+        order
+    }
+
+    /// Notes that a broker did not grant a node: it is asked last, until that holds for all others.
+    pub(super) fn avoid(&mut self, address: &str) {
+        if let Some(place) = self.addresses.iter().position(|known| known == address) {
+            self.ask_last(place);
+        }
+    }
+
+    fn ask_last(&mut self, place: usize) {
+        let address = self.addresses.remove(place);
+        self.addresses.push(address);
+    }
+
+    /// The value of the header `Authorization`.
+    #[must_use]
+    pub fn authorization(&self) -> Option<&str> {
+        self.authorization.as_deref()
+    }
+
+    pub(super) fn granter(&self, node: u64) -> Option<&Granter> {
+        self.granted_by.iter().find(|(of, _)| *of == node).map(|(_, granter)| granter)
+    }
+
+    /// Notes that the broker at the address `asked`, which calls itself `name`, granted a node.
+    pub(super) fn note_grant(&mut self, node: u64, name: String, asked: &str) {
+        let own = if self.is_socket { Some(asked.to_owned()) } else { self.followed(&name, asked) };
+        let mut addresses: Vec<String> = own.iter().cloned().collect();
+        if !addresses.iter().any(|address| address == asked) {
+            addresses.push(asked.into());
+        }
+        self.forget(node);
+        self.granted_by.push((node, Granter { name, addresses, own }));
+    }
+
+    /// Notes that the granter of a node answered at an address, which is asked first from now on.
+    pub(super) fn prefer(&mut self, node: u64, address: &str) {
+        if let Some((_, granter)) = self.granted_by.iter_mut().find(|(of, _)| *of == node) {
+            let place = granter.addresses.iter().position(|other| other == address);
+            granter.addresses.swap(0, place.unwrap_or(0));
+        }
+    }
+
+    pub(super) fn forget(&mut self, node: u64) {
+        if let Some(place) = self.granted_by.iter().position(|(of, _)| *of == node) {
+            self.granted_by.swap_remove(place);
+        }
+    }
+
+    /// The address that a broker advertises by its name, if this client follows it there: never from
+    /// `https` to `http`, and with a token only to hosts of the URL and to trusted ones.
+    fn followed(&self, name: &str, asked: &str) -> Option<String> {
+        let (advertised, asked) = (Address::parse(name)?, Address::parse(asked)?);
+        let is_weaker = asked.is_tls && !advertised.is_tls;
+        let name = name.strip_suffix('/').unwrap_or(name);
+        let is_known = || {
+            self.addresses.iter().any(|address| address.eq_ignore_ascii_case(name))
+                || self.trusted.iter().any(|entry| advertised.matches(entry))
+        };
+        let follows = !is_weaker && (self.authorization.is_none() || is_known());
+        follows.then(|| name.to_owned())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn brokers(url: &str) -> Brokers {
+        let (mut brokers, _) = Brokers::read(url, None, 0.0).unwrap();
+        brokers.addresses.sort();
+        brokers
+    }
+
+    #[test]
+    fn brokers_that_grant_nothing_are_asked_last() {
+        let mut brokers = brokers("http://a:1,b:1,c:1");
+        let (a, b, c) = ("http://a:1", "http://b:1", "http://c:1");
+        brokers.avoid(a);
+        assert_eq!(brokers.order(), [b, c, a]);
+        brokers.avoid(c);
+        assert_eq!(brokers.order(), [b, a, c]);
+        brokers.avoid(b);
+        assert_eq!(brokers.order(), [a, c, b], "none of them grants");
+        brokers.avoid("http://elsewhere:1");
+        assert_eq!(brokers.order(), [a, c, b]);
+    }
+
+    #[test]
+    fn another_node_is_never_requested_from_the_granter() {
+        let mut brokers = brokers("http://a:1,b:1");
+        brokers.note_grant(7, "http://a:1".into(), "http://a:1");
+        assert_eq!(brokers.order_without_granter(7), ["http://b:1"]);
+        assert_eq!(brokers.order_without_granter(8).len(), 2, "its granter is not known");
+        // Behind the address of a load balancer there are others.
+        brokers.note_grant(7, "http://pod-1:1".into(), "http://a:1");
+        assert_eq!(brokers.order_without_granter(7), ["http://a:1", "http://b:1"]);
+    }
+
+    #[test]
+    fn tokens_follow_advertised_addresses_only_to_listed_hosts() {
+        let cases = [
+            // Without a token nothing secret is sent.
+            ("http://a:1", "http://a:1", "http://elsewhere:9", true),
+            ("https://a:1", "https://a:1", "http://elsewhere:9", false),
+            ("https://:t@a:1", "https://a:1", "http://a:1", false),
+            ("http://:t@a:1", "http://a:1", "https://a:1", false),
+            ("http://:t@a:1,b:1", "http://a:1", "http://b:1", true),
+            ("http://:t@a:1", "http://a:1", "http://a:1", true),
+            ("http://:t@a:1", "http://a:1", "http://a:2", false),
+            ("http://:t@a:1", "http://a:1", "http://b:1", false),
+            ("http://:t@A:80", "http://A:80", "http://a:80/", true),
+            ("http://:t@a:1?brokers=b", "http://a:1", "http://b:9", true),
+            ("http://:t@a:1?brokers=b:1", "http://a:1", "http://b:9", false),
+            ("http://:t@a:1?brokers=x,*.pods.svc", "http://a:1", "http://p-0.pods.svc:9", true),
+            ("http://:t@a:1?brokers=*.pods.svc", "http://a:1", "http://pods.svc:9", false),
+            ("http://:t@a:1?brokers=*.pods.svc", "http://a:1", "http://evilpods.svc:9", false),
+            ("http://:t@a:1?brokers=*.svc", "http://a:1", "http://u:p@x.svc", false),
+            ("http://:t@a:1?brokers=*.svc", "http://a:1", "http://x.svc/path", false),
+            ("http://:t@a:1?brokers=*.svc", "http://a:1", "http://evil\\@x.svc", false),
+            ("http://:t@a:1?brokers=*.svc", "http://a:1", "http://evil#.x.svc", false),
+            (
+                "https://:t@flakeid-broker.app.svc:7117?brokers=*.flakeid-broker-pods.app.svc",
+                "https://flakeid-broker.app.svc:7117",
+                "https://flakeid-broker-0.flakeid-broker-pods.app.svc:7117",
+                true,
+            ),
+            ("http://:t@a:1?brokers=[::1]", "http://a:1", "http://[::1]:7", true),
+        ];
+        for (url, asked, name, follows) in cases {
+            let mut brokers = brokers(url);
+            brokers.note_grant(7, name.into(), asked);
+            let granter = brokers.granter(7).unwrap();
+            assert_eq!(granter.own.is_some(), follows, "{url}: {name}");
+            assert_eq!(granter.addresses.last().unwrap(), asked, "{url}: {name}");
+        }
+    }
+
+    #[test]
+    fn lists_of_brokers_without_hosts_are_refused() {
+        for list in ["*", "*.", "a,,b", "a/b", "u@a", "a%20b", "http://a", ":7"] {
+            let url = format!("http://a:1?brokers={list}");
+            assert!(Brokers::read(&url, None, 0.0).is_err(), "{list}");
+        }
+    }
+}

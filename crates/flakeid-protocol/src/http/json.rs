@@ -1,0 +1,280 @@
+//! Requests and answers of a broker as JSON, for its server and for those who ask it.
+//!
+//! Ticks are numbers: they stay far below 2^53 for longer than anybody will need them.
+
+use flakeid_core::{Error, Layout};
+use serde::{Deserialize, Serialize};
+
+use crate::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
+
+/// A request for a node.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AcquireJson {
+    /// The layout, as a name or a descriptor; the namespace's if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    /// 32 hexadecimal digits that the client drew by chance, so that the request can be sent again; the
+    /// broker draws them if they are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The client's clock, in Unix milliseconds.
+    pub now: i64,
+    /// How long ago that was read, in milliseconds.
+    #[serde(default)]
+    pub waited_ms: u64,
+    /// How long a window, in milliseconds; the broker's longest if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_ms: Option<u64>,
+    /// For how long the node is kept without a renewal, in milliseconds; the broker's if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// The first tick that is of use.
+    #[serde(default)]
+    pub after: u64,
+    /// The client's name, which gets the node back that it had last.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The host that the client runs on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    /// Its process ID there.
+    #[serde(default)]
+    pub pid: u32,
+    /// Just this node; brokers refuse that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u64>,
+    /// The lowest node; brokers refuse any but 0.
+    #[serde(default)]
+    pub nodes_from: u64,
+    /// The highest node; brokers refuse any but the layout's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes_to: Option<u64>,
+    /// False for a node that was never granted before; brokers refuse that.
+    #[serde(default = "yes")]
+    pub reuse: bool,
+}
+
+/// A node that was granted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GrantJson {
+    /// The node.
+    pub node: u64,
+    /// The first tick that may be used.
+    pub start: u64,
+    /// The first tick that may not.
+    pub fence: u64,
+    /// What to renew and release with.
+    pub token: String,
+    /// How far ahead of the clock IDs may run, in milliseconds.
+    pub max_ahead_ms: u64,
+    /// The longest window, in milliseconds.
+    pub max_window_ms: u64,
+    /// Until when nobody else gets the node, in Unix milliseconds of the broker's clock.
+    pub expires: i64,
+    /// Where to renew and release: at no other broker.
+    pub broker: String,
+    /// The layout of the IDs, as a descriptor.
+    pub layout: String,
+}
+
+/// A request to move a fence up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenewJson {
+    /// The first tick of the grant.
+    pub start: u64,
+    /// The token of the last answer.
+    pub token: String,
+    /// The token to have from now on: the first 16 digits of the old one, and 16 new ones.
+    pub next: String,
+    /// The fence of the last answer.
+    pub confirmed: u64,
+    /// The tick up to which IDs are wanted, exclusive.
+    pub wanted: u64,
+    /// As in [`AcquireJson`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// As in [`AcquireJson`].
+    pub now: i64,
+    /// As in [`AcquireJson`].
+    #[serde(default)]
+    pub waited_ms: u64,
+    /// The broker that granted the node, as it called itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub broker: String,
+}
+
+/// What a renewal gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RenewedJson {
+    /// The first tick that may not be used.
+    pub fence: u64,
+    /// As in [`GrantJson`].
+    pub expires: i64,
+    /// When this was written, in Unix milliseconds of the broker's clock.
+    pub renewed: i64,
+}
+
+/// A request to give a node back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseJson {
+    /// The token of the last answer.
+    pub token: String,
+    /// The tick after the last one in which an ID was issued.
+    pub used_until: u64,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl AcquireJson {
+    /// A request as a client sends it. Its window and TTL are wishes, which the broker cuts.
+    #[must_use]
+    pub fn new(request: &Acquire, waited_ms: u64) -> Self {
+        let (node, name) = match &request.identity {
+            Identity::Any => (None, String::new()),
+            Identity::Name(name) => (None, name.clone()),
+            Identity::Node(node) => (Some(*node), String::new()),
+        };
+        Self {
+            layout: Some(request.layout.to_string()),
+            token: Some(request.token.to_text()),
+            now: request.now,
+            waited_ms,
+            window_ms: Some(request.window_ms),
+            ttl_ms: Some(request.ttl_ms),
+            after: request.after,
+            name,
+            host: request.owner.host.clone(),
+            pid: request.owner.pid,
+            node,
+            nodes_from: request.from,
+            nodes_to: (request.to != request.layout.max_node()).then_some(request.to),
+            reuse: request.reuse,
+        }
+    }
+
+    /// The request, for a namespace of a layout; `fresh` is its token if it has none.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming the field;
+    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout).
+    pub fn to_request(&self, layout: &Layout, fresh: Token) -> Result<Acquire, Error> {
+        let layout = match &self.layout {
+            Some(text) => text.parse::<Layout>()?,
+            None => *layout,
+        };
+        for (field, text, longest) in [("name", &self.name, 128), ("host", &self.host, 255)] {
+            if text.len() > longest || text.chars().any(char::is_control) {
+                let reason = format!("at most {longest} bytes, without control characters");
+                return Err(Error::invalid_option(field, &reason));
+            }
+        }
+        let identity = match self.node {
+            Some(node) => Identity::Node(node),
+            None if self.name.is_empty() => Identity::Any,
+            None => Identity::Name(self.name.clone()),
+        };
+        Ok(Acquire {
+            layout,
+            block_bits: 0,
+            identity,
+            from: self.nodes_from,
+            to: self.nodes_to.unwrap_or(layout.max_node()),
+            rotation: 0,
+            reuse: self.reuse,
+            token: self.token.as_deref().map_or(Ok(fresh), |text| token("token", text))?,
+            window_ms: self.window_ms.unwrap_or(u64::MAX),
+            ttl_ms: self.ttl_ms.unwrap_or(u64::MAX),
+            now: self.now,
+            waited_ms: self.waited_ms,
+            after: self.after,
+            owner: Owner { name: self.name.clone(), host: self.host.clone(), pid: self.pid },
+        })
+    }
+}
+
+impl GrantJson {
+    /// A grant of the broker at an address.
+    #[must_use]
+    pub fn new(grant: &Grant, broker: &str, layout: &Layout) -> Self {
+        Self {
+            node: grant.node,
+            start: grant.start,
+            fence: grant.fence,
+            token: grant.token.to_text(),
+            max_ahead_ms: grant.max_ahead_ms,
+            max_window_ms: grant.max_window_ms,
+            expires: grant.expires,
+            broker: broker.into(),
+            layout: layout.to_string(),
+        }
+    }
+}
+
+impl RenewJson {
+    /// A request as a client sends it, about a grant of the broker that called itself `broker`.
+    #[must_use]
+    pub fn new(request: &Renew, waited_ms: u64, broker: &str) -> Self {
+        Self {
+            start: request.start,
+            token: request.token.to_text(),
+            next: request.next.to_text(),
+            confirmed: request.confirmed,
+            wanted: request.wanted,
+            ttl_ms: Some(request.ttl_ms),
+            now: request.now,
+            waited_ms,
+            broker: broker.into(),
+        }
+    }
+
+    /// The request for a node.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming a token that is none, or is not
+    /// of the same grant.
+    pub fn to_request(&self, node: u64) -> Result<Renew, Error> {
+        let (held, next) = (token("token", &self.token)?, token("next", &self.next)?);
+        if !next.is_same_grant(held) || next == held {
+            let reason = "must have the first 16 digits of the token, and 16 others";
+            return Err(Error::invalid_option("next", reason));
+        }
+        Ok(Renew {
+            node,
+            start: self.start,
+            token: held,
+            next,
+            confirmed: self.confirmed,
+            wanted: self.wanted,
+            ttl_ms: self.ttl_ms.unwrap_or(u64::MAX),
+            now: self.now,
+            waited_ms: self.waited_ms,
+        })
+    }
+}
+
+impl From<Renewed> for RenewedJson {
+    fn from(Renewed { fence, expires, renewed }: Renewed) -> Self {
+        Self { fence, expires, renewed }
+    }
+}
+
+impl ReleaseJson {
+    /// The request for a node.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is none.
+    pub fn to_request(&self, node: u64) -> Result<Release, Error> {
+        Ok(Release { node, token: token("token", &self.token)?, used_until: self.used_until })
+    }
+}
+
+/// A token is not shown, not even a wrong one.
+pub(super) fn token(field: &'static str, text: &str) -> Result<Token, Error> {
+    let wrong = || Error::invalid_option(field, "must be 32 hexadecimal digits");
+    Token::from_text(text).ok_or_else(wrong)
+}

@@ -1,0 +1,158 @@
+//! The options of a lease, their defaults and limits.
+
+use std::time::Duration;
+
+use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window};
+
+use crate::{Bounds, Identity, Namespace};
+
+/// The options of a lease. Two generators of a process share a lease if all of them are equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeaseOptions {
+    /// The name of the namespace.
+    pub namespace: String,
+    /// The layout of the IDs.
+    pub layout: Layout,
+    /// The requested node.
+    pub identity: Identity,
+    /// The number of nodes.
+    pub node_count: u64,
+    /// The lowest node.
+    pub from: u64,
+    /// The highest node.
+    pub to: u64,
+    /// Where the search for a free node begins.
+    pub rotation: u64,
+    /// Whether a node may be one that was granted before.
+    pub reuse: bool,
+    /// Whether a node of another broker may take the place of one whose renewals fail.
+    pub moves: bool,
+    /// The length of a window, in milliseconds.
+    pub window_ms: u64,
+    /// The time for which a node is kept without a renewal, in milliseconds.
+    pub ttl_ms: u64,
+    /// The longest wait of a call.
+    pub max_wait: Duration,
+    /// The policies for overflows and rollbacks.
+    pub policy: Policy,
+    /// The sequence numbers that are used; all unless set.
+    pub sequence_mask: Option<u64>,
+    /// The number of random low bits in the first sequence number of a tick.
+    pub sequence_start: u64,
+}
+
+impl LeaseOptions {
+    /// The defaults. A window is half of what namespaces allow unless told otherwise.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        Self {
+            namespace: "default".into(),
+            layout,
+            identity: Identity::Any,
+            node_count: 1,
+            from: 0,
+            to: layout.max_node(),
+            rotation: 0,
+            reuse: true,
+            moves: true,
+            window_ms: Bounds::of(&layout).max_window_ms,
+            ttl_ms: 60_000.max(layout.unit_ms().saturating_mul(12)),
+            max_wait: Duration::from_secs(1)
+                .max(Duration::from_millis(layout.unit_ms()).saturating_mul(2)),
+            policy: Policy::default(),
+            sequence_mask: None,
+            sequence_start: 0,
+        }
+    }
+
+    /// Sets the length of a window, in whole milliseconds.
+    pub fn set_window(&mut self, window: Duration) {
+        self.window_ms = whole_ms(window);
+    }
+
+    /// Sets the time for which a node is kept without a renewal, in whole milliseconds.
+    pub fn set_ttl(&mut self, ttl: Duration) {
+        self.ttl_ms = whole_ms(ttl);
+    }
+
+    /// The options of a generator, which knows its nodes, in the window from `start` to `fence`.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a window without ticks.
+    pub fn generator(
+        &self,
+        nodes: GeneratorBuilder,
+        max_ahead_ms: u64,
+        (start, fence): (u64, u64),
+    ) -> Result<GeneratorBuilder, Error> {
+        let builder = nodes
+            .window(Window::new(start, fence)?)
+            .policy(self.policy)
+            .max_ahead(Duration::from_millis(max_ahead_ms))
+            .sequence_start(self.sequence_start)
+            .max_wait(self.max_wait);
+        Ok(match self.sequence_mask {
+            Some(mask) => builder.sequence_mask(mask),
+            None => builder,
+        })
+    }
+
+    /// Checks what needs no store.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) or
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the option.
+    pub fn check(&self) -> Result<(), Error> {
+        Namespace::check_name(&self.namespace)?;
+        let max_node = self.layout.max_node();
+        let (field, node) = match self.identity {
+            Identity::Node(node) => ("node", node),
+            Identity::Any | Identity::Name(_) => ("nodes_to", self.to),
+        };
+        if node > max_node {
+            return Err(Error::field_out_of_range(field, &node, 0, max_node));
+        }
+        if self.from > self.to {
+            return Err(Error::field_out_of_range("nodes_from", &self.from, 0, self.to));
+        }
+        let range = (self.to - self.from).saturating_add(1);
+        if self.node_count < 1 || self.node_count > range {
+            return Err(Error::field_out_of_range("node_count", &self.node_count, 1, range));
+        }
+        if !self.node_count.is_power_of_two() {
+            return Err(Error::invalid_option(
+                "node_count",
+                &format!("{} must be a power of two", self.node_count),
+            ));
+        }
+        if self.node_count > 1 && self.identity != Identity::Any {
+            return Err(Error::invalid_option(
+                "node_count",
+                "a lease of several nodes cannot be combined with a name or a node; leave those \
+                 out",
+            ));
+        }
+        if let Identity::Name(name) = &self.identity
+            && (name.is_empty() || name.len() > 128 || name.chars().any(char::is_control))
+        {
+            return Err(Error::invalid_option(
+                "name",
+                "must be 1 to 128 bytes, without control characters",
+            ));
+        }
+        let shortest = self.layout.unit_ms().saturating_mul(2);
+        for (field, value, min) in
+            [("window_ms", self.window_ms, shortest), ("ttl_ms", self.ttl_ms, 1)]
+        {
+            const MONTH: u64 = 30 * 86_400_000;
+            if value < min || value > MONTH {
+                return Err(Error::field_out_of_range(field, &value, min, MONTH));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,218 @@
+//! A store in the memory of one process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use flakeid_core::{Clock, SystemClock};
+
+use crate::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use crate::{Namespace, Record, Row, SubGrant};
+
+/// A store in the memory of one process: for tests, and as the model of all others.
+///
+/// Clones are further connections to the same contents. A forked child has a copy that knows
+/// nothing of the parent's later grants, so this store protects nobody across processes.
+#[derive(Clone)]
+pub struct MemoryStore {
+    contents: Arc<Mutex<Contents>>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What a [`MemoryStore`] holds at a moment, to be restored later as if from a backup.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    run: u64,
+    spaces: BTreeMap<String, Space>,
+    /// By namespace: there may be too many to be copied for each transaction.
+    sub_grants: BTreeMap<String, SubGrants>,
+}
+
+/// By node, first tick, the block's grant and the node's.
+type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
+
+#[derive(Clone, Debug, Default)]
+struct Space {
+    namespace: Option<Namespace>,
+    rows: BTreeMap<u64, Row>,
+    history: Vec<Record>,
+}
+
+impl MemoryStore {
+    /// An empty store on the system clock.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::on(SystemClock)
+    }
+
+    /// An empty store on a clock of your own.
+    pub fn on(clock: impl Clock) -> Self {
+        Self { contents: Arc::default(), clock: Arc::new(clock) }
+    }
+
+    /// What it holds now.
+    #[must_use]
+    pub fn backup(&self) -> Contents {
+        self.lock().clone()
+    }
+
+    /// Replaces what it holds by an older copy, as an operator would: by a restart.
+    pub fn restore(&self, older: Contents) {
+        let mut contents = self.lock();
+        let run = contents.run.max(older.run) + 1;
+        *contents = Contents { run, ..older };
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        // Transactions work on a copy, so a panic inside one leaves the contents whole.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}
+
+impl Store for MemoryStore {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut contents = self.lock();
+        let space = contents.spaces.get(namespace).cloned().unwrap_or_default();
+        let mut transaction = MemoryTransaction {
+            space,
+            sub_grants: contents.sub_grants.get(namespace),
+            new_sub_grants: Vec::new(),
+            run: contents.run,
+            now: self.clock.unix_ms(),
+        };
+        work(&mut transaction)?;
+        let MemoryTransaction { space, new_sub_grants, .. } = transaction;
+        contents.spaces.insert(namespace.into(), space);
+        if !new_sub_grants.is_empty() {
+            let sub_grants = contents.sub_grants.entry(namespace.into()).or_default();
+            for sub in new_sub_grants {
+                let key = (sub.node, sub.start, sub.block_grant, sub.grant);
+                sub_grants.entry(key).or_insert(sub);
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        let contents = self.lock();
+        let existing = contents.spaces.iter().filter(|(_, space)| space.namespace.is_some());
+        Ok(existing.map(|(name, _)| name.clone()).collect())
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        true
+    }
+}
+
+/// One transaction's copy of a namespace.
+struct MemoryTransaction<'a> {
+    space: Space,
+    sub_grants: Option<&'a SubGrants>,
+    new_sub_grants: Vec<SubGrant>,
+    run: u64,
+    now: i64,
+}
+
+impl Ledger for MemoryTransaction<'_> {
+    fn now(&mut self) -> Result<i64, Fault> {
+        Ok(self.now)
+    }
+
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        let same = recorded == self.run.to_string();
+        Ok(if same { Continuity::Same } else { Continuity::Restored })
+    }
+
+    fn incarnation(&mut self) -> Result<String, Fault> {
+        Ok(self.run.to_string())
+    }
+
+    fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
+        Ok(self.space.namespace.clone())
+    }
+
+    fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
+        self.space.namespace = Some(namespace.clone());
+        Ok(())
+    }
+
+    fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
+        Ok(self.space.rows.get(&node).cloned())
+    }
+
+    fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
+        let rows = self.space.rows.values().filter(|row| candidates.include(row));
+        Ok(rows.min_by_key(|row| (row.fence, row.node)).cloned())
+    }
+
+    fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
+        let mut order = (first..=to).chain(from..first);
+        Ok(order.find(|node| !self.space.rows.contains_key(node)))
+    }
+
+    fn rows(&mut self) -> Result<Vec<Row>, Fault> {
+        Ok(self.space.rows.values().cloned().collect())
+    }
+
+    fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault> {
+        if self.space.rows.get(&after.node) != before {
+            return Err(Fault::Conflict);
+        }
+        self.space.rows.insert(after.node, after.clone());
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), Fault> {
+        self.space.history.push(record.clone());
+        Ok(())
+    }
+
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        let of_node = || self.space.history.iter().filter(|record| record.node == node);
+        let Some(found) = of_node().filter(|r| r.start <= tick).max_by_key(|r| (r.start, r.grant))
+        else {
+            return Ok(None);
+        };
+        let next = of_node().filter(|r| r.grant > found.grant).min_by_key(|r| (r.start, r.grant));
+        Ok(Some((found.clone(), next.cloned())))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        self.new_sub_grants.extend_from_slice(sub_grants);
+        Ok(())
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        let Some(sub_grants) = self.sub_grants else { return Ok((None, None)) };
+        let first = (node, 0, 0, 0);
+        let after = (node, tick.saturating_add(1), 0, 0);
+        let end = (node + 1, 0, 0, 0);
+        let found = sub_grants.range(first..after).next_back();
+        let next = sub_grants.range(after..end).next();
+        Ok((found.map(|(_, sub)| sub.clone()), next.map(|(_, sub)| sub.clone())))
+    }
+}

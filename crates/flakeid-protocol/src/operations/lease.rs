@@ -1,0 +1,311 @@
+//! What the holders of leases do.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+use super::{create_namespace, open_namespace, record_run, run};
+use crate::store::{Candidates, Fault, Ledger, Store};
+use crate::{
+    Acquire, Grant, Handover, Identity, Namespace, Record, Refusal, Release, Renew, Renewed, Row,
+    State, Token, rules, sub_grants,
+};
+
+/// Grants a node: the one that the request names; else the last one of the request's owner, if it is
+/// free; else one that was never used; else, if nodes are reused, the free one with the lowest fence.
+///
+/// # Errors
+/// [`Fault::Refused`], with nothing granted; otherwise the store's fault, with the outcome unknown.
+pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Result<Grant, Fault> {
+    acquire_with(store, namespace, || request.clone())
+}
+
+/// As [`acquire`], for a request whose clock was read at `read`: however long others keep it
+/// waiting, the clock is not taken for a wrong one.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn acquire_read_at(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Acquire,
+    read: Instant,
+) -> Result<Grant, Fault> {
+    acquire_with(store, namespace, || Acquire { waited_ms: ms_since(read), ..request.clone() })
+}
+
+/// Calls `request` in every attempt of the transaction.
+fn acquire_with(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: impl Fn() -> Acquire,
+) -> Result<Grant, Fault> {
+    let creates = store.creates_namespaces();
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let request = &request();
+        let kept = match open_namespace(ledger, now) {
+            // A broker creates its namespace itself: it knows whether that existed before, and with which bounds.
+            Err(Fault::Refused(Refusal::MissingNamespace))
+                if creates && request.block_bits == 0 =>
+            {
+                create_namespace(ledger, &Namespace::new(namespace, request.layout))?
+            }
+            kept => kept?,
+        };
+        rules::admit(&kept, request, now)?;
+        let Some((node, row)) = choose_node(ledger, &kept, request, now)? else {
+            return Err(explain_no_node(ledger, &kept, request, now)?.into());
+        };
+        if let Some(row) = &row {
+            check_row(&kept, row)?;
+        }
+        let granted = match rules::grant(&kept, row.as_ref(), node, request, now) {
+            Err(Refusal::NoFreeNode { .. }) => {
+                return Err(explain_no_node(ledger, &kept, request, now)?.into());
+            }
+            granted => granted?,
+        };
+        ledger.put_row(row.as_ref(), &granted)?;
+        if kept.keeps_history {
+            ledger.record(&record_of(row.as_ref(), &granted))?;
+        }
+        Ok(rules::grant_of(&kept, &granted, request))
+    })
+}
+
+/// Moves a fence up, or confirms that this very renewal did. The first renewal that finds out that
+/// the store is not what it was records that, and may go on.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
+    renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
+}
+
+/// As [`renew`], for a request whose clock was read at `read`; see [`acquire_read_at`].
+///
+/// # Errors
+/// As [`acquire`].
+pub fn renew_read_at(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Renew,
+    read: Instant,
+) -> Result<Renewed, Fault> {
+    renew_block(store, namespace, request, read, &Handover::default()).map(|(renewed, _)| renewed)
+}
+
+/// As [`renew_read_at`], for a block of nodes: its holder's grants go into the history in the same
+/// transaction. Returns also up to which tick the history is complete now: 0 if the store was put back and
+/// may lack some of them. A renewal that was applied before writes nothing.
+///
+/// # Errors
+/// As [`acquire`]; [`Fault::Rejected`] for a grant that is not of the block.
+pub fn renew_block(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Renew,
+    read: Instant,
+    handover: &Handover,
+) -> Result<(Renewed, u64), Fault> {
+    let request = || Renew { waited_ms: ms_since(read), ..*request };
+    renew_with(store, namespace, request, handover)
+}
+
+fn renew_with(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: impl Fn() -> Renew,
+    handover: &Handover,
+) -> Result<(Renewed, u64), Fault> {
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let request = &request();
+        let (mut kept, _) = record_run(ledger, now)?;
+        let row = read_row(ledger, &kept, request.node)?;
+        if rules::is_forgotten(&kept, row.as_ref(), request) {
+            // The store itself is what it was: what follows `~` makes this another incarnation.
+            let incarnation = mark_anew(&ledger.incarnation()?, request.next);
+            kept = rules::restored(&kept, incarnation, now);
+            ledger.put_namespace(&kept)?;
+        }
+        let renewed = rules::renew(&kept, row.as_ref(), request, now)?;
+        let renewed = match &row {
+            Some(before) if *before != renewed => {
+                put_with(ledger, &kept, before, renewed, request.token, handover)?
+            }
+            _ => renewed,
+        };
+        Ok((rules::renewed_of(&renewed), renewed.history_until))
+    })
+}
+
+/// Returns the name of another incarnation of a run: what follows `~` never occurred before. It comes from the
+/// random token of the renewal, which it does not reveal, and from a random key.
+fn mark_anew(run: &str, fresh: Token) -> String {
+    format!("{run}~{:016x}", RandomState::new().hash_one(fresh.to_bits()))
+}
+
+/// Writes a row that its holder renewed or released, and what it hands over to the history.
+fn put_with(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    before: &Row,
+    after: Row,
+    held: Token,
+    handover: &Handover,
+) -> Result<Row, Fault> {
+    let (after, recorded) = sub_grants::hand_over(kept, before, after, held, handover)
+        .map_err(|sub| {
+            let text = format!(
+                "a broker of namespace {:?} reports a grant of node {} from tick {} on, which is not \
+                 within its block {}: this is a fault of the broker",
+                kept.name, sub.node, sub.start, before.node
+            );
+            Fault::Rejected(text)
+        })?;
+    ledger.put_row(Some(before), &after)?;
+    if !recorded.is_empty() {
+        ledger.record_sub_grants(&recorded)?;
+    }
+    Ok(after)
+}
+
+fn ms_since(read: Instant) -> u64 {
+    u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Gives a node back; does nothing if the request's holder holds nothing there any more.
+///
+/// # Errors
+/// As [`acquire`].
+pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Result<(), Fault> {
+    release_block(store, namespace, request, &Handover::default())
+}
+
+/// As [`release`], for a block of nodes: its holder's grants go into the history in the same transaction.
+///
+/// # Errors
+/// As [`renew_block`].
+pub fn release_block(
+    store: &mut dyn Store,
+    namespace: &str,
+    request: &Release,
+    handover: &Handover,
+) -> Result<(), Fault> {
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let kept = match open_namespace(ledger, now) {
+            // No token counts there any more, so there is nothing to give back.
+            Err(Fault::Refused(_)) => return Ok(()),
+            kept => kept?,
+        };
+        let row = read_row(ledger, &kept, request.node)?;
+        // A row from before a restoration may be older than what its holder used.
+        let row = row.filter(|row| row.incarnation == kept.incarnation);
+        if let (Some(before), Some(released)) = (&row, rules::release(row.as_ref(), request)) {
+            put_with(ledger, &kept, before, released, request.token, handover)?;
+        }
+        Ok(())
+    })
+}
+
+/// The node to grant, and its row if it has one; `None` if there is no free node.
+fn choose_node(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    request: &Acquire,
+    now: i64,
+) -> Result<Option<(u64, Option<Row>)>, Fault> {
+    if let Identity::Node(node) = request.identity {
+        return Ok(Some((node, ledger.row(node)?)));
+    }
+    let hottest = rules::hottest_start(kept, request.now)?;
+    let (from, to) = rules::range(request);
+    let incarnation = &kept.incarnation;
+    let mut candidates = Candidates { from, to, store_now: now, incarnation, hottest, name: None };
+    if let (Identity::Name(name), true) = (&request.identity, request.reuse) {
+        candidates.name = Some(name);
+        if let Some(row) = ledger.coldest(&candidates)? {
+            return Ok(Some((row.node, Some(row))));
+        }
+        candidates.name = None;
+    }
+    let first = from + request.rotation % (to - from + 1);
+    if let Some(node) = ledger.unused(from, to, first)? {
+        return Ok(Some((node, None)));
+    }
+    let coldest = if request.reuse { ledger.coldest(&candidates)? } else { None };
+    Ok(coldest.map(|row| (row.node, Some(row))))
+}
+
+/// A refusal for want of a node, with the counts that explain it.
+fn explain_no_node(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    request: &Acquire,
+    now: i64,
+) -> Result<Refusal, Fault> {
+    let (from, to) = rules::range(request);
+    let hottest = rules::hottest_start(kept, request.now).unwrap_or(u64::MAX);
+    let (mut held, mut hot, mut quarantined, mut used) = (0, 0, 0, 0);
+    let mut next_free_in_ms: Option<u64> = None;
+    for row in ledger.rows()?.iter().filter(|row| (from..=to).contains(&row.node)) {
+        let is_live = rules::is_live(kept, row, now);
+        let expires_in = if is_live { row.expires.abs_diff(now) } else { 0 };
+        let cools_in = row.fence.saturating_sub(hottest).saturating_mul(kept.layout.unit_ms());
+        if row.state == State::Quarantined {
+            quarantined += 1;
+            continue;
+        }
+        if !request.reuse {
+            used += 1;
+            continue;
+        }
+        if is_live {
+            held += 1;
+        } else if cools_in > 0 {
+            hot += 1;
+        }
+        let free_in = expires_in.max(cools_in);
+        next_free_in_ms = Some(next_free_in_ms.map_or(free_in, |least| least.min(free_in)));
+    }
+    Ok(Refusal::NoFreeNode { held, hot, quarantined, used, next_free_in_ms })
+}
+
+fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Option<Row>, Fault> {
+    let row = ledger.row(node)?;
+    if let Some(row) = &row {
+        check_row(kept, row)?;
+    }
+    Ok(row)
+}
+
+/// Checks a row, because somebody may have edited it.
+fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
+    let end = kept.layout.max_tick() + 1;
+    if row.node <= kept.max_row() && row.start <= row.fence && row.fence <= end {
+        return Ok(());
+    }
+    Err(Fault::Rejected(format!(
+        "the row of node {} in namespace {:?} makes no sense (start {}, fence {}, last tick {}): \
+         it was edited or damaged; quarantine the node",
+        row.node,
+        kept.name,
+        row.start,
+        row.fence,
+        end - 1,
+    )))
+}
+
+/// What the history keeps of a grant, given the row that was there before it.
+fn record_of(before: Option<&Row>, row: &Row) -> Record {
+    Record {
+        previous_until: before.map_or(0, |before| before.history_until),
+        node: row.node,
+        grant: row.grant,
+        start: row.start,
+        owner: row.owner.clone(),
+        acquired: row.acquired,
+    }
+}

@@ -1,0 +1,127 @@
+//! The URL of a store: how texts show it, its options, and percent-encoding.
+
+use crate::store::Fault;
+
+/// A URL as texts may show it: without user, password and options.
+#[must_use]
+pub fn redact(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "the store".into() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if !authority.is_empty() && path.contains('@') {
+        // A password that was not encoded and has one of /?# in it.
+        return format!("{scheme}://…");
+    }
+    // The last @, because passwords that were not encoded may have one.
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // Options may hold passwords too.
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
+/// Undoes percent-encoding; `None` where two hexadecimal digits do not follow a `%`.
+#[must_use]
+pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => (digit(bytes.next())? << 4 | digit(bytes.next())?) as u8,
+            byte => byte,
+        });
+    }
+    Some(decoded)
+}
+
+/// The URL of a server, apart from its options: `?name=value&…`.
+pub struct ServerUrl<'a> {
+    /// As texts may show it.
+    pub shown: String,
+    /// What comes before the options.
+    pub base: &'a str,
+    /// Names and encoded values.
+    pub options: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> ServerUrl<'a> {
+    /// Takes a URL apart; `known` are the options that there are.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] for other options. It does not show them, because text after a `?` may be
+    /// the second half of a password.
+    pub fn parse(url: &'a str, known: &[&str]) -> Result<Self, Fault> {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let parsed = Self { shown: redact(url), base, options: Vec::new() };
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let options = pairs.map(|pair| {
+            let option = pair.split_once('=').filter(|(name, _)| known.contains(name));
+            option.ok_or_else(|| {
+                let known = known.join(", ");
+                parsed.reject(format_args!(
+                    "the URL has an unknown option: use {known}, and write ? as %3F in a password"
+                ))
+            })
+        });
+        let options = options.collect::<Result<_, _>>()?;
+        Ok(Self { options, ..parsed })
+    }
+
+    /// An option's value, decoded.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] if it is badly encoded.
+    pub fn option(&self, name: &str) -> Result<Option<String>, Fault> {
+        let found = self.options.iter().rfind(|(option, _)| *option == name);
+        found.map(|(name, value)| self.decode(&format!("option {name}"), value)).transpose()
+    }
+
+    /// Decodes a part of the URL, which `what` names.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] if it is badly encoded. It does not show the text, which may be a password.
+    pub fn decode(&self, what: &str, text: &str) -> Result<String, Fault> {
+        let decoded = percent_decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
+        decoded.ok_or_else(|| {
+            self.reject(format_args!(
+                "the {what} in the URL is not percent-encoded UTF-8: write % as %25"
+            ))
+        })
+    }
+
+    /// What is wrong with this URL.
+    pub fn reject(&self, problem: impl std::fmt::Display) -> Fault {
+        Fault::Rejected(format!("{}: {problem}", self.shown))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_decoded_and_unknown_ones_not_shown() {
+        let known = ["tls-ca", "replicas"];
+        let url = ServerUrl::parse("redis://h/0?tls-ca=%2Fa%20b&replicas=2", &known).unwrap();
+        assert_eq!((url.shown.as_str(), url.base), ("redis://h/0", "redis://h/0"));
+        assert_eq!(url.option("tls-ca"), Ok(Some("/a b".into())));
+        assert_eq!(url.option("replicas"), Ok(Some("2".into())));
+        assert_eq!(url.option("tls-key"), Ok(None));
+
+        for url in ["redis://h?tls_ca=secret", "redis://h?secret", "redis://u:pa?secret@h"] {
+            let Err(Fault::Rejected(text)) = ServerUrl::parse(url, &known).map(drop) else {
+                panic!("an unknown option was taken");
+            };
+            assert!(text.contains("tls-ca") && !text.contains("secret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_undone_or_refused() {
+        let url = ServerUrl::parse("etcd://h", &[]).unwrap();
+        assert_eq!(url.decode("password", "a%40b%C3%BC"), Ok("a@bü".into()));
+        for bad in ["%", "%4", "%zz", "%ff", "%+1"] {
+            assert!(url.decode("password", bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What a broker grants within its blocks.
+
+use flakeid_core::Layout;
+use flakeid_protocol::broker::{Blocks, Denial};
+use flakeid_protocol::{Acquire, Grant, Identity, Namespace, Owner, Refusal};
+
+use crate::requests::{NOW, namespace, release, renewal, request, token};
+
+const WINDOW_MS: u64 = 4_000;
+const TTL_MS: u64 = 12_000;
+
+fn tick(ms: i64) -> u64 {
+    Layout::TWITTER.tick_at(ms).unwrap()
+}
+
+/// A block of nodes `2 * number` and `2 * number + 1` that the store granted for 10 s from now on.
+fn block(number: u64, now: i64) -> Grant {
+    Grant {
+        node: number,
+        start: tick(now),
+        fence: tick(now) + 10_000,
+        token: token(1 << 32 | number),
+        max_ahead_ms: 20_000,
+        max_window_ms: 10_000,
+        expires: now + 11_000,
+    }
+}
+
+fn blocks(numbers: &[u64]) -> Blocks {
+    let mut blocks = Blocks::new(&namespace(), WINDOW_MS, TTL_MS);
+    for number in numbers {
+        blocks.add(&block(*number, NOW), NOW);
+    }
+    blocks
+}
+
+#[test]
+fn windows_end_with_the_blocks() {
+    let mut blocks = blocks(&[3]);
+    let first = blocks.acquire(&request(1, NOW, 60_000), NOW).unwrap();
+    assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
+    assert_eq!((first.max_window_ms, first.expires), (WINDOW_MS, NOW + TTL_MS.cast_signed()));
+
+    // I11: never beyond what the store confirmed, however much is wanted.
+    let late = NOW + 7_000;
+    let renewed = blocks.renew(&renewal(&first, 2, tick(late) + WINDOW_MS, late), late).unwrap();
+    assert_eq!(renewed.fence, tick(NOW) + 10_000);
+    let first = Grant { fence: renewed.fence, token: token(2).of_grant(first.token), ..first };
+    let more = renewal(&first, 3, tick(late) + 5_000, late);
+    assert_eq!(blocks.renew(&more, late), Err(Denial::BlockFence));
+    let second = blocks.acquire(&request(4, late, WINDOW_MS), late).unwrap();
+    assert_eq!(second.fence, tick(NOW) + 10_000);
+
+    let last = NOW + 9_999;
+    assert!(blocks.acquire(&request(5, last, WINDOW_MS), last).is_err(), "one tick is no window");
+    blocks.raise(3, tick(NOW) + 15_000);
+    assert_eq!(blocks.renew(&more, late).unwrap().fence, more.wanted);
+    blocks.raise(3, tick(NOW) + 12_000);
+    let all = renewal(&second, 6, tick(NOW) + 15_000, late);
+    assert_eq!(blocks.renew(&all, late).unwrap().fence, tick(NOW) + 15_000, "fences never fall");
+}
+
+/// I13: the block's fence may fall to the highest fence that was ever granted in it, no lower, also when
+/// the node was given back early.
+#[test]
+fn blocks_are_given_back_above_all_windows() {
+    let mut blocks = blocks(&[0]);
+    let early = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
+    blocks.release(&release(&early, early.start + 1), NOW + 1);
+    let again = blocks.acquire(&request(2, NOW + 1, 100), NOW + 1).unwrap();
+    assert_eq!(blocks.lose(0), early.fence);
+    assert!(again.fence < early.fence);
+    assert_eq!(blocks.lose(0), 0, "it is gone");
+    assert_eq!(blocks.room(), 0);
+    assert_eq!(blocks.renew(&renewal(&again, 3, again.fence + 1, NOW), NOW), Err(Denial::NotHeld));
+}
+
+/// I12, and nothing of an earlier grant of the same block is left.
+#[test]
+fn a_block_that_comes_back_begins_anew() {
+    let mut blocks = blocks(&[5]);
+    let before = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
+    let later = NOW + 11_000;
+    blocks.add(&Grant { start: tick(later) + 500, ..block(5, later) }, later);
+    let stale = renewal(&before, 2, tick(later), later);
+    assert_eq!(blocks.renew(&stale, later), Err(Refusal::FencedOff.into()));
+    let after = blocks.acquire(&request(3, later, WINDOW_MS), later).unwrap();
+    assert_eq!((after.node, after.start), (before.node, tick(later) + 500));
+    assert_eq!(blocks.renew(&stale, later), Err(Refusal::FencedOff.into()));
+    blocks.release(&release(&before, before.start), later);
+    assert_eq!(blocks.holders(), 1, "the node is another's");
+}
+
+#[test]
+fn the_fullest_block_is_filled_first() {
+    let mut blocks = blocks(&[0, 1, 2]);
+    let mut granted = |number, now| blocks.acquire(&request(number, now, WINDOW_MS), now).unwrap();
+    let nodes: Vec<u64> = (0..3).map(|number| granted(number, NOW).node).collect();
+    assert_eq!(nodes, [0, 1, 2]);
+    assert_eq!(granted(3, NOW).node, 3, "before the block that nobody uses");
+    assert_eq!(granted(4, NOW).node, 4);
+    assert_eq!(granted(5, NOW).node, 5);
+    assert_eq!(blocks.acquire(&request(6, NOW, WINDOW_MS), NOW), Err(Denial::NoRoom));
+    assert_eq!((blocks.holders(), blocks.room()), (6, 0));
+
+    // Who does not renew for the TTL loses its node, and the next holder starts above its window.
+    let expired = NOW + TTL_MS.cast_signed();
+    blocks.raise(0, tick(expired) + 10_000);
+    blocks.expire(expired);
+    assert_eq!((blocks.holders(), blocks.room()), (0, 6));
+    assert!(blocks.blocks().all(|(_, _, empty_since)| empty_since == Some(expired)));
+    let next = blocks.acquire(&request(7, expired, WINDOW_MS), expired).unwrap();
+    assert_eq!((next.node, next.start), (0, tick(expired)));
+}
+
+/// A whole fleet was cut off. Nobody waits until all its nodes are free, least of all a name whose node
+/// would be the last one.
+#[test]
+fn many_nodes_expire_little_by_little() {
+    let namespace = Namespace { block_bits: 9, ..namespace() };
+    let mut blocks = Blocks::new(&namespace, WINDOW_MS, TTL_MS);
+    blocks.add(&block(0, NOW), NOW);
+    let identity = Identity::Name("last".into());
+    let owner = Owner { name: "last".into(), ..request(0, NOW, WINDOW_MS).owner };
+    let named = |number, now| Acquire {
+        identity: identity.clone(),
+        owner: owner.clone(),
+        ..request(number, now, WINDOW_MS)
+    };
+    for number in 1..512 {
+        blocks.acquire(&request(number, NOW, WINDOW_MS), NOW).unwrap();
+    }
+    let last = blocks.acquire(&named(600, NOW + 1), NOW + 1).unwrap();
+    assert_eq!((blocks.holders(), blocks.room()), (512, 0));
+
+    let late = NOW + 1 + TTL_MS.cast_signed();
+    blocks.raise(0, tick(late) + 10_000);
+    let again = blocks.acquire(&named(601, late), late).unwrap();
+    assert_eq!(again.node, last.node, "its name's node");
+    let held = blocks.holders();
+    assert!((257..512).contains(&held), "one request made {} nodes free", 513 - held);
+    let other = blocks.acquire(&request(602, late, WINDOW_MS), late).unwrap();
+    assert_ne!(other.node, again.node);
+    while blocks.expire(late) {}
+    assert_eq!(blocks.holders(), 2, "those that were granted anew");
+    assert_eq!(blocks.room(), 510);
+}
+
+#[test]
+fn requests_may_come_twice_or_late() {
+    let mut blocks = blocks(&[0]);
+    let asked = request(1, NOW, WINDOW_MS);
+    let granted = blocks.acquire(&asked, NOW).unwrap();
+    assert_eq!(blocks.acquire(&asked, NOW + 500), Ok(granted), "the answer was lost");
+    assert_eq!(blocks.holders(), 1);
+
+    let renew = renewal(&granted, 2, granted.fence + 1_000, NOW + 1_000);
+    let renewed = blocks.renew(&renew, NOW + 1_000).unwrap();
+    assert_eq!(blocks.renew(&renew, NOW + 2_000), Ok(renewed), "the answer was lost");
+    let again = Acquire { now: NOW + 2_000, ..asked };
+    assert_eq!(blocks.acquire(&again, NOW + 2_000), Err(Refusal::FencedOff.into()));
+    let stale = renewal(&granted, 3, granted.fence + 2_000, NOW + 2_000);
+    assert_eq!(blocks.renew(&stale, NOW + 2_000), Err(Refusal::FencedOff.into()));
+
+    // Late, but nobody took the node meanwhile.
+    let late = NOW + 30_000;
+    blocks.raise(0, tick(late) + 10_000);
+    blocks.expire(late);
+    assert_eq!(blocks.holders(), 0);
+    let current = Grant { token: renew.next, fence: renewed.fence, ..granted };
+    blocks.renew(&renewal(&current, 4, tick(late) + 1_000, late), late).unwrap();
+    assert_eq!((blocks.holders(), blocks.room()), (1, 1));
+}
+
+#[test]
+fn names_get_their_node_back() {
+    let mut blocks = blocks(&[0, 1]);
+    let named = |number, name: &str, now| Acquire {
+        identity: Identity::Name(name.into()),
+        owner: Owner { name: name.into(), host: "test".into(), pid: 1 },
+        ..request(number, now, WINDOW_MS)
+    };
+    let first = blocks.acquire(&named(1, "a", NOW), NOW).unwrap();
+    let second = blocks.acquire(&named(2, "b", NOW), NOW).unwrap();
+    let third = blocks.acquire(&named(3, "c", NOW), NOW).unwrap();
+    assert_eq!([first.node, second.node, third.node], [0, 1, 2]);
+    blocks.release(&release(&second, second.start + 5), NOW);
+    blocks.release(&release(&third, third.start), NOW);
+    let again = blocks.acquire(&named(4, "c", NOW + 10), NOW + 10).unwrap();
+    assert_eq!((again.node, again.start), (2, tick(NOW) + 10));
+    // Somebody else has the node by now.
+    assert_eq!(blocks.acquire(&request(5, NOW + 10, 100), NOW + 10).unwrap().node, 1);
+    assert_eq!(blocks.acquire(&named(6, "b", NOW + 10), NOW + 10).unwrap().node, 3);
+}
+
+/// The same window twice would be the same IDs twice.
+#[test]
+fn two_processes_with_one_token_do_not_share_a_window() {
+    let mut blocks = blocks(&[0]);
+    let of = |host: &str, pid, name: &str, token| Acquire {
+        owner: Owner { host: host.into(), pid, name: name.into() },
+        ..request(token, NOW, WINDOW_MS)
+    };
+    let granted = blocks.acquire(&of("a", 7, "", 1), NOW).unwrap();
+    assert_eq!(blocks.acquire(&of("a", 7, "", 1), NOW), Ok(granted), "asked for again");
+    for other in [of("b", 7, "", 1), of("a", 8, "", 1), of("a", 7, "orders", 1), of("", 0, "", 1)] {
+        assert_eq!(blocks.acquire(&other, NOW), Err(Refusal::TokenOfAnother.into()), "{other:?}");
+    }
+    let renewed = renewal(&granted, 2, granted.fence + 1, NOW);
+    blocks.renew(&renewed, NOW).unwrap();
+    assert_eq!(blocks.acquire(&of("b", 7, "", 1), NOW), Err(Refusal::TokenOfAnother.into()));
+    assert_ne!(blocks.acquire(&of("b", 7, "", 3), NOW).unwrap().node, granted.node);
+}
+
+#[test]
+fn the_broker_chooses() {
+    let mut blocks = blocks(&[0]);
+    let plain = request(1, NOW, WINDOW_MS);
+    for (request, option) in [
+        (Acquire { identity: Identity::Node(1), ..plain.clone() }, "node"),
+        (Acquire { reuse: false, ..plain.clone() }, "reuse"),
+        (Acquire { from: 1, ..plain.clone() }, "nodes_from"),
+        (Acquire { to: 7, ..plain.clone() }, "nodes_to"),
+    ] {
+        let refused = Refusal::BrokerChooses { option };
+        assert_eq!(blocks.acquire(&request, NOW), Err(refused.into()));
+    }
+    for (request, by_ms) in [(plain.clone(), -1_500), (plain.clone(), 1_500)] {
+        let skewed = Acquire { now: NOW + by_ms, ..request };
+        let refused = Refusal::Skew { by_ms, max_ms: 1_000 };
+        assert_eq!(blocks.acquire(&skewed, NOW), Err(refused.into()));
+    }
+    let layout = Layout::DISCORD;
+    let other = Acquire { layout, to: layout.max_node(), ..plain };
+    assert!(matches!(
+        blocks.acquire(&other, NOW),
+        Err(Denial::Refused(Refusal::OtherLayout { .. }))
+    ));
+}
+
+/// A request that no node can answer does not make the broker lease another block.
+#[test]
+fn more_blocks_do_not_help_everybody() {
+    let mut blocks = blocks(&[]);
+    let in_vain = |after| Acquire { after, ..request(1, NOW, WINDOW_MS) };
+    for after in [tick(NOW) + 20_001, u64::MAX] {
+        let refused = blocks.acquire(&in_vain(after), NOW);
+        assert!(
+            matches!(refused, Err(Denial::Refused(Refusal::FenceInFuture { .. }))),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(blocks.acquire(&in_vain(tick(NOW) + 20_000), NOW), Err(Denial::NoRoom));
+    let brief = Acquire { window_ms: 1, ..request(2, NOW, WINDOW_MS) };
+    let refused = blocks.acquire(&brief, NOW);
+    assert!(matches!(refused, Err(Denial::Refused(Refusal::Window { .. }))), "{refused:?}");
+}
+
+#[test]
+fn grants_that_expire_without_a_renewal_count_as_abandoned() {
+    let mut blocks = blocks(&[3, 4]);
+    let of_client = |blocks: &mut Blocks, number| {
+        blocks.acquire(&request(number, NOW, WINDOW_MS), NOW).unwrap()
+    };
+    let renewed = of_client(&mut blocks, 1);
+    let released = of_client(&mut blocks, 2);
+    of_client(&mut blocks, 3);
+    let soon = NOW + 1_000;
+    blocks.renew(&renewal(&renewed, 4, tick(soon) + WINDOW_MS, soon), soon).unwrap();
+    blocks.release(&release(&released, released.start), soon);
+    let late = NOW + 60_000;
+    while blocks.expire(late) {}
+    assert_eq!((blocks.holders(), blocks.abandoned()), (0, 1));
+}

@@ -1,0 +1,155 @@
+//! What a broker hands over to the store's history: everything once, in time, and not too much.
+
+use flakeid_core::Layout;
+use flakeid_protocol::broker::Blocks;
+use flakeid_protocol::{Acquire, Grant, Handover, Owner};
+
+use crate::requests::{NOW, namespace, release, request, token};
+
+const WINDOW_MS: u64 = 100;
+const BLOCK_WINDOW_MS: u64 = 60_000;
+
+fn tick(unix_ms: i64) -> u64 {
+    Layout::TWITTER.tick_at(unix_ms).unwrap()
+}
+
+/// The broker of one block of two nodes.
+fn blocks() -> Blocks {
+    let mut blocks = Blocks::new(&namespace(), WINDOW_MS, 60_000).recorded();
+    let grant = Grant {
+        node: 3,
+        start: tick(NOW),
+        fence: tick(NOW) + BLOCK_WINDOW_MS,
+        token: token(1 << 40),
+        max_ahead_ms: 20_000,
+        max_window_ms: 10_000,
+        expires: NOW + 61_000,
+    };
+    blocks.add(&grant, NOW);
+    blocks
+}
+
+fn acquire(blocks: &mut Blocks, number: u64, now: i64) -> Grant {
+    let owner = Owner { pid: number as u32, ..Owner::default() };
+    blocks.acquire(&Acquire { owner, ..request(number, now, WINDOW_MS) }, now).unwrap()
+}
+
+/// Node, number of the grant, and process.
+fn handed(handover: &Handover) -> Vec<(u64, u64, u32)> {
+    handover.sub_grants.iter().map(|sub| (sub.node, sub.grant, sub.owner.pid)).collect()
+}
+
+#[test]
+fn grants_are_handed_over_until_the_store_has_them() {
+    let mut blocks = blocks();
+    let first = acquire(&mut blocks, 1, NOW);
+    blocks.release(&release(&first, first.start + 10), NOW + 10);
+    let second = acquire(&mut blocks, 2, NOW + 20);
+    acquire(&mut blocks, 3, NOW + 20);
+
+    // Skews are 1 s: what starts later than that may be granted still.
+    let now = NOW + 3_000;
+    let sent = blocks.hand_over(3, now, 256);
+    assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
+    assert_eq!(sent.until, tick(now) - 1_000);
+    // The answer was lost, and a grant came in between.
+    blocks.release(&release(&second, second.start + 1), NOW + 3_400);
+    let fourth = acquire(&mut blocks, 4, NOW + 3_500);
+    assert_eq!(blocks.hand_over(3, NOW + 4_000, 0), sent);
+    blocks.confirm_history(3, sent.until);
+    let next = blocks.hand_over(3, NOW + 5_000, 256);
+    assert_eq!(handed(&next), [(7, 2, 4)]);
+    assert_eq!(next.until, tick(NOW + 4_000));
+    blocks.confirm_history(3, next.until);
+
+    // With nothing new the history is complete up to a later tick, and nothing starts below that.
+    let empty = blocks.hand_over(3, NOW + 9_000, 256);
+    assert_eq!((handed(&empty), empty.until), (vec![], tick(NOW + 8_000)));
+    blocks.release(&release(&fourth, fourth.start + 1), NOW + 9_000);
+    let behind = Acquire { waited_ms: 10_000, ..request(5, NOW + 4_000, WINDOW_MS) };
+    assert_eq!(blocks.acquire(&behind, NOW + 9_000).unwrap().start, empty.until);
+}
+
+#[test]
+fn what_is_held_back_comes_later() {
+    let mut blocks = blocks();
+    acquire(&mut blocks, 1, NOW);
+    acquire(&mut blocks, 2, NOW + 10);
+    for (most, expected) in [(0, &[][..]), (1, &[(6, 1, 1)]), (9, &[(7, 1, 2)])] {
+        let sent = blocks.hand_over(3, NOW + 5_000, most);
+        assert_eq!(handed(&sent), expected);
+        let lacking = [tick(NOW), tick(NOW) + 10, tick(NOW + 4_000)][most.min(2)];
+        assert_eq!(sent.until, lacking);
+        blocks.confirm_history(3, sent.until);
+    }
+}
+
+#[test]
+fn a_block_that_is_given_back_leaves_nothing_behind() {
+    let mut blocks = blocks();
+    acquire(&mut blocks, 1, NOW);
+    let sent = blocks.hand_over(3, NOW + 10, 256);
+    acquire(&mut blocks, 2, NOW + 20);
+    let last = blocks.hand_over_last(3, 1_000);
+    assert_eq!(handed(&sent), [(6, 1, 1)]);
+    assert_eq!(handed(&last), [(6, 1, 1), (7, 1, 2)], "nobody knows whether the first arrived");
+    assert_eq!(last.until, 0, "nor what the store has");
+    blocks.lose(3);
+    assert_eq!(blocks.dropped(), 0);
+}
+
+#[test]
+fn of_too_many_the_oldest_are_dropped() {
+    let mut blocks = blocks();
+    let mut number = 0;
+    let mut churn = |blocks: &mut Blocks, times: usize| {
+        for _ in 0..times {
+            number += 1;
+            let grant = acquire(blocks, number, NOW);
+            blocks.release(&release(&grant, grant.start + 1), NOW);
+        }
+    };
+    // Both nodes in turn: 400 grants, of which the last two are not over yet.
+    churn(&mut blocks, 400);
+    assert_eq!(blocks.dropped(), 400 - 2 - 256);
+    let first = blocks.hand_over(3, NOW + 10_000, 256);
+    assert_eq!(first.sub_grants.len(), 256);
+    assert!(first.sub_grants[0].grant > 1, "the numbers show that some are missing");
+    assert_eq!(first.until, tick(NOW), "the latest of both nodes are missing still");
+    blocks.confirm_history(3, first.until);
+    let second = blocks.hand_over(3, NOW + 10_000, 256);
+    assert_eq!(second.sub_grants.len(), 2);
+    assert_eq!(second.until, tick(NOW + 9_000));
+    let of_node = |node| {
+        let all = first.sub_grants.iter().chain(&second.sub_grants);
+        all.filter(|sub| sub.node == node).map(|sub| sub.grant).collect::<Vec<_>>()
+    };
+    for node in [6, 7] {
+        let numbers = of_node(node);
+        assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{numbers:?}");
+    }
+
+    // What was sent and not confirmed is lost with the block, too.
+    churn(&mut blocks, 10);
+    blocks.lose(3);
+    assert_eq!(blocks.dropped(), 142 + 2 + 10);
+}
+
+#[test]
+fn a_store_that_has_forgotten_gets_the_latest_grants_again() {
+    let mut blocks = blocks();
+    acquire(&mut blocks, 1, NOW);
+    acquire(&mut blocks, 2, NOW);
+    let first = blocks.hand_over(3, NOW + 2_000, 256);
+    blocks.confirm_history(3, first.until);
+    let empty = blocks.hand_over(3, NOW + 5_000, 256);
+    assert_eq!(handed(&empty), []);
+    // It was put back to before the first handover.
+    blocks.confirm_history(3, 0);
+    let again = blocks.hand_over(3, NOW + 8_000, 256);
+    assert_eq!(handed(&again), [(6, 1, 1), (7, 1, 2)]);
+    assert_eq!(again.until, tick(NOW + 7_000));
+    blocks.confirm_history(3, again.until);
+    let last = blocks.hand_over_last(3, 1_000);
+    assert_eq!((handed(&last), last.until), (vec![], u64::MAX));
+}

@@ -1,0 +1,281 @@
+//! Two brokers on a store, and their holders, in random histories: no tick of a node is granted twice.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use flakeid_core::{Layout, ManualClock};
+use flakeid_protocol::broker::Blocks;
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Grant, MemoryContents, MemoryStore, Namespace, operations};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::requests::{NOW, SPACE, block_request, bounds, namespace, release, renewal, request};
+
+const BLOCK_WINDOW_MS: u64 = 300;
+const WINDOW_MS: u64 = 100;
+const TTL_MS: u64 = 200;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Pass(u64),
+    /// A broker leases another block.
+    Lease {
+        broker: usize,
+    },
+    /// A broker renews a block; the answer may get lost.
+    Renew {
+        broker: usize,
+        block: Index,
+        is_heard: bool,
+    },
+    GiveBack {
+        broker: usize,
+        block: Index,
+    },
+    /// A broker is killed and started anew.
+    Crash {
+        broker: usize,
+    },
+    /// A holder asks, its clock so many milliseconds off, and having used so many ticks from now on.
+    Acquire {
+        broker: usize,
+        off: i64,
+        window: u64,
+        after: u64,
+    },
+    /// It wants so many ticks more.
+    Extend {
+        holder: Index,
+        more: u64,
+        off: i64,
+    },
+    /// It gives back what it did not use.
+    Release {
+        holder: Index,
+        used: u64,
+    },
+    Backup,
+    Restore,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let broker = || 0..2_usize;
+    let index = any::<Index>;
+    prop_oneof![
+        4 => (0..400_u64).prop_map(Step::Pass),
+        4 => broker().prop_map(|broker| Step::Lease { broker }),
+        6 => (broker(), index(), prop::bool::weighted(0.8))
+            .prop_map(|(broker, block, is_heard)| Step::Renew { broker, block, is_heard }),
+        2 => (broker(), index()).prop_map(|(broker, block)| Step::GiveBack { broker, block }),
+        1 => broker().prop_map(|broker| Step::Crash { broker }),
+        8 => (broker(), -20..20_i64, 2..400_u64, 0..300_u64)
+            .prop_map(|(broker, off, window, after)| Step::Acquire { broker, off, window, after }),
+        8 => (index(), 1..400_u64, -20..20_i64)
+            .prop_map(|(holder, more, off)| Step::Extend { holder, more, off }),
+        3 => (index(), 0..150_u64).prop_map(|(holder, used)| Step::Release { holder, used }),
+        1 => Just(Step::Backup),
+        1 => Just(Step::Restore),
+    ]
+}
+
+/// A broker, with the grants of its blocks.
+struct Broker {
+    blocks: Blocks,
+    grants: Vec<Grant>,
+}
+
+/// A holder of a node, and the broker that it asks.
+#[derive(Clone, Copy)]
+struct Holder {
+    broker: usize,
+    grant: Grant,
+}
+
+struct History {
+    clock: ManualClock,
+    store: MemoryStore,
+    copy: Option<MemoryContents>,
+    brokers: [Broker; 2],
+    holders: Vec<Holder>,
+    /// What was granted of each node: the number of the holder, its first tick and its fence.
+    windows: HashMap<u64, Vec<(usize, u64, u64)>>,
+    counter: u64,
+    /// How many windows were granted in all.
+    granted: usize,
+}
+
+impl History {
+    fn new() -> Self {
+        let clock = ManualClock::new(NOW);
+        let mut store = MemoryStore::on(clock.clone());
+        let bounds = bounds(BLOCK_WINDOW_MS, 500, 20, 400);
+        operations::init(&mut store, &Namespace { bounds, ..namespace() }).unwrap();
+        let broker = || Broker { blocks: Self::blocks(), grants: Vec::new() };
+        Self {
+            clock,
+            store,
+            copy: None,
+            brokers: [broker(), broker()],
+            holders: Vec::new(),
+            windows: HashMap::new(),
+            counter: 0,
+            granted: 0,
+        }
+    }
+
+    fn blocks() -> Blocks {
+        let bounds = bounds(BLOCK_WINDOW_MS, 500, 20, 400);
+        Blocks::new(&Namespace { bounds, ..namespace() }, WINDOW_MS, TTL_MS)
+    }
+
+    fn now(&self) -> i64 {
+        use flakeid_core::Clock;
+        self.clock.unix_ms()
+    }
+
+    fn tick(&self) -> u64 {
+        Layout::TWITTER.tick_at(self.now()).unwrap()
+    }
+
+    fn fresh(&mut self) -> u64 {
+        self.counter += 1;
+        self.counter
+    }
+
+    /// Notes that a holder may issue in these ticks, and that nobody else may.
+    fn note(&mut self, holder: usize, grant: &Grant) {
+        let windows = self.windows.entry(grant.node).or_default();
+        for &(other, start, fence) in windows.iter().filter(|(other, ..)| *other != holder) {
+            assert!(
+                grant.fence <= start || fence <= grant.start,
+                "holder {holder} has {} to {} of node {}, and holder {other} {start} to {fence}",
+                grant.start,
+                grant.fence,
+                grant.node
+            );
+        }
+        windows.retain(|(other, ..)| *other != holder);
+        windows.push((holder, grant.start, grant.fence));
+        self.granted += 1;
+    }
+
+    fn take(&mut self, step: &Step) {
+        let number = self.fresh();
+        let (now, tick) = (self.now(), self.tick());
+        match *step {
+            Step::Pass(ms) => self.clock.advance(Duration::from_millis(ms)),
+            Step::Lease { broker } => {
+                let asked = block_request(number, now, BLOCK_WINDOW_MS);
+                if let Ok(grant) = operations::acquire(&mut self.store, SPACE, &asked) {
+                    self.brokers[broker].blocks.add(&grant, now);
+                    self.brokers[broker].grants.push(grant);
+                }
+            }
+            Step::Renew { broker, block, is_heard } => {
+                let Broker { blocks, grants } = &mut self.brokers[broker];
+                if grants.is_empty() {
+                    return;
+                }
+                let index = block.index(grants.len());
+                let asked = renewal(&grants[index], number, tick + BLOCK_WINDOW_MS, now);
+                match operations::renew(&mut self.store, SPACE, &asked) {
+                    Ok(renewed) if is_heard => {
+                        blocks.raise(grants[index].node, renewed.fence);
+                        grants[index].fence = grants[index].fence.max(renewed.fence);
+                        grants[index].token = asked.next;
+                    }
+                    // The next renewal has an old token, so the block will be lost.
+                    Ok(_) => {}
+                    Err(Fault::Refused(_)) => {
+                        blocks.lose(grants[index].node);
+                        grants.swap_remove(index);
+                    }
+                    Err(fault) => panic!("{fault:?}"),
+                }
+            }
+            Step::GiveBack { broker, block } => {
+                let Broker { blocks, grants } = &mut self.brokers[broker];
+                if !grants.is_empty() {
+                    let grant = grants.swap_remove(block.index(grants.len()));
+                    let used_until = blocks.lose(grant.node);
+                    operations::release(&mut self.store, SPACE, &release(&grant, used_until))
+                        .unwrap();
+                }
+            }
+            Step::Crash { broker } => {
+                self.brokers[broker] = Broker { blocks: Self::blocks(), grants: Vec::new() };
+            }
+            Step::Acquire { broker, off, window, after } => {
+                let mut asked = request(number, now + off, window);
+                asked.after = tick + after;
+                if let Ok(grant) = self.brokers[broker].blocks.acquire(&asked, now) {
+                    self.holders.push(Holder { broker, grant });
+                    self.note(self.holders.len() - 1, &grant);
+                }
+            }
+            Step::Extend { holder, more, off } => {
+                if self.holders.is_empty() {
+                    return;
+                }
+                let index = holder.index(self.holders.len());
+                let Holder { broker, grant } = self.holders[index];
+                let asked = renewal(&grant, number, grant.fence + more, now + off);
+                if let Ok(renewed) = self.brokers[broker].blocks.renew(&asked, now) {
+                    let grant = Grant { fence: renewed.fence, token: asked.next, ..grant };
+                    self.holders[index].grant = grant;
+                    self.note(index, &grant);
+                }
+            }
+            Step::Release { holder, used } => {
+                if self.holders.is_empty() {
+                    return;
+                }
+                let index = holder.index(self.holders.len());
+                let Holder { broker, grant } = self.holders[index];
+                let used_until = (grant.start + used).min(grant.fence);
+                self.brokers[broker].blocks.release(&release(&grant, used_until), now);
+                // From here on it issues nothing.
+                let grant = Grant { fence: used_until, ..grant };
+                self.holders[index].grant = grant;
+                self.note(index, &grant);
+            }
+            Step::Backup => self.copy = Some(self.store.backup()),
+            Step::Restore => {
+                if let Some(copy) = self.copy.clone() {
+                    self.store.restore(copy);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_tick_is_granted_twice(steps in prop::collection::vec(step(), 1..150)) {
+        let mut history = History::new();
+        for step in &steps {
+            history.take(step);
+        }
+    }
+}
+
+/// The histories are not so random that nothing happens in them.
+#[test]
+fn histories_are_about_something() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let steps = prop::collection::vec(step(), 150);
+    let granted = (0..20).map(|_| {
+        let mut history = History::new();
+        for step in steps.new_tree(&mut runner).unwrap().current() {
+            history.take(&step);
+        }
+        history.granted
+    });
+    let granted: usize = granted.sum();
+    assert!(granted > 200, "{granted} windows in 20 histories");
+}

@@ -1,0 +1,75 @@
+//! A namespace of blocks, and requests for it.
+
+use flakeid_core::Layout;
+use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Owner, Release, Renew, Token};
+
+pub(crate) const SPACE: &str = "orders";
+/// The time at which tests begin.
+pub(crate) const NOW: i64 = 1_900_000_000_000;
+
+/// A namespace of blocks of two nodes, with the usual bounds.
+pub(crate) fn namespace() -> Namespace {
+    Namespace { block_bits: 1, ..Namespace::new(SPACE, Layout::TWITTER) }
+}
+
+pub(crate) fn bounds(
+    max_window_ms: u64,
+    max_ahead_ms: u64,
+    max_skew_ms: u64,
+    quiet_ms: u64,
+) -> Bounds {
+    Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms }
+}
+
+/// A token that differs from those of other numbers in both halves.
+pub(crate) fn token(number: u64) -> Token {
+    Token::from_bits(u128::from(number) << 64 | u128::from(number))
+}
+
+/// A request for any node.
+pub(crate) fn request(number: u64, now: i64, window_ms: u64) -> Acquire {
+    Acquire {
+        layout: Layout::TWITTER,
+        block_bits: 0,
+        identity: Identity::Any,
+        from: 0,
+        to: Layout::TWITTER.max_node(),
+        rotation: 0,
+        reuse: true,
+        token: token(number),
+        window_ms,
+        ttl_ms: 60_000,
+        now,
+        waited_ms: 0,
+        after: 0,
+        owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+    }
+}
+
+/// A request for a block.
+pub(crate) fn block_request(number: u64, now: i64, window_ms: u64) -> Acquire {
+    Acquire {
+        block_bits: 1,
+        to: Layout::TWITTER.max_node() >> 1,
+        ttl_ms: window_ms + 1_000,
+        ..request(number, now, window_ms)
+    }
+}
+
+pub(crate) fn renewal(grant: &Grant, number: u64, wanted: u64, now: i64) -> Renew {
+    Renew {
+        node: grant.node,
+        start: grant.start,
+        token: grant.token,
+        next: Token::from_bits(u128::from(number)).of_grant(grant.token),
+        confirmed: grant.fence,
+        wanted,
+        ttl_ms: 60_000,
+        now,
+        waited_ms: 0,
+    }
+}
+
+pub(crate) fn release(grant: &Grant, used_until: u64) -> Release {
+    Release { node: grant.node, token: grant.token, used_until }
+}

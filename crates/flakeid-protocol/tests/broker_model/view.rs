@@ -1,0 +1,224 @@
+//! What a world is to the model. Differences that nothing can ever depend on are left out, so that fewer
+//! worlds are left to try: times that have passed, which random bits a token has, how often a node was
+//! granted, and which of two equal brokers, or members, is which.
+
+use flakeid_protocol::{Holder, Refusal, Token};
+
+use crate::actors::{Broker, Message, Request};
+use crate::ledger::{Contents, MAX_SKEW_MS};
+use crate::scenario::Scenario;
+use crate::world::{World, halves};
+
+/// Ends a list; no number that is shown is as high.
+const END: u64 = u64::MAX;
+
+impl World {
+    /// Takes the view: of all orders of brokers and of members the least.
+    pub fn look(&mut self, scenario: &Scenario) {
+        let orders = [[0, 1], [1, 0]];
+        let views = orders.iter().flat_map(|brokers| {
+            orders.iter().map(|members| {
+                let mut view = View::new(scenario, self.time);
+                view.world(self, *brokers, *members);
+                view.words
+            })
+        });
+        self.view = views.min().expect("there are four");
+    }
+}
+
+struct View<'a> {
+    scenario: &'a Scenario,
+    words: Vec<u64>,
+    /// The halves of tokens are numbered in the order in which they are met.
+    known: Vec<u64>,
+    /// What no clock reads any more, at the latest.
+    slowest: i64,
+}
+
+impl<'a> View<'a> {
+    fn new(scenario: &'a Scenario, time: i64) -> Self {
+        let slowest = scenario.slowest(time);
+        Self { scenario, words: Vec::with_capacity(96), known: vec![0], slowest }
+    }
+
+    fn put(&mut self, word: impl Into<u64>) {
+        self.words.push(word.into());
+    }
+
+    /// Times are shown from 100 before the epoch on.
+    fn time(&mut self, time: i64) {
+        self.put((time + 100).max(0).cast_unsigned());
+    }
+
+    fn expiry(&mut self, expires: i64) {
+        self.time(if expires <= self.slowest { 0 } else { expires });
+    }
+
+    fn token(&mut self, token: Token) {
+        for half in halves(token) {
+            let number = self.known.iter().position(|known| *known == half).unwrap_or_else(|| {
+                self.known.push(half);
+                self.known.len() - 1
+            });
+            self.put(number as u64);
+        }
+    }
+
+    fn maybe_token(&mut self, token: Option<Token>) {
+        self.token(token.unwrap_or(Token::from_bits(0)));
+    }
+
+    fn world(&mut self, world: &World, brokers: [usize; 2], members: [usize; 2]) {
+        let place = |broker: usize| u64::from(brokers[0] != broker);
+        self.time(world.time);
+        self.put(world.run);
+        self.put(world.mischief);
+        self.put(world.broken.map_or(0, |broken| broken as u64 + 1));
+        let (tick, node) = world.watched.map_or((END, END), |(tick, node, _)| (tick, node));
+        self.words.extend([tick, node]);
+        self.words.extend(&world.highest);
+        self.contents(&world.contents, world.run);
+        if let Some(copy) = &world.copy {
+            self.contents(copy, world.run);
+        }
+        self.put(END);
+        for broker in brokers {
+            self.broker(&world.brokers[broker]);
+        }
+        for member in members {
+            let member = &world.members[member];
+            if let Some((broker, token)) = member.asked {
+                self.put(place(broker));
+                self.token(token);
+            }
+            self.put(END);
+            let Some(cell) = &member.cell else { continue };
+            self.words.extend([place(cell.broker), cell.node, cell.start, cell.word, cell.limit]);
+            self.put(cell.is_fenced_off);
+            self.put(cell.answer.map_or(END, |fence| fence));
+            self.token(cell.token);
+            self.maybe_token(cell.renewal.map(|renewal| renewal.next));
+            self.put(cell.renewal.map_or(0, |renewal| renewal.wanted));
+        }
+        match &world.stray {
+            None => {}
+            Some(Request::Acquire(acquire)) => {
+                self.token(acquire.token);
+                self.time(acquire.now);
+            }
+            Some(Request::Renew(renew)) => {
+                self.token(renew.token);
+                self.token(renew.next);
+                self.words.extend([renew.node, renew.start, renew.wanted]);
+            }
+            Some(Request::Release(release)) => {
+                self.token(release.token);
+                self.words.extend([release.node, release.used_until]);
+            }
+        }
+    }
+
+    fn contents(&mut self, contents: &Contents, run: u8) {
+        self.put(contents.floor);
+        self.expiry(contents.quiet_until);
+        self.words.extend([contents.incarnation.run, contents.incarnation.proofs].map(u64::from));
+        for row in &contents.rows {
+            self.words.extend([row.block, row.fence, row.start, row.state as u64]);
+            self.maybe_token(row.token);
+            self.expiry(row.expires);
+            self.words.extend([row.incarnation.run, row.incarnation.proofs].map(u64::from));
+            // It matters only for going on after a restoration, which nobody can after this.
+            let goes_on = row.expires > self.slowest
+                && (run < self.scenario.restorations || row.incarnation != contents.incarnation);
+            self.time(if goes_on { row.renewed } else { 0 });
+        }
+        self.put(END);
+    }
+
+    fn broker(&mut self, broker: &Broker) {
+        self.put(broker.is_forked);
+        if broker.answers(self.scenario) {
+            self.blocks(broker);
+            for (holder, owned) in broker.holders.iter().zip(&broker.owned) {
+                self.put(owned.unwrap_or(END));
+                self.holder(holder);
+            }
+        }
+        for message in &broker.messages {
+            self.message(message);
+        }
+        self.put(END);
+    }
+
+    fn blocks(&mut self, broker: &Broker) {
+        let blocks = &broker.blocks;
+        for (block, fence, _) in blocks.blocks() {
+            self.words.extend([block, fence]);
+            if let Some(confirmed) = broker.confirmed.get(&block) {
+                self.words.extend([confirmed.start, confirmed.fence, confirmed.used_until]);
+            }
+            self.put(END);
+        }
+        self.put(END);
+        self.put(blocks.holders() as u64);
+        for row in blocks.rows(0) {
+            self.words.extend([row.node, row.start, row.fence, row.state as u64]);
+            self.maybe_token(row.token);
+            self.expiry(row.expires);
+        }
+        self.put(END);
+    }
+
+    fn holder(&mut self, holder: &Holder) {
+        self.put(holder.closing);
+        self.maybe_token(holder.acquiring);
+        let Some(hold) = &holder.hold else { return self.put(END) };
+        self.words.extend([hold.grant.node, hold.grant.start, hold.grant.fence]);
+        self.token(hold.grant.token);
+        self.put(hold.waiting);
+        let Some(renewal) = &hold.renewal else { return self.put(END) };
+        self.token(renewal.next);
+        self.words.extend([renewal.wanted, renewal.confirmed]);
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message {
+            Message::Acquire { slot, token, now } => {
+                self.words.extend([1, *slot as u64]);
+                self.token(*token);
+                // No clock of the store's will be near it again.
+                let is_late = now + MAX_SKEW_MS.cast_signed() < self.slowest;
+                self.time(if is_late { -100 } else { *now });
+            }
+            Message::Renew { slot, renew } => {
+                self.words.extend([2, *slot as u64, renew.node, renew.start, renew.wanted]);
+                self.token(renew.token);
+                self.token(renew.next);
+                self.put(renew.confirmed);
+                self.time(if self.scenario.restorations > 0 { renew.now } else { 0 });
+            }
+            Message::Release(release) => {
+                self.words.extend([3, release.node, release.used_until]);
+                self.token(release.token);
+            }
+            Message::Granted { slot, grant } => {
+                self.words.extend([4, *slot as u64, grant.node, grant.start, grant.fence]);
+                self.token(grant.token);
+            }
+            Message::NotGranted { slot, token } => {
+                self.words.extend([5, *slot as u64]);
+                self.token(*token);
+            }
+            Message::Renewed { slot, next, answer } => {
+                self.words.extend([6, *slot as u64, answer.fence]);
+                self.token(*next);
+            }
+            Message::NotRenewed { slot, next, refusal } => {
+                let is_lost = matches!(refusal, Refusal::FencedOff | Refusal::Restored { .. });
+                self.words.extend([7, *slot as u64, u64::from(is_lost)]);
+                self.token(*next);
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A namespace that its store has lost, made anew by an operator with bounds of its own.
+
+use flakeid_core::{Layout, ManualClock};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{
+    Acquire, Bounds, Grant, Identity, MemoryStore, Namespace, Owner, Refusal, Renew, Token,
+    operations,
+};
+
+use crate::{EPOCH, SPACE};
+
+const HOUR_MS: u64 = 3_600_000;
+const LAYOUT: Layout = Layout::TWITTER;
+
+/// A store and the time of everybody.
+struct Fixture {
+    store: MemoryStore,
+    clock: ManualClock,
+    tokens: u128,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let clock = ManualClock::new(EPOCH);
+        Self { store: MemoryStore::on(clock.clone()), clock, tokens: 0 }
+    }
+
+    fn now(&self) -> i64 {
+        flakeid_core::Clock::unix_ms(&self.clock)
+    }
+
+    fn pass(&self, ms: u64) {
+        self.clock.set(self.now() + i64::try_from(ms).unwrap());
+    }
+
+    fn token(&mut self) -> Token {
+        self.tokens += 1;
+        Token::from_bits(self.tokens)
+    }
+
+    /// Node 1 for a window of this length.
+    fn acquire(&mut self, window_ms: u64) -> Result<Grant, Refusal> {
+        let request = Acquire {
+            layout: LAYOUT,
+            identity: Identity::Node(1),
+            from: 0,
+            to: LAYOUT.max_node(),
+            rotation: 0,
+            block_bits: 0,
+            reuse: true,
+            token: self.token(),
+            window_ms,
+            ttl_ms: 60_000,
+            now: self.now(),
+            waited_ms: 0,
+            after: 0,
+            owner: Owner::default(),
+        };
+        match operations::acquire(&mut self.store, SPACE, &request) {
+            Ok(grant) => Ok(grant),
+            Err(Fault::Refused(refusal)) => Err(refusal),
+            Err(fault) => panic!("{fault:?}"),
+        }
+    }
+
+    /// Makes the namespace with these bounds and leases node 1 as far as they allow: two windows.
+    fn lease_far(&mut self, bounds: Bounds) -> Grant {
+        let wanted = Namespace { bounds, ..Namespace::new(SPACE, LAYOUT) };
+        operations::init(&mut self.store, &wanted).unwrap();
+        let grant = self.acquire(bounds.max_window_ms).unwrap();
+        let reach = bounds.max_window_ms + bounds.max_ahead_ms + bounds.max_skew_ms;
+        let renew = Renew {
+            node: grant.node,
+            start: grant.start,
+            token: grant.token,
+            next: self.token(),
+            confirmed: grant.fence,
+            wanted: LAYOUT.tick_at(self.now()).unwrap() + reach,
+            ttl_ms: 60_000,
+            now: self.now(),
+            waited_ms: 0,
+        };
+        let renewed = operations::renew(&mut self.store, SPACE, &renew).unwrap();
+        Grant { fence: renewed.fence, ..grant }
+    }
+
+    /// The store loses everything, and an operator makes the namespace with other bounds.
+    fn lose(&mut self, lost: Bounds, new: Bounds) -> Namespace {
+        self.store.restore(MemoryStore::new().backup());
+        let wanted = Namespace { bounds: new, ..Namespace::new(SPACE, LAYOUT) };
+        operations::init_lost(&mut self.store, &wanted, &lost).unwrap()
+    }
+
+    /// The first grant that is to be had, tried every second.
+    fn first_grant(&mut self) -> (Grant, u64) {
+        for seconds in 0..100_000 {
+            match self.acquire(10_000) {
+                Ok(grant) => return (grant, seconds),
+                Err(Refusal::FenceInFuture { .. } | Refusal::Restored { .. }) => self.pass(1000),
+                Err(refusal) => panic!("{refusal:?}"),
+            }
+        }
+        panic!("nothing is ever granted")
+    }
+}
+
+/// The lost namespace allowed windows of an hour, the new one has the usual bounds: the second
+/// process is granted nothing that the first one holds.
+#[test]
+fn smaller_bounds_do_not_shorten_the_wait() {
+    let mut fixture = Fixture::new();
+    let usual = Bounds::of(&LAYOUT);
+    let lost = Bounds { max_window_ms: HOUR_MS, ..usual };
+    let held = fixture.lease_far(lost);
+    assert!(held.fence > held.start + HOUR_MS);
+    let made = fixture.lose(lost, usual);
+    let (grant, waited_s) = fixture.first_grant();
+    assert!(
+        grant.start >= held.fence,
+        "granted after {waited_s} s: ticks {}..{} of node 1, which the first process may use to {}",
+        grant.start,
+        grant.fence,
+        held.fence,
+    );
+    assert!(made.floor >= held.fence);
+    // An hour, and two skews for clocks: nobody waits longer than it takes.
+    assert!((3_600..=3_611).contains(&waited_s), "{waited_s}");
+}
+
+/// Each bound by itself.
+#[test]
+fn every_bound_of_the_lost_one_counts() {
+    let usual = Bounds::of(&LAYOUT);
+    for lost in [
+        Bounds { max_window_ms: HOUR_MS, ..usual },
+        Bounds { max_ahead_ms: HOUR_MS, ..usual },
+        Bounds { max_skew_ms: HOUR_MS, ..usual },
+    ] {
+        let mut fixture = Fixture::new();
+        let held = fixture.lease_far(lost);
+        let made = fixture.lose(lost, usual);
+        assert_eq!(made.bounds, usual);
+        let (grant, _) = fixture.first_grant();
+        assert!(made.floor >= held.fence && grant.start >= held.fence, "{lost:?} {grant:?}");
+    }
+}
+
+/// Larger bounds than the lost namespace had make no difference to what it may have granted.
+#[test]
+fn larger_bounds_do_no_harm() {
+    let mut fixture = Fixture::new();
+    let usual = Bounds::of(&LAYOUT);
+    let held = fixture.lease_far(usual);
+    let new = Bounds { max_ahead_ms: HOUR_MS, ..usual };
+    assert!(fixture.lose(usual, new).floor >= held.fence);
+    let (grant, _) = fixture.first_grant();
+    assert!(grant.start >= held.fence);
+}
+
+/// Whoever was granted something by the lost namespace renews nothing in the new one.
+#[test]
+fn tokens_of_the_lost_one_are_void() {
+    let mut fixture = Fixture::new();
+    let usual = Bounds::of(&LAYOUT);
+    let held = fixture.lease_far(usual);
+    fixture.lose(usual, usual);
+    let Grant { node, start, token, fence, .. } = held;
+    let renew = Renew {
+        node,
+        start,
+        token,
+        next: fixture.token(),
+        confirmed: fence,
+        wanted: fence,
+        ttl_ms: 60_000,
+        now: fixture.now(),
+        waited_ms: 0,
+    };
+    let refused = operations::renew(&mut fixture.store, SPACE, &renew);
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}

@@ -1,0 +1,116 @@
+//! The rules of leases: random histories against a set of every tick that was ever granted, and
+//! requests, clocks and rows as bad as they can be; and refusals as users see them.
+
+// A test may panic; that is how it fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+mod extreme_inputs;
+mod history;
+mod lost;
+
+use flakeid_core::{Error, ErrorKind, Layout};
+use flakeid_protocol::Refusal;
+use proptest::prelude::*;
+
+use history::{History, step, units};
+
+const SPACE: &str = "orders";
+const EPOCH: i64 = 1_577_836_800_000;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_tick_is_granted_twice(unit in units(), steps in prop::collection::vec(step(), 1..120)) {
+        let mut history = History::new(unit);
+        for step in &steps {
+            history.take(step);
+        }
+    }
+}
+
+fn check_error(error: &Error, refusal: &Refusal) {
+    let kind = match refusal {
+        Refusal::MissingNamespace
+        | Refusal::OtherLayout { .. }
+        | Refusal::BlockBits { .. }
+        | Refusal::Quarantined { .. }
+        | Refusal::Foreign => ErrorKind::StoreRejected,
+        Refusal::BrokerChooses { .. } | Refusal::TokenOfAnother => ErrorKind::InvalidOption,
+        Refusal::Window { .. } | Refusal::Nodes { .. } => ErrorKind::FieldOutOfRange,
+        Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. } => {
+            ErrorKind::ClockSkew
+        }
+        Refusal::FenceInFuture { .. } | Refusal::Restored { .. } => ErrorKind::FenceInFuture,
+        Refusal::NoFreeNode { .. } | Refusal::Held { .. } => ErrorKind::NoFreeNode,
+        Refusal::FencedOff => ErrorKind::LeaseExpired,
+        Refusal::Horizon => ErrorKind::HorizonReached,
+        Refusal::Relayed { kind, .. } => *kind,
+    };
+    assert_eq!(error.kind(), kind, "{refusal:?}");
+    let text = error.to_string();
+    for debug in ["Some(", "None", "Refusal", "Layout {", "Token", " { ", "_ms:"] {
+        assert!(!text.contains(debug), "{refusal:?} is told as {text:?}");
+    }
+    let retry_after = match refusal {
+        Refusal::FenceInFuture { retry_after_ms }
+        | Refusal::Restored { retry_after_ms }
+        | Refusal::Held { retry_after_ms, .. } => Some(*retry_after_ms),
+        Refusal::NoFreeNode { next_free_in_ms: wait, .. }
+        | Refusal::Relayed { retry_after_ms: wait, .. } => *wait,
+        _ => None,
+    };
+    let told = error.retry_after().map(|wait| wait.as_millis());
+    assert_eq!(told, retry_after.map(u128::from), "{refusal:?}");
+}
+
+#[test]
+fn every_refusal_is_told() {
+    let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
+    let other = layout.with_epoch(EPOCH).unwrap();
+    let refusals = [
+        Refusal::MissingNamespace,
+        Refusal::OtherLayout { namespace: layout, client: other },
+        Refusal::BlockBits { namespace: 4, client: 0 },
+        Refusal::BlockBits { namespace: 0, client: 4 },
+        Refusal::BlockBits { namespace: 4, client: 5 },
+        Refusal::BrokerChooses { option: "node" },
+        Refusal::TokenOfAnother,
+        Refusal::Window { asked_ms: 60_000, min_ms: 2, max_ms: 20_000 },
+        Refusal::Nodes { from: 0, to: 1024, max_node: 1023 },
+        Refusal::Nodes { from: 3, to: 2, max_node: 1023 },
+        Refusal::Skew { by_ms: i64::MIN, max_ms: 5000 },
+        Refusal::Skew { by_ms: 6000, max_ms: 5000 },
+        Refusal::ImpossibleClock { by_ms: -1 },
+        Refusal::TooFarAhead { by_ms: u64::MAX },
+        Refusal::Quarantined { node: 3 },
+        Refusal::Held { node: 3, retry_after_ms: 41_250 },
+        Refusal::FenceInFuture { retry_after_ms: 250 },
+        Refusal::NoFreeNode { held: 1, hot: 2, quarantined: 3, used: 4, next_free_in_ms: None },
+        Refusal::NoFreeNode { held: 1, hot: 2, quarantined: 3, used: 4, next_free_in_ms: Some(5) },
+        Refusal::FencedOff,
+        Refusal::Restored { retry_after_ms: 46_000 },
+        Refusal::Foreign,
+        Refusal::Horizon,
+        Refusal::Relayed {
+            kind: ErrorKind::NoFreeNode,
+            text: "no free node".into(),
+            retry_after_ms: Some(7),
+        },
+    ];
+    for refusal in refusals {
+        check_error(&refusal.to_error(SPACE, &layout), &refusal);
+    }
+}
+
+/// A request that waits in an overloaded server's queue looks like one of a clock that is behind.
+#[test]
+fn a_slow_request_is_not_told_as_a_wrong_clock_alone() {
+    let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
+    let told = |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
+    assert!(told(-1_500).contains("took that long to arrive"), "{}", told(-1_500));
+    // No request takes negative time, or an hour.
+    for by_ms in [1_500, -3_600_000] {
+        assert!(!told(by_ms).contains("took that long"), "{}", told(by_ms));
+    }
+}

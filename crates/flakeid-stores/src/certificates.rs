@@ -1,0 +1,100 @@
+//! The certificates that a TLS connection to a server trusts.
+
+#[cfg(feature = "mysql")]
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+#[cfg(any(feature = "etcd", feature = "http"))]
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+
+use crate::url::file;
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::url::ServerUrl;
+
+/// The certificates in the PEM file that an option names, else those that the system trusts.
+///
+/// # Errors
+/// [`Fault::Rejected`] if there are none, naming the option.
+pub(super) fn trusted_certificates(
+    url: &ServerUrl<'_>,
+    option: &str,
+) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    match file(url, option)? {
+        Some(pem) => parse_certificates(url, option, &pem),
+        None => system_certificates(url, option),
+    }
+}
+
+/// The certificates that the system trusts.
+///
+/// # Errors
+/// [`Fault::Rejected`] if there are none, naming the option by which a file can be given.
+pub(super) fn system_certificates(
+    url: &ServerUrl<'_>,
+    option: &str,
+) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    let found = rustls_native_certs::load_native_certs();
+    if found.certs.is_empty() {
+        let why = found.errors.first().map_or_else(|| "none found".into(), ToString::to_string);
+        return Err(url.reject(format_args!(
+            "this system trusts no certificate authority ({why}): name a PEM file by {option}"
+        )));
+    }
+    Ok(found.certs)
+}
+
+/// The certificates in a PEM file that an option named.
+///
+/// # Errors
+/// [`Fault::Rejected`] if there are none, naming the option.
+pub(super) fn parse_certificates(
+    url: &ServerUrl<'_>,
+    option: &str,
+    pem: &[u8],
+) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    let parsed: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let certificates = parsed.map_err(|error| url.reject(format_args!("{option}: {error}")))?;
+    if certificates.is_empty() {
+        return Err(url.reject(format_args!("{option}: the file holds no certificate in PEM form")));
+    }
+    Ok(certificates)
+}
+
+/// Chooses the cryptography of drivers to which none can be passed, unless the process has chosen one.
+#[cfg(feature = "mysql")]
+pub(super) fn install_default_cryptography() {
+    if CryptoProvider::get_default().is_none() {
+        // Fails only if another thread was first, which is as good.
+        let _ = ring::default_provider().install_default();
+    }
+}
+
+/// How TLS is spoken to a server, by the options `tls-ca`, `tls-cert` and `tls-key`.
+///
+/// # Errors
+/// [`Fault::Rejected`] naming the option.
+#[cfg(any(feature = "etcd", feature = "http"))]
+pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
+    let roots = convert(&trusted_certificates(url, "tls-ca")?);
+    let client = match (file(url, "tls-cert")?, file(url, "tls-key")?) {
+        (Some(chain), Some(key)) => {
+            let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
+            let key = PrivateKey::from_pem(&key)
+                .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
+            Some(ClientCert::new_with_certs(&chain, key))
+        }
+        (None, None) => None,
+        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
+    };
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .client_cert(client)
+        .unversioned_rustls_crypto_provider(provider)
+        .build())
+}
+
+#[cfg(any(feature = "etcd", feature = "http"))]
+fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
+    certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
+}

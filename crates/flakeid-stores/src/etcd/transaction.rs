@@ -1,0 +1,285 @@
+//! The reads of one transaction.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::optimistic::{Head, ReadRow, VersionedStore, WriteSet, row_of};
+use super::run::{RunComparison, RunRecord};
+use super::store::{EtcdStore, NewRecord};
+use crate::etcd::keys::{self, decode, entries, node_of, number};
+use crate::gaps::{self, UsedNodes};
+use crate::random;
+use flakeid_protocol::store::{Candidates, Fault};
+
+/// How many rows come with one answer.
+const PAGE: usize = 256;
+
+/// How long to wait before reading again whether a run is behind the recorded one. An entry is counted
+/// some microseconds after its revision can be seen, but longer after on a busy machine.
+const REREADS: [Duration; 3] =
+    [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
+
+fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
+    let (text, version) = (decode(&entry["value"])?, number(&entry["mod_revision"])?);
+    Ok(ReadRow { node: node_of(entry)?, text, version })
+}
+
+/// The text and revision of the only key of an answer, if it exists.
+fn read_text(range: &Value) -> Result<Option<(String, u64)>, Fault> {
+    let read = |kept: &Value| Ok((decode(&kept["value"])?, number(&kept["mod_revision"])?));
+    entries(range).first().map(read).transpose()
+}
+
+impl EtcdStore {
+    fn compare_run(&self, record: &RunRecord) -> RunComparison {
+        self.run.map_or(RunComparison::Other, |run| run.compare(&record.run))
+    }
+
+    /// Whether a later term than the recorded one is that of a new leader. On a busy machine members may
+    /// answer late, so they are asked twice.
+    fn has_elected(&mut self, record: &RunRecord) -> Result<bool, Fault> {
+        for _ in 0..2 {
+            let voters = self.voters()?;
+            if record.is_continued_by(&voters) {
+                self.new_record = NewRecord::Rewritten(Some(voters));
+                return Ok(true);
+            }
+            if !record.may_be_continued_by(&voters) {
+                break;
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl EtcdStore {
+    /// Of the keys with a prefix, which a tick follows: the last one at or before a tick.
+    fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
+        let until = format!("{prefix}{:020}", tick.saturating_add(1));
+        let mut last = keys::range(prefix, Some(&until));
+        last["sort_target"] = json!("KEY");
+        last["sort_order"] = json!("DESCEND");
+        last["limit"] = json!(1);
+        Ok(entries(&self.range(&last)?).first().cloned())
+    }
+
+    /// The text of the first key with a prefix from `first` on.
+    fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
+        let mut next = keys::range(first, Some(&keys::end(prefix)));
+        next["limit"] = json!(1);
+        let answer = self.range(&next)?;
+        entries(&answer).first().map(|next| decode(&next["value"])).transpose()
+    }
+}
+
+impl VersionedStore for EtcdStore {
+    type Version = u64;
+
+    fn head(&mut self, namespace: &str) -> Result<Head<u64>, Fault> {
+        self.unpin();
+        let ([kept, record], header) =
+            self.read_pair(keys::namespace(namespace), keys::run(namespace))?;
+        // All further requests go over the connection of this answer.
+        self.gateway.pin.set();
+        let [kept, record] = [kept, record].map(|range| read_text(&range));
+        let (kept, record) = (kept?, record?);
+        self.namespace_text = kept.as_ref().map(|(text, _)| text.clone());
+        self.record_read = record.as_ref().map(|(_, revision)| *revision);
+        self.record = record.and_then(|(text, _)| RunRecord::from_text(&text));
+        self.new_record = NewRecord::None;
+
+        self.began_at = number(&header["revision"])?;
+        // The time of the status is used: if the store turns out to be restored, the time must not be
+        // from before the restoration, when others may still have been granted ticks.
+        let now = self.learn_run(&header)?;
+        self.now = now;
+        let is_complete =
+            if self.found_deletion { Some(self.is_complete(namespace)?) } else { None };
+        Ok(Head { now, namespace: kept, is_complete })
+    }
+
+    fn incarnation(&mut self, namespace: &str) -> Result<String, Fault> {
+        self.lengthen_log(namespace)?;
+        let Some(run) = self.run else { return Err(Fault::Conflict) };
+        let run = self.with_least_slack(namespace, run)?;
+        let incarnation = RunRecord::incarnation(run.cluster, random::token());
+        let (written, voters) = (self.now, self.voters()?);
+        let record = RunRecord { incarnation: incarnation.clone(), run, written, voters };
+        self.new_record = NewRecord::Of(record);
+        Ok(incarnation)
+    }
+
+    fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
+        let Some(record) = self.record.clone().filter(|record| record.incarnation == recorded)
+        else {
+            return Ok(false);
+        };
+        for pause in REREADS {
+            if self.compare_run(&record) != RunComparison::Behind {
+                break;
+            }
+            thread::sleep(pause);
+            let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
+            self.learn_run(&body["header"])?;
+        }
+        match self.compare_run(&record) {
+            RunComparison::Same => {
+                if self.run.is_some_and(|run| record.is_due(&run, self.now)) {
+                    self.new_record = NewRecord::Rewritten(None);
+                }
+                Ok(true)
+            }
+            RunComparison::LaterTerm => self.has_elected(&record),
+            RunComparison::Behind | RunComparison::Other => Ok(false),
+        }
+    }
+
+    fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
+        let is_complete = if self.found_deletion {
+            // Equal numbers of rows and marks would not explain the deletion that was found.
+            self.mismatched_nodes(namespace)?.is_empty()
+        } else {
+            let ([rows, used], _) =
+                self.read_pair(keys::row(namespace, None), keys::used(namespace, None))?;
+            let (rows, used): (u64, u64) = (number(&rows["count"])?, number(&used["count"])?);
+            rows == used
+        };
+        self.found_deletion = !is_complete;
+        Ok(is_complete)
+    }
+
+    fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, u64)>, Fault> {
+        let key = keys::row(namespace, Some(node));
+        let ([row, used], _) = self.read_pair(key, keys::used(namespace, Some(node)))?;
+        let found = entries(&row).first().map(read_row).transpose()?;
+        if found.is_none() && !entries(&used).is_empty() && !self.found_deletion {
+            self.found_deletion = true;
+            return Err(Fault::Conflict);
+        }
+        Ok(found.map(|found| (found.text, found.version)))
+    }
+
+    fn coldest(
+        &mut self,
+        namespace: &str,
+        candidates: &Candidates<'_>,
+        enough: usize,
+    ) -> Result<Vec<ReadRow<u64>>, Fault> {
+        let mut request = keys::range(
+            &keys::row(namespace, Some(candidates.from)),
+            Some(&keys::row(namespace, Some(candidates.to.saturating_add(1)))),
+        );
+        request["sort_target"] = json!("MOD");
+        request["sort_order"] = json!("ASCEND");
+        let mut limit = PAGE;
+        let mut found = Vec::new();
+        let mut known = BTreeSet::new();
+        loop {
+            request["limit"] = json!(limit);
+            let answer = self.range(&request)?;
+            let page = entries(&answer).iter().map(read_row).collect::<Result<Vec<_>, _>>()?;
+            let full = page.len() == limit;
+            let (first, last) =
+                (page.first().map(|row| row.version), page.last().map(|row| row.version));
+            for row in page {
+                // An unreadable row is reported to whoever wants that node.
+                let read = row_of(namespace, row.node, &row.text);
+                if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
+                    found.push(row);
+                }
+            }
+            let Some(last) = last.filter(|_| full && found.len() < enough) else {
+                return Ok(found);
+            };
+            // Rows that were written together have one revision, and the page may have cut through
+            // them.
+            request["min_mod_revision"] = json!(last.to_string());
+            if first == Some(last) {
+                limit *= 2;
+            }
+        }
+    }
+
+    fn unused(
+        &mut self,
+        namespace: &str,
+        range: (u64, u64),
+        first: u64,
+        skip: u64,
+    ) -> Result<Option<u64>, Fault> {
+        gaps::unused(&mut Nodes { store: self, namespace }, range, first, skip)
+    }
+
+    fn rows(&mut self, namespace: &str) -> Result<Vec<ReadRow<u64>>, Fault> {
+        let prefix = keys::row(namespace, None);
+        let answer = self.range(&keys::range(&prefix, Some(&keys::end(&prefix))))?;
+        self.all_read_at = number(&answer["header"]["revision"])?;
+        entries(&answer).iter().map(read_row).collect()
+    }
+
+    fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault> {
+        let rows = self.list_nodes(&keys::row(namespace, None))?;
+        let used = self.list_nodes(&keys::used(namespace, None))?;
+        Ok(rows.symmetric_difference(&used).copied().collect())
+    }
+
+    fn record_at(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(String, Option<String>)>, Fault> {
+        let history = keys::history(namespace, node);
+        let Some(found) = self.last_before(&history, tick)? else { return Ok(None) };
+        let after = format!("{}0", decode(&found["key"])?);
+        let next = self.first_from(&after, &history)?;
+        Ok(Some((decode(&found["value"])?, next)))
+    }
+
+    fn sub_grants_around(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let prefix = keys::sub_grants(namespace, node);
+        let found = self.last_before(&prefix, tick)?;
+        let found = found.map(|found| decode(&found["value"])).transpose()?;
+        let after = format!("{prefix}{:020}", tick.saturating_add(1));
+        Ok((found, self.first_from(&after, &prefix)?))
+    }
+
+    fn commit(&mut self, namespace: &str, write_set: &WriteSet<u64>) -> Result<(), Fault> {
+        self.commit_writes(namespace, write_set)
+    }
+}
+
+/// The nodes of a namespace that have rows.
+struct Nodes<'a> {
+    store: &'a mut EtcdStore,
+    namespace: &'a str,
+}
+
+impl Nodes<'_> {
+    fn ends(&self, low: u64, high: u64) -> [String; 2] {
+        [low, high.saturating_add(1)].map(|node| keys::row(self.namespace, Some(node)))
+    }
+}
+
+/// A limit instead of the end would not help, because the server goes over the whole range anyway.
+impl UsedNodes for Nodes<'_> {
+    fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
+        let [first, end] = self.ends(low, high);
+        number(&self.store.range(&keys::count(&first, &end))?["count"])
+    }
+
+    fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault> {
+        let [first, end] = self.ends(low, high);
+        let mut request = keys::range(&first, Some(&end));
+        request["keys_only"] = json!(true);
+        entries(&self.store.range(&request)?).iter().map(node_of).collect()
+    }
+}

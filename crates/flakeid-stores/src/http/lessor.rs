@@ -1,0 +1,155 @@
+//! The client of brokers in a process: sends requests and waits for the answers.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ureq::Agent;
+
+use super::agent::{agent, unix_agent};
+use crate::certificates::tls_config;
+use crate::random;
+use crate::url::file;
+use flakeid_protocol::http::{Brokers, Demand, Exchange, HttpAnswer, HttpRequest, Reply};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::url::ServerUrl;
+use flakeid_protocol::{Acquire, Grant, Lessor, Release, Renew, Renewed, no_other_lessor};
+
+/// No answer to a lease is longer.
+const LONGEST_ANSWER: u64 = 64 << 10;
+
+/// Brokers, and the connections to them.
+pub(super) struct HttpLessor {
+    agent: Agent,
+    pub(super) brokers: Brokers,
+}
+
+/// Reads the URL; does not connect.
+pub(crate) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
+    Ok(Box::new(parse(url)?))
+}
+
+/// Reads the URL.
+pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
+    let url = ServerUrl::parse(url, &["token-file", "brokers", "tls-ca", "tls-cert", "tls-key"])?;
+    let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
+    let from_file = file(&url, "token-file")?.map(|file| {
+        let text = String::from_utf8_lossy(&file);
+        text.lines().next().unwrap_or_default().trim().to_owned()
+    });
+    if scheme == "http+unix" {
+        let path = url.decode("path of the socket", rest)?;
+        if !path.starts_with('/') {
+            return Err(url.reject("the URL is not of the form http+unix:///path/of/the/socket"));
+        }
+        let agent = unix_agent(Path::new(&path))?;
+        return Ok(HttpLessor::new(agent, Brokers::of_socket(from_file)));
+    }
+    let brokers = Brokers::parse(&url, from_file, random::fraction())?;
+    let tls = if scheme == "https" { Some(tls_config(&url)?) } else { None };
+    Ok(HttpLessor::new(agent(tls), brokers))
+}
+
+impl HttpLessor {
+    fn new(agent: Agent, brokers: Brokers) -> Self {
+        Self { agent, brokers }
+    }
+
+    /// Asks one broker after the other until the demand is settled. `None` if there is none to ask.
+    fn ask(
+        &mut self,
+        namespace: &str,
+        demand: Demand,
+        read: Instant,
+    ) -> Result<Option<Reply>, Fault> {
+        let Some(mut exchange) = Exchange::new(&self.brokers, namespace, demand) else {
+            return Ok(None);
+        };
+        loop {
+            let request = exchange.request(&self.brokers, read.elapsed())?;
+            let answer = self.send(request, LONGEST_ANSWER);
+            if let Some(reply) = exchange.answered(&mut self.brokers, answer) {
+                return reply.map(Some);
+            }
+        }
+    }
+
+    fn ask_for_node(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        instead_of: Option<u64>,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        let demand = Demand::Acquire { request: request.clone(), is_of_layout: true, instead_of };
+        match self.ask(namespace, demand, read)? {
+            Some(Reply::Granted(grant, _)) => Ok(grant),
+            Some(_) => Err(mixed_up()),
+            None => Err(no_other_lessor()),
+        }
+    }
+
+    /// Sends a request, to which the answer has at most so many bytes. The error is for people.
+    pub(super) fn send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, String> {
+        self.try_send(request, longest).map_err(|error| error.to_string())
+    }
+
+    fn try_send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, ureq::Error> {
+        let HttpRequest { method, url, authorization, body, timeout } = request;
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(url)
+            .header("Content-Type", "application/json");
+        if let Some(authorization) = &authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let request = self.agent.configure_request(request.body(body)?);
+        let request =
+            request.allow_non_standard_methods(true).timeout_global(Some(timeout)).build();
+        let mut answer = self.agent.run(request)?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(longest).read_to_vec()?;
+        Ok(HttpAnswer { status, body })
+    }
+}
+
+/// An answer of another kind than the demand's cannot be.
+fn mixed_up() -> Fault {
+    Fault::Rejected("the answer is to another request".into())
+}
+
+impl Lessor for HttpLessor {
+    fn acquire(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        self.ask_for_node(namespace, request, None, read)
+    }
+
+    fn acquire_elsewhere(
+        &mut self,
+        namespace: &str,
+        request: &Acquire,
+        held: u64,
+        read: Instant,
+    ) -> Result<Grant, Fault> {
+        self.ask_for_node(namespace, request, Some(held), read)
+    }
+
+    fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {
+        match self.ask(namespace, Demand::Renew(*request), read)? {
+            Some(Reply::Renewed(renewed)) => Ok(renewed),
+            _ => Err(mixed_up()),
+        }
+    }
+
+    fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault> {
+        self.ask(namespace, Demand::Release(*request), Instant::now()).map(drop)
+    }
+
+    /// It keeps no state of a transaction, and knows who granted what.
+    fn outlives_faults(&self) -> bool {
+        true
+    }
+}

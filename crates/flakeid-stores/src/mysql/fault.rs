@@ -1,0 +1,45 @@
+//! What the driver's errors mean.
+
+use std::io;
+
+use mysql_async::{DriverError, Error, IoError};
+
+use crate::sql::missing_tables;
+use flakeid_protocol::store::Fault;
+
+/// What an error of a statement means.
+pub(super) fn fault(shown: &str, error: &Error) -> Fault {
+    let Error::Server(answer) = error else {
+        return Fault::Unavailable(format!("{shown}: {error}"));
+    };
+    let text = format!("{shown}: {} (error {})", answer.message, answer.code);
+    match answer.code {
+        // A changed record, a duplicate key, a lock that took too long, a deadlock.
+        1020 | 1062 | 1205 | 1213 => Fault::Conflict,
+        1146 => missing_tables(shown),
+        // Resources: disk, memory, files, connections, tables that are full.
+        1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203
+        | 1206 | 1226
+        // The connection, the operator, time-outs, clusters, commits that failed.
+        | 1043 | 1047 | 1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1180 | 1184 | 1317 | 1907
+        | 1927 | 1969 | 3024 | 3100 | 3101 | 4031
+        // Read-only: a replica, or on its way to become one.
+        | 1290 | 1792 | 1836 => Fault::Unavailable(text),
+        _ => Fault::Rejected(text),
+    }
+}
+
+/// What an error of connecting means.
+pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
+    let text = format!("{shown}: {error}");
+    match error {
+        Error::Server(_) => fault(shown, error),
+        Error::Io(IoError::Io(error)) if !is_tls_error(error) => Fault::Unavailable(text),
+        Error::Driver(DriverError::ConnectionClosed) => Fault::Unavailable(text),
+        _ => Fault::Rejected(text),
+    }
+}
+
+fn is_tls_error(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+}

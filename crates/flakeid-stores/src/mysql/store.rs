@@ -1,0 +1,203 @@
+//! The connection, and how a transaction begins.
+
+use mysql_async::prelude::{FromValue, Queryable};
+use mysql_async::{Conn, Error, Row};
+
+use super::fault::fault;
+use super::transaction::MysqlTransaction;
+use super::{galera, schema};
+use crate::random;
+use crate::retry::ANSWER_TIMEOUT;
+use crate::sql::{
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
+    check_version, missing_tables,
+};
+use flakeid_protocol::store::Fault;
+
+/// A connection to `MySQL` or `MariaDB`.
+pub(super) struct MysqlServer {
+    runtime: BlockingRuntime,
+    connection: Conn,
+    is_mariadb: bool,
+    is_galera: bool,
+}
+
+impl MysqlServer {
+    /// Sets a fresh connection up.
+    pub(super) fn new(runtime: BlockingRuntime, connection: Conn) -> Result<Self, Fault> {
+        let mut server = Self { runtime, connection, is_mariadb: false, is_galera: false };
+        let version: Option<String> = server.read("SELECT VERSION()")?;
+        server.is_mariadb = version.is_some_and(|version| version.contains("MariaDB"));
+        let limits = if server.is_mariadb {
+            let seconds = STATEMENT_LIMIT_MS as f64 / 1_000.0;
+            let idle = ANSWER_TIMEOUT.as_secs();
+            format!("max_statement_time = {seconds}, idle_transaction_timeout = {idle}")
+        } else {
+            // MySQL ends idle connections, not idle transactions: late enough for one that waits for
+            // its next renewal, and a new one is made if it does not last.
+            format!("max_execution_time = {STATEMENT_LIMIT_MS}, wait_timeout = 600")
+        };
+        // UTC, because local time is ambiguous once a year.
+        server.run(&format!(
+            "SET SESSION autocommit = 1, time_zone = '+00:00',
+                 sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+                 innodb_lock_wait_timeout = {LOCK_LIMIT_S}, lock_wait_timeout = {LOCK_LIMIT_S},
+                 {limits}"
+        ))?;
+        server.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+        let member: Option<(String, String)> = server.read(galera::IS_MEMBER)?;
+        server.is_galera = member.is_some_and(|(_, value)| value == "ON");
+        if server.is_galera {
+            server.run(galera::READ_WHAT_IS_CONFIRMED)?;
+        }
+        Ok(server)
+    }
+
+    /// The first row of a query without parameters.
+    fn read<T>(&mut self, sql: &str) -> Result<Option<T>, Fault>
+    where
+        T: mysql_async::prelude::FromRow + Send + 'static,
+    {
+        self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
+    }
+
+    /// Refuses a server that is read-only, as replicas are, and a member of a cluster that is not the
+    /// one to write to. `super_read_only` sets `read_only` too.
+    pub(super) fn check_writable(&mut self) -> Result<(), Fault> {
+        self.check_member()?;
+        match self.read("SELECT @@global.read_only")? {
+            Some(0_i64) => Ok(()),
+            _ => Err(self.read_only()),
+        }
+    }
+
+    /// Which composition of which cluster this is, or nothing if the server is in none.
+    fn check_member(&mut self) -> Result<String, Fault> {
+        if !self.is_galera {
+            return Ok(String::new());
+        }
+        let state = self.connection.query(galera::STATE);
+        let state = self.runtime.wait_for_answer(fault, state)?;
+        Ok(format!("/{}", galera::check_first(self.shown(), state)?))
+    }
+
+    fn read_only(&self) -> Fault {
+        let shown = self.shown();
+        Fault::Unavailable(format!(
+            "{shown} is read-only, so it is a replica: leases need the source"
+        ))
+    }
+
+    /// Reads the state of a server, and refuses one that is a replica or may forget commits. `None` if
+    /// nobody wrote the run since the server started.
+    fn check_source(&mut self) -> Result<Option<DatabaseState>, Fault> {
+        let id = if self.is_mariadb { "" } else { "@@server_uuid, ' '," };
+        let row: Option<Row> = self.read(&format!(
+            "SELECT @@global.read_only, @@global.innodb_flush_log_at_trx_commit,
+                 (SELECT MAX(version) FROM flakeid_schema),
+                 CAST(FLOOR(UNIX_TIMESTAMP(SYSDATE(3)) * 1000) AS SIGNED),
+                 (SELECT run FROM flakeid_run WHERE id = 1),
+                 CONCAT({id} @@server_id, '@', @@hostname, ':', @@port, '/', create_time), engine
+             FROM information_schema.tables
+             WHERE table_schema = DATABASE() AND table_name = 'flakeid_node'"
+        ))?;
+        let shown = self.shown();
+        let row = row.ok_or_else(|| missing_tables(shown))?;
+        if cell::<i64>(shown, &row, 0)? != 0 {
+            return Err(self.read_only());
+        }
+        let flush: i64 = cell(shown, &row, 1)?;
+        // MariaDB's 3 flushes even more often than 1.
+        if flush != 1 && flush != 3 {
+            return Err(Fault::Rejected(format!(
+                "{shown} runs with innodb_flush_log_at_trx_commit = {flush}, so it may forget what it \
+                 confirmed: set it to 1"
+            )));
+        }
+        check_version(shown, cell(shown, &row, 2)?)?;
+        let engine: String = cell(shown, &row, 6)?;
+        if !engine.eq_ignore_ascii_case("InnoDB") {
+            return Err(Fault::Rejected(format!(
+                "{shown}: the engine of table flakeid_node is {engine}, which has no transactions: it \
+                 must be InnoDB"
+            )));
+        }
+        let Some(run) = cell::<Option<String>>(shown, &row, 4)? else { return Ok(None) };
+        let (now, server): (_, String) = (cell(shown, &row, 3)?, cell(shown, &row, 5)?);
+        Ok(Some(DatabaseState { now, incarnation: format!("{run}/{server}") }))
+    }
+}
+
+fn cell<T: FromValue>(shown: &str, row: &Row, index: usize) -> Result<T, Fault> {
+    row.get_opt(index).and_then(Result::ok).ok_or_else(|| {
+        let name = row.columns_ref().get(index).map(|column| column.name_str().into_owned());
+        let name = name.unwrap_or_default();
+        Fault::Rejected(format!(
+            "{shown}: column {name} is not as `flakeid leases init` created it"
+        ))
+    })
+}
+
+impl SqlServer for MysqlServer {
+    type Transaction<'a> = MysqlTransaction<'a>;
+
+    fn shown(&self) -> &str {
+        self.runtime.shown()
+    }
+
+    fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
+        let cluster = self.check_member()?;
+        // The table of the run takes no part in transactions, so it is filled before one.
+        let mut state = self.check_source()?;
+        if state.is_none() {
+            let run = random::token().to_text();
+            self.run(&format!("INSERT IGNORE INTO flakeid_run VALUES (1, '{run}')"))?;
+            // The first client to write it decides.
+            state = self.check_source()?;
+        }
+        let mut state = state.ok_or_else(|| {
+            Fault::Unavailable(format!(
+                "{}: a row just written to flakeid_run cannot be read back",
+                self.shown()
+            ))
+        })?;
+        state.incarnation += &cluster;
+        self.run("START TRANSACTION")?;
+        Ok(state)
+    }
+
+    fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> MysqlTransaction<'a> {
+        MysqlTransaction { runtime: &self.runtime, connection: &mut self.connection, hints }
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), Fault> {
+        self.runtime.wait_for_answer(fault, self.connection.query_drop(sql))
+    }
+
+    fn has_tables(&mut self) -> Result<bool, Fault> {
+        let count: Option<i64> = self.read(
+            "SELECT COUNT(*) FROM information_schema.tables
+             WHERE table_schema = DATABASE() AND table_name = 'flakeid_schema'",
+        )?;
+        if count != Some(1) {
+            return Ok(false);
+        }
+        let version: Option<Option<i64>> = self.read("SELECT MAX(version) FROM flakeid_schema")?;
+        Ok(version.flatten().is_some())
+    }
+
+    fn create_tables(&mut self) -> Result<(), Fault> {
+        for sql in schema::CREATE {
+            match self.runtime.wait(ANSWER_TIMEOUT, self.connection.query_drop(sql))? {
+                Err(Error::Server(error)) if error.code == schema::TRIGGER_EXISTS => {}
+                outcome => outcome.map_err(|error| fault(self.runtime.shown(), &error))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        let names = self.connection.query("SELECT name FROM flakeid_namespace ORDER BY name");
+        self.runtime.wait_for_answer(fault, names)
+    }
+}

@@ -1,0 +1,211 @@
+//! Namespaces, rows and records as JSON texts.
+
+use serde_json::{Map, Value as Json};
+
+use super::super::values::{
+    Cells, Value, damage_fault, namespace_values, record_values, row_values, sub_grant_values,
+    to_bigint,
+};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Namespace, Record, Row, SubGrant};
+
+/// The fields in the order of the columns, without the node, which is in the key.
+const NAMESPACE: [&str; 10] = [
+    "layout",
+    "block_bits",
+    "floor",
+    "quiet_until",
+    "incarnation",
+    "max_window_ms",
+    "max_ahead_ms",
+    "max_skew_ms",
+    "quiet_ms",
+    "keeps_history",
+];
+const ROW: [&str; 14] = [
+    "fence",
+    "start",
+    "token",
+    "grant",
+    "state",
+    "name",
+    "host",
+    "pid",
+    "acquired",
+    "renewed",
+    "expires",
+    "incarnation",
+    "fixed",
+    "history_until",
+];
+const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", "previous_until"];
+const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
+
+/// What earlier builds did not write: 0 where it is missing.
+const ADDED: [&str; 2] = ["history_until", "previous_until"];
+
+/// A namespace as it is kept.
+pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
+    Ok(write(&NAMESPACE, namespace_values(namespace)?))
+}
+
+/// Reads what [`namespace_text`] wrote.
+pub(crate) fn namespace_of(name: &str, text: &str) -> Result<Namespace, Fault> {
+    Cells::read_namespace(name, read(&NAMESPACE, name, None, text)?)
+}
+
+/// A row as it is kept.
+pub(super) fn row_text(row: &Row) -> Result<String, Fault> {
+    Ok(write(&ROW, row_values(row)?.split_off(1)))
+}
+
+/// Reads what [`row_text`] wrote.
+pub(crate) fn row_of(namespace: &str, node: u64, text: &str) -> Result<Row, Fault> {
+    Cells::read_row(namespace, read(&ROW, namespace, Some(node), text)?)
+}
+
+/// A record as it is kept.
+pub(super) fn record_text(record: &Record) -> Result<String, Fault> {
+    Ok(write(&RECORD, record_values(record)?.split_off(1)))
+}
+
+/// Reads what [`record_text`] wrote.
+pub(crate) fn record_of(namespace: &str, node: u64, text: &str) -> Result<Record, Fault> {
+    Cells::read_record(namespace, read(&RECORD, namespace, Some(node), text)?)
+}
+
+/// A sub-grant as it is kept.
+pub(super) fn sub_grant_text(sub: &SubGrant) -> Result<String, Fault> {
+    Ok(write(&SUB_GRANT, sub_grant_values(sub)?.split_off(1)))
+}
+
+/// Reads what [`sub_grant_text`] wrote.
+pub(super) fn sub_grant_of(namespace: &str, node: u64, text: &str) -> Result<SubGrant, Fault> {
+    Cells::read_sub_grant(namespace, read(&SUB_GRANT, namespace, Some(node), text)?)
+}
+
+/// NULL, which only a token can be, is an empty text.
+fn write(fields: &[&str], values: Vec<Value>) -> String {
+    let values = values.into_iter().map(|value| match value {
+        Value::Null => "".into(),
+        Value::Integer(number) => number.into(),
+        Value::Text(text) => text.into(),
+        Value::Boolean(boolean) => boolean.into(),
+    });
+    let object: Map<String, Json> = fields.iter().map(ToString::to_string).zip(values).collect();
+    Json::Object(object).to_string()
+}
+
+/// The node, if the text is about one, and the values of the fields.
+fn read(
+    fields: &[&str],
+    namespace: &str,
+    node: Option<u64>,
+    text: &str,
+) -> Result<Vec<Value>, Fault> {
+    let signed = node.map(u64::cast_signed);
+    let Ok(Json::Object(mut object)) = serde_json::from_str(text) else {
+        // The text itself is not shown, because there is a token in it.
+        return Err(damage_fault(namespace, signed, "contents", "(not a JSON object)"));
+    };
+    let mut values = Vec::with_capacity(1 + fields.len());
+    values.extend(node.map(|node| to_bigint("node", node)).transpose()?);
+    for field in fields {
+        values.push(match object.remove(*field) {
+            Some(Json::String(text)) if *field == "token" && text.is_empty() => Value::Null,
+            Some(Json::String(text)) => Value::Text(text),
+            Some(Json::Bool(boolean)) => Value::Boolean(boolean),
+            Some(Json::Number(number)) if number.is_i64() => number.as_i64().into(),
+            None if ADDED.contains(field) => Value::Integer(0),
+            None => return Err(damage_fault(namespace, signed, field, "(missing)")),
+            Some(_) if *field == "token" => {
+                return Err(damage_fault(namespace, signed, field, "(not shown)"));
+            }
+            Some(other) => return Err(damage_fault(namespace, signed, field, &other.to_string())),
+        });
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod tests {
+    use flakeid_core::Layout;
+    use serde_json::json;
+
+    use super::*;
+    use flakeid_protocol::{Owner, State, Token};
+
+    fn row() -> Row {
+        Row {
+            node: 7,
+            fence: (1 << 53) + 1,
+            start: 5,
+            token: Some(Token::from_bits(0xfeed)),
+            grant: 3,
+            state: State::Held,
+            owner: Owner { name: "a \"b\" ü".into(), host: "h".into(), pid: u32::MAX },
+            acquired: 1,
+            renewed: 2,
+            expires: i64::MAX,
+            incarnation: "i".into(),
+            fixed: true,
+            history_until: 6,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(row_of("n", 7, &row_text(&row()).unwrap()).unwrap(), row());
+        let free = Row { token: None, state: State::Free, ..row() };
+        assert_eq!(row_of("n", 7, &row_text(&free).unwrap()).unwrap(), free);
+
+        let namespace = Namespace { floor: 9, ..Namespace::new("n", Layout::SONYFLAKE) };
+        assert_eq!(namespace_of("n", &namespace_text(&namespace).unwrap()).unwrap(), namespace);
+
+        let owner = row().owner;
+        let record = Record {
+            node: 7,
+            grant: 2,
+            start: 5,
+            owner: owner.clone(),
+            acquired: 4,
+            previous_until: 3,
+        };
+        assert_eq!(record_of("n", 7, &record_text(&record).unwrap()).unwrap(), record);
+
+        let sub = SubGrant { node: 7, start: 5, block_grant: 2, grant: 1, owner, acquired: 4 };
+        assert_eq!(sub_grant_of("n", 7, &sub_grant_text(&sub).unwrap()).unwrap(), sub);
+    }
+
+    #[test]
+    fn what_earlier_builds_wrote_is_read() {
+        let mut fields: Json = serde_json::from_str(&row_text(&row()).unwrap()).unwrap();
+        fields.as_object_mut().unwrap().remove("history_until");
+        let older = Row { history_until: 0, ..row() };
+        assert_eq!(row_of("n", 7, &fields.to_string()).unwrap(), older);
+    }
+
+    #[test]
+    fn nonsense_is_named_and_a_token_never_shown() {
+        for (field, text, shown) in [
+            ("fence", json!(-1), "-1"),
+            ("fence", json!(1_u64 << 63), "9223372036854775808"),
+            ("fence", json!("many"), "many"),
+            ("state", json!("lost"), "lost"),
+            ("pid", json!(1_u64 << 40), "1099511627776"),
+            ("token", json!("0123secret"), "(not shown)"),
+        ] {
+            let mut fields: Json = serde_json::from_str(&row_text(&row()).unwrap()).unwrap();
+            fields[field] = text;
+            let Err(Fault::Rejected(error)) = row_of("n", 7, &fields.to_string()) else {
+                panic!("{field} was taken");
+            };
+            assert!(error.contains(field) && error.contains(shown) && error.contains("node 7"));
+            assert!(!error.contains("secret"), "{error}");
+        }
+        assert!(
+            matches!(row_of("n", 7, "feed"), Err(Fault::Rejected(text)) if !text.contains("feed"))
+        );
+    }
+}

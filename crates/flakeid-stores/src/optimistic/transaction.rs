@@ -1,0 +1,306 @@
+//! One attempt of a transaction: what it read, and what it wants to write.
+
+use std::collections::BTreeMap;
+
+use super::json::{
+    namespace_of, namespace_text, record_of, record_text, row_of, row_text, sub_grant_of,
+    sub_grant_text,
+};
+use super::versioned_store::{Head, NewRow, NewSubGrant, ReadRow, VersionedStore, WriteSet};
+use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, SubGrantsAround};
+use flakeid_protocol::{Namespace, Owner, Record, Row, State, SubGrant};
+
+/// One attempt of a transaction.
+pub(super) struct Transaction<'a, S: VersionedStore> {
+    store: &'a mut S,
+    /// The namespace's name.
+    name: &'a str,
+    /// How many candidates to pass over.
+    skip: u64,
+    head: Option<Head<S::Version>>,
+    read_rows: BTreeMap<u64, Option<(Row, S::Version)>>,
+    read_all: bool,
+    namespace: Option<Namespace>,
+    rows: BTreeMap<u64, Row>,
+    records: Vec<Record>,
+    sub_grants: Vec<SubGrant>,
+    /// The incarnation that is about to be written to the namespace, which raises the floor.
+    incarnation: Option<String>,
+    resets_row_marks: bool,
+}
+
+impl<'a, S: VersionedStore> Transaction<'a, S> {
+    pub(super) fn new(store: &'a mut S, name: &'a str, skip: u64) -> Self {
+        Self {
+            store,
+            name,
+            skip,
+            head: None,
+            read_rows: BTreeMap::new(),
+            read_all: false,
+            namespace: None,
+            rows: BTreeMap::new(),
+            records: Vec::new(),
+            sub_grants: Vec::new(),
+            incarnation: None,
+            resets_row_marks: false,
+        }
+    }
+
+    /// Writes everything, or nothing. A transaction that only reads is compared, too, because it made
+    /// several reads; except for a read of all rows, which was one.
+    pub(super) fn commit(self) -> Result<(), Fault> {
+        let Some(head) = self.head else { return Ok(()) };
+        let writes = self.namespace.is_some()
+            || !self.rows.is_empty()
+            || !self.records.is_empty()
+            || !self.sub_grants.is_empty();
+        let read_rows = &self.read_rows;
+        let version = |row: &Option<(Row, S::Version)>| row.as_ref().map(|(_, v)| v.clone());
+        let rows = self.rows.values().map(|row| {
+            Ok(NewRow {
+                node: row.node,
+                #[cfg(feature = "redis")]
+                fence: row.fence,
+                text: row_text(row)?,
+                #[cfg(feature = "etcd")]
+                is_new: read_rows.get(&row.node).is_none_or(Option::is_none),
+            })
+        });
+        let records = self
+            .records
+            .iter()
+            .map(|record| Ok((record.node, record.start, record.grant, record_text(record)?)));
+        let sub_grants = self.sub_grants.iter().map(|sub| {
+            let SubGrant { node, start, block_grant, grant, .. } = *sub;
+            Ok(NewSubGrant { node, start, block_grant, grant, text: sub_grant_text(sub)? })
+        });
+        let write_set = WriteSet {
+            namespace_read: head.namespace.map(|(_, version)| version),
+            rows_read: if self.read_all {
+                Vec::new()
+            } else {
+                read_rows.iter().map(|(node, row)| (*node, version(row))).collect()
+            },
+            read_all: self.read_all && writes,
+            namespace: self.namespace.as_ref().map(namespace_text).transpose()?,
+            rows: rows.collect::<Result<_, Fault>>()?,
+            records: records.collect::<Result<_, Fault>>()?,
+            sub_grants: sub_grants.collect::<Result<_, Fault>>()?,
+            resets_row_marks: self.resets_row_marks,
+        };
+        self.store.commit(self.name, &write_set)
+    }
+
+    fn head(&mut self) -> Result<&mut Head<S::Version>, Fault> {
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => self.store.head(self.name)?,
+        };
+        Ok(self.head.insert(head))
+    }
+
+    /// Remembers a row, unless it was read before: a transaction sees one state.
+    fn remember(&mut self, read: ReadRow<S::Version>) -> Result<Option<Row>, Fault> {
+        let row = row_of(self.name, read.node, &read.text)?;
+        let first = self.read_rows.entry(read.node).or_insert(Some((row, read.version)));
+        Ok(first.as_ref().map(|(row, _)| row.clone()))
+    }
+
+    fn is_complete(&mut self) -> Result<bool, Fault> {
+        if let Some(is_complete) = self.head()?.is_complete {
+            return Ok(is_complete);
+        }
+        let is_complete = self.store.is_complete(self.name)?;
+        self.head()?.is_complete = Some(is_complete);
+        Ok(is_complete)
+    }
+
+    /// Gives an empty row to each node whose row was deleted by other means than this library. The
+    /// floor, which rises in the same transaction, is above whatever was granted under those rows.
+    fn replace_deleted_rows(&mut self, incarnation: &str) -> Result<(), Fault> {
+        for node in self.store.mismatched_nodes(self.name)? {
+            let row = self.row(node)?.unwrap_or_else(|| Row {
+                node,
+                fence: 0,
+                start: 0,
+                token: None,
+                grant: 0,
+                state: State::Free,
+                owner: Owner::default(),
+                acquired: 0,
+                renewed: 0,
+                expires: 0,
+                incarnation: incarnation.into(),
+                fixed: false,
+                history_until: 0,
+            });
+            self.rows.insert(node, row);
+        }
+        self.resets_row_marks = true;
+        Ok(())
+    }
+}
+
+impl<S: VersionedStore> Ledger for Transaction<'_, S> {
+    fn now(&mut self) -> Result<i64, Fault> {
+        Ok(self.head()?.now)
+    }
+
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        self.head()?;
+        let is_same_run = self.store.is_same_run(self.name, recorded)?;
+        // Grants and renewals find out about a deleted row when they read that node. Whoever has read
+        // all rows must know at once.
+        let known = self.head()?.is_complete;
+        let is_complete = if self.read_all { self.is_complete()? } else { known.unwrap_or(true) };
+        Ok(if is_same_run && is_complete { Continuity::Same } else { Continuity::Restored })
+    }
+
+    fn incarnation(&mut self) -> Result<String, Fault> {
+        if let Some(incarnation) = &self.incarnation {
+            return Ok(incarnation.clone());
+        }
+        self.head()?;
+        let incarnation = self.store.incarnation(self.name)?;
+        Ok(self.incarnation.insert(incarnation).clone())
+    }
+
+    fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
+        if self.namespace.is_some() {
+            return Ok(self.namespace.clone());
+        }
+        let name = self.name;
+        let kept = self.head()?.namespace.as_ref();
+        kept.map(|(text, _)| namespace_of(name, text)).transpose()
+    }
+
+    fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
+        // After this the present rows count as all that ever were, so none may be missing.
+        if self.incarnation.is_some() && !self.resets_row_marks && !self.is_complete()? {
+            self.replace_deleted_rows(&namespace.incarnation)?;
+        }
+        self.namespace = Some(namespace.clone());
+        Ok(())
+    }
+
+    fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
+        if let Some(written) = self.rows.get(&node) {
+            return Ok(Some(written.clone()));
+        }
+        if let Some(read) = self.read_rows.get(&node) {
+            return Ok(read.as_ref().map(|(row, _)| row.clone()));
+        }
+        self.head()?;
+        if let Some((text, version)) = self.store.row(self.name, node)? {
+            return self.remember(ReadRow { node, text, version });
+        }
+        self.read_rows.insert(node, None);
+        Ok(None)
+    }
+
+    fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
+        self.head()?;
+        let enough = 1 + self.rows.len() + self.skip as usize;
+        let mut found = Vec::new();
+        for read in self.store.coldest(self.name, candidates, enough)? {
+            // An unreadable row is no candidate; it is reported to whoever wants that very node.
+            let Ok(row) = row_of(self.name, read.node, &read.text) else { continue };
+            if candidates.include(&row) && !self.rows.contains_key(&read.node) {
+                found.push((row.fence, row.node, Some(read)));
+            }
+        }
+        let written = self.rows.values().filter(|row| candidates.include(row));
+        found.extend(written.map(|row| (row.fence, row.node, None)));
+        found.sort_by_key(|(fence, node, _)| (*fence, *node));
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let chosen = self.skip as usize % found.len();
+        match found.swap_remove(chosen) {
+            (_, _, Some(read)) => self.remember(read),
+            (_, node, None) => self.row(node),
+        }
+    }
+
+    fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
+        self.head()?;
+        for passed in 0..=self.rows.len() as u64 {
+            let skip = self.skip + passed;
+            match self.store.unused(self.name, (from, to), first, skip)? {
+                Some(node) if self.rows.contains_key(&node) => {}
+                found => return Ok(found),
+            }
+        }
+        Ok(None)
+    }
+
+    fn rows(&mut self) -> Result<Vec<Row>, Fault> {
+        self.head()?;
+        let mut all = BTreeMap::new();
+        for read in self.store.rows(self.name)? {
+            let node = read.node;
+            let earlier = self.read_rows.get(&node);
+            if earlier.is_some_and(|row| row.as_ref().map(|(_, v)| v) != Some(&read.version)) {
+                return Err(Fault::Conflict);
+            }
+            if let Some(row) = self.remember(read)? {
+                all.insert(node, row);
+            }
+        }
+        self.read_all = true;
+        all.extend(self.rows.iter().map(|(node, row)| (*node, row.clone())));
+        Ok(all.into_values().collect())
+    }
+
+    fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault> {
+        if self.row(after.node)?.as_ref() != before {
+            return Err(Fault::Conflict);
+        }
+        // A new row would be taken for the one that was deleted.
+        if before.is_none() && self.incarnation.is_none() && self.head()?.is_complete == Some(false)
+        {
+            return Err(Fault::Rejected(format!(
+                "a row of namespace {:?} was deleted by other means than this library: new rows are \
+                 refused until the next lease, or `flakeid leases adopt`, has recorded the deletion",
+                self.name
+            )));
+        }
+        self.rows.insert(after.node, after.clone());
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), Fault> {
+        self.records.push(record.clone());
+        Ok(())
+    }
+
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        // The history of a node grows only when its row changes, so comparing the row is enough.
+        self.row(node)?;
+        let Some((found, next)) = self.store.record_at(self.name, node, tick)? else {
+            return Ok(None);
+        };
+        let read = |text: &String| record_of(self.name, node, text);
+        Ok(Some((read(&found)?, next.as_ref().map(read).transpose()?)))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        self.sub_grants.extend_from_slice(sub_grants);
+        Ok(())
+    }
+
+    /// It grows only when the row of the block changes, which whoever asks has read.
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        self.head()?;
+        let (found, next) = self.store.sub_grants_around(self.name, node, tick)?;
+        let read = |text: Option<String>| {
+            text.map(|text| sub_grant_of(self.name, node, &text)).transpose()
+        };
+        Ok((read(found)?, read(next)?))
+    }
+}

@@ -1,0 +1,72 @@
+//! What the driver's errors mean.
+
+use std::error::Error as _;
+use std::io;
+
+use tokio_postgres::Error;
+
+use crate::sql::missing_tables;
+use flakeid_protocol::store::Fault;
+
+/// What an error of a statement means.
+pub(super) fn fault(shown: &str, error: &Error) -> Fault {
+    let Some(answer) = error.as_db_error() else {
+        return Fault::Unavailable(format!("{shown}: {}", with_causes(error)));
+    };
+    let code = answer.code().code();
+    // Its detail may hold whole rows, and with them tokens.
+    let text = format!("{shown}: {} (SQLSTATE {code})", answer.message());
+    match code {
+        // Serialisation, deadlock, a lock that took too long: all rolled back.
+        "40001" | "40P01" | "55P03" => Fault::Conflict,
+        "42P01" => missing_tables(shown),
+        // A standby or a server that was made read-only; a transaction that was idle for too long.
+        "25006" | "25P03" => Fault::Unavailable(text),
+        // Connection, resources, the operator, the system, the server itself.
+        _ if ["08", "53", "57", "58", "XX"].iter().any(|class| code.starts_with(class)) => {
+            Fault::Unavailable(text)
+        }
+        _ => Fault::Rejected(text),
+    }
+}
+
+/// What an error of connecting means.
+pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
+    if error.as_db_error().is_some() {
+        return fault(shown, error);
+    }
+    let text = format!("{shown}: {}", with_causes(error));
+    if error.is_closed() || is_network_error(error) {
+        Fault::Unavailable(text)
+    } else {
+        Fault::Rejected(text)
+    }
+}
+
+/// Whether an error comes from the network itself.
+fn is_network_error(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
+            return !io
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>);
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// An error with its causes, which the driver leaves out.
+pub(super) fn with_causes(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,215 @@
+//! `PostgreSQL` 12 and later: only the primary, never a standby.
+//!
+//! URL: as libpq's, `postgresql://user:password@host:port/database?option=value&…`. Of libpq's
+//! options these are known: `user`, `password`, `dbname`, `host`, `hostaddr`, `port`, `options`,
+//! `application_name`, `target_session_attrs`, `channel_binding`, `sslnegotiation`, and
+//!
+//! - `sslmode`: `disable`; `prefer` (the default: TLS if the server has it, unverified); `require`
+//!   (TLS or nothing, and verified as by `verify-ca` if there is an `sslrootcert`); `verify-ca` (by
+//!   an authority that is trusted); `verify-full` (and for this host). Use `verify-full` unless
+//!   nobody else is on the network.
+//! - `sslrootcert`: a PEM file of the authorities to trust instead of the system's; `system` means
+//!   the system's, which is the default, and requires `verify-full`.
+//!
+//! With several hosts, `postgresql://user:password@one:5432,two:5432/database`, the first that may be
+//! written to is taken: `target_session_attrs` is `read-write` unless it is given. Each gets its share
+//! of the connection time-out, 2 s, so one that hangs does not keep the next from being tried.
+//!
+//! A pooler that gives a client a connection for one transaction at a time may stand in between, as
+//! `PgBouncer` with `pool_mode = transaction` does: statements are unnamed, settings are those of the
+//! transaction (`SET LOCAL`), and so are advisory locks. It must break the client's connection if it loses
+//! the server's within a transaction. `PgBouncer` needs `server_login_retry = 1`, or it does not try a
+//! server that was restarted again for 15 s.
+//!
+//! `flakeid leases init` needs a role that may create tables in the first schema of its search
+//! path, and makes it their owner. A service's role needs no more than this, and cannot drop
+//! tables, delete rows or disable triggers with it:
+//!
+//! ```sql
+//! GRANT USAGE ON SCHEMA public TO service;
+//! GRANT SELECT ON flakeid_schema TO service;
+//! GRANT SELECT, UPDATE ON flakeid_namespace TO service;
+//! GRANT SELECT, INSERT, UPDATE ON flakeid_node TO service;
+//! GRANT SELECT, INSERT ON flakeid_grant TO service;
+//! GRANT SELECT, INSERT ON flakeid_sub_grant TO service;
+//! ```
+//!
+//! With `INSERT ON flakeid_namespace` it may also create further namespaces.
+//!
+//! An incarnation is one run of the server on these tables: `system identifier / oid of the
+//! database / oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored
+//! copies start another postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is
+//! another database, and a restored dump makes another table. The timeline is not part of it: it
+//! changes only in another run, but the control file shows it only after the first checkpoint, when
+//! there may already be grants.
+//!
+//! # Not noticed
+//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//!
+//! - Two primaries: a standby is promoted while the old primary still serves clients, or clients
+//!   return to an old primary that was not stopped while the other was the primary. Either set
+//!   `synchronous_standby_names` on both servers, or fence the old primary off before the standby
+//!   is promoted, as Patroni does with a watchdog.
+//! - Older data put back while the server runs on: rows loaded into the tables with their triggers
+//!   off, or the database renamed away and later renamed back.
+
+mod fault;
+mod schema;
+mod store;
+mod tls;
+mod transaction;
+
+use std::time::Duration;
+
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::{Client, Config, NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::hosts::first_usable;
+use super::sql::{BlockingRuntime, SqlStore};
+use fault::{connect_fault, with_causes};
+use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
+use flakeid_protocol::url::ServerUrl;
+use store::PostgresServer;
+
+/// Options that are passed on as they are, and those for TLS.
+const OPTIONS: [&str; 13] = [
+    "user",
+    "password",
+    "dbname",
+    "host",
+    "hostaddr",
+    "port",
+    "options",
+    "application_name",
+    "target_session_attrs",
+    "channel_binding",
+    "sslnegotiation",
+    "sslmode",
+    "sslrootcert",
+];
+
+/// Connects to the first server that can be used.
+///
+/// # Errors
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
+/// if no server is there within the connection time-out.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &OPTIONS)?;
+    let (ssl_mode, verification) = tls::mode(&url)?;
+    let places = places(&url, ssl_mode)?;
+    let tls = match verification {
+        None => None,
+        Some(verification) => Some(MakeRustlsConnect::new(tls::config(&url.shown, verification)?)),
+    };
+    first_usable(&places, |place, share| {
+        let runtime = BlockingRuntime::new(&place.shown)?;
+        let client = match &tls {
+            None => open(&runtime, share, &place.config, NoTls)?,
+            Some(tls) => open(&runtime, share, &place.config, tls.clone())?,
+        };
+        let store: Box<dyn Store> = Box::new(SqlStore::new(PostgresServer { runtime, client }));
+        Ok(store)
+    })
+}
+
+fn open<T>(
+    runtime: &BlockingRuntime,
+    timeout: Duration,
+    config: &Config,
+    tls: T,
+) -> Result<Client, Fault>
+where
+    T: tokio_postgres::tls::MakeTlsConnect<Socket> + Send,
+    T::Stream: Send + 'static,
+    T::TlsConnect: Send,
+    <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
+{
+    let opened = runtime.wait(timeout, config.connect(tls))?;
+    let (client, connection) = opened.map_err(|error| connect_fault(runtime.shown(), &error))?;
+    runtime.spawn(async move {
+        // The next statement reports that the connection has ended.
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+/// One of the servers that a URL names.
+struct Place {
+    /// Its URL as texts may show it.
+    shown: String,
+    config: Config,
+}
+
+/// The servers in the order of the URL. The driver knows several too, but has no time-out for one that
+/// accepts connections and then hangs, and reports only the last one's error.
+fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
+    let mut whole = driver_config(url, url.base, |_| true)?;
+    set_defaults(&mut whole, ssl_mode);
+    let (hosts, addresses) = (whole.get_hosts(), whole.get_hostaddrs());
+    let (count, ports) = (hosts.len().max(addresses.len()), whole.get_ports());
+    if count < 2 {
+        return Ok(vec![Place { shown: url.shown.clone(), config: whole }]);
+    }
+    let fits = |length: usize, least: usize| length <= least || length == count;
+    if !fits(hosts.len(), 0) || !fits(addresses.len(), 0) || !fits(ports.len(), 1) {
+        return Err(
+            url.reject("the URL names different numbers of hosts, addresses (hostaddr) and ports")
+        );
+    }
+    // The same without hosts, because the driver has no way to remove them.
+    let (prefix, rest) = url.base.split_once("://").unwrap_or_default();
+    let (user, rest) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
+    let path = &rest[rest.find('/').unwrap_or(rest.len())..];
+    let is_place = |name: &str| matches!(name, "host" | "hostaddr" | "port");
+    let without = format!("{prefix}://{user}{path}");
+    let mut common = driver_config(url, &without, |name| !is_place(name))?;
+    set_defaults(&mut common, ssl_mode);
+    // A standby is of no use, and which server is the primary may change.
+    if !url.options.iter().any(|(name, _)| *name == "target_session_attrs") {
+        common.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    let place = |at: usize| {
+        let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        let mut config = common.clone();
+        config.port(port);
+        if let Some(address) = addresses.get(at) {
+            config.hostaddr(*address);
+        }
+        let name = match hosts.get(at) {
+            Some(Host::Tcp(host)) => {
+                config.host(host);
+                // A password that was not encoded may have an @ in it.
+                host.rsplit('@').next().unwrap_or_default().to_owned()
+            }
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => {
+                config.host_path(path);
+                path.display().to_string()
+            }
+            None => addresses.get(at).map(ToString::to_string).unwrap_or_default(),
+        };
+        Place { shown: format!("{prefix}://{name}:{port}{path}"), config }
+    };
+    Ok((0..count).map(place).collect())
+}
+
+fn set_defaults(config: &mut Config, ssl_mode: SslMode) {
+    config.tcp_user_timeout(CONNECT_TIMEOUT).ssl_mode(ssl_mode);
+    if config.get_application_name().is_none() {
+        config.application_name("flakeid");
+    }
+}
+
+/// The driver's configuration by a part of the URL and those options that are passed on.
+fn driver_config(
+    url: &ServerUrl<'_>,
+    base: &str,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Config, Fault> {
+    let is_for_tls = |name: &str| matches!(name, "sslmode" | "sslrootcert");
+    let passed = url.options.iter().filter(|(name, _)| !is_for_tls(name) && is_wanted(name));
+    let passed: Vec<String> = passed.map(|(name, value)| format!("{name}={value}")).collect();
+    let config: Result<Config, _> = format!("{base}?{}", passed.join("&")).parse();
+    config.map_err(|error| url.reject(with_causes(&error)))
+}

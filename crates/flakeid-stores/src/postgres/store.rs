@@ -1,0 +1,111 @@
+//! The connection, and how a transaction begins.
+
+use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
+
+use super::fault::fault;
+use super::schema;
+use super::transaction::{PostgresTransaction, lock_key};
+use crate::retry::ANSWER_TIMEOUT;
+use crate::sql::{
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
+    check_version,
+};
+use flakeid_protocol::store::Fault;
+
+/// A connection to `PostgreSQL`.
+pub(super) struct PostgresServer {
+    pub(super) runtime: BlockingRuntime,
+    pub(super) client: Client,
+}
+
+impl PostgresServer {
+    /// Runs statements without parameters, in one round trip.
+    fn batch(&self, sql: &str) -> Result<Vec<SimpleQueryRow>, Fault> {
+        let messages = self.runtime.wait_for_answer(fault, self.client.simple_query(sql))?;
+        let rows = messages.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        Ok(rows.collect())
+    }
+
+    /// Reads the state of a server, and refuses one that is a standby or may forget commits.
+    fn check_primary(&self, row: Option<&SimpleQueryRow>) -> Result<DatabaseState, Fault> {
+        let shown = self.shown();
+        let cell = |index: usize| row.and_then(|row| row.try_get(index).ok().flatten());
+        let unexpected = || Fault::Unavailable(format!("{shown} sent an unexpected answer"));
+        if cell(0).ok_or_else(unexpected)? == "t" {
+            return Err(Fault::Unavailable(format!(
+                "{shown} is a standby: leases need the primary (target_session_attrs=read-write \
+                 finds it among several hosts)"
+            )));
+        }
+        if cell(1).ok_or_else(unexpected)? != "on" {
+            return Err(Fault::Rejected(format!(
+                "{shown} runs with fsync = off, so it may forget what it confirmed: turn it on"
+            )));
+        }
+        let version = cell(2).map(|text| text.parse().map_err(|_| unexpected())).transpose()?;
+        check_version(shown, version)?;
+        let now = cell(3).and_then(|text| text.parse().ok()).ok_or_else(unexpected)?;
+        Ok(DatabaseState { now, incarnation: cell(4).ok_or_else(unexpected)?.into() })
+    }
+}
+
+impl SqlServer for PostgresServer {
+    type Transaction<'a> = PostgresTransaction<'a>;
+
+    fn shown(&self) -> &str {
+        self.runtime.shown()
+    }
+
+    /// Takes the namespace's lock, too: shared, or exclusive to change it. The lock is in the server's
+    /// memory only, so renewals of all nodes share it at no cost.
+    fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault> {
+        let lock =
+            if hints.exclusive { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
+        let key = lock_key("namespace", namespace);
+        let idle_ms = ANSWER_TIMEOUT.as_millis();
+        let rows = self.batch(&format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;
+             SET LOCAL statement_timeout = {STATEMENT_LIMIT_MS};
+             SET LOCAL lock_timeout = '{LOCK_LIMIT_S}s';
+             SET LOCAL idle_in_transaction_session_timeout = {idle_ms};
+             SELECT set_config('synchronous_commit', 'on', true)
+                 WHERE current_setting('synchronous_commit') = 'off';
+             SELECT {lock}({key});
+             SELECT pg_is_in_recovery(), current_setting('fsync'),
+                 (SELECT max(version) FROM flakeid_schema),
+                 floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+                 (pg_control_system()).system_identifier
+                     || '/' || pg_database.oid
+                     || '/' || 'flakeid_node'::regclass::oid
+                     || '/' || floor(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
+                 FROM pg_database WHERE datname = current_database()",
+        ))?;
+        self.check_primary(rows.last())
+    }
+
+    fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> PostgresTransaction<'a> {
+        PostgresTransaction { runtime: &self.runtime, client: &self.client, hints }
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), Fault> {
+        self.batch(sql).map(drop)
+    }
+
+    fn has_tables(&mut self) -> Result<bool, Fault> {
+        let rows = self.batch("SELECT to_regclass('flakeid_schema')")?;
+        Ok(rows.first().is_some_and(|row| row.get(0).is_some()))
+    }
+
+    fn create_tables(&mut self) -> Result<(), Fault> {
+        let (key, create) = (lock_key("schema", ""), schema::CREATE);
+        self.run(&format!("BEGIN; SELECT pg_advisory_xact_lock({key}); {create}; COMMIT"))
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        let rows = self.batch("SELECT name FROM flakeid_namespace ORDER BY name")?;
+        Ok(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect())
+    }
+}

@@ -1,0 +1,251 @@
+//! The reads of one transaction, and the script that writes.
+
+use redis::{Connection, FromRedisValue, ScriptInvocation};
+
+use super::super::optimistic::{Head, ReadRow, VersionedStore, WriteSet};
+use super::fault::{fault, not_primary};
+use super::keys::{Keys, number, pad};
+use super::store::RedisStore;
+use flakeid_protocol::store::{Candidates, Fault};
+
+/// How many rows one script looks at: a server answers nobody else while a script runs.
+const PAGE: usize = 500;
+
+/// Above this the numbers of scripts are not exact; nodes from here on are never found free.
+const MOST_NODES: u64 = 1 << 53;
+
+type HeadReply = (String, u32, i64, i64, Option<String>, Option<u64>, u64, u64, u64);
+
+impl RedisStore {
+    /// Refuses a run of the server that must not be written to.
+    fn check_run(&self, run: String, replicas: u32) -> Result<String, Fault> {
+        let (shown, confirming) = (&self.shown, self.replicas);
+        match run.as_str() {
+            "" => Err(not_primary(shown)),
+            "?" => {
+                let text = format!("{shown} does not report run_id and master_replid in INFO");
+                Err(Fault::Rejected(text))
+            }
+            // The replicas may still follow an old primary, and confirm what it grants: a new primary
+            // that recorded its run now would later grant the same ticks.
+            _ if replicas < confirming => Err(Fault::Unavailable(format!(
+                "{shown}: {replicas} of {confirming} replicas that must confirm a write follow it"
+            ))),
+            _ => Ok(run),
+        }
+    }
+
+    fn run_command<T: FromRedisValue>(&mut self, command: &redis::Cmd) -> Result<T, Fault> {
+        command.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))
+    }
+
+    /// Of a sorted set of members `node:start:…`: the last one of a node that starts at or before a
+    /// tick, and the first one after the tick.
+    fn members_around(
+        &mut self,
+        key: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let (node, after) = (pad(node), pad(tick.saturating_add(1)));
+        let mut last = redis::cmd("ZREVRANGEBYLEX");
+        last.arg(key).arg(format!("({node}:{after}")).arg(format!("[{node}:"));
+        last.arg("LIMIT").arg(0).arg(1);
+        let found: Vec<String> = self.run_command(&last)?;
+        let mut next = redis::cmd("ZRANGEBYLEX");
+        // A semicolon comes after every colon.
+        next.arg(key).arg(format!("[{node}:{after}")).arg(format!("({node};"));
+        next.arg("LIMIT").arg(0).arg(1);
+        let next: Vec<String> = self.run_command(&next)?;
+        Ok((found.into_iter().next(), next.into_iter().next()))
+    }
+}
+
+fn invoke<T: FromRedisValue>(
+    connection: &mut Connection,
+    shown: &str,
+    script: &ScriptInvocation<'_>,
+) -> Result<T, Fault> {
+    script.invoke(connection).map_err(|error| fault(shown, &error))
+}
+
+impl VersionedStore for RedisStore {
+    /// A row's text is its version: every decision is the same if the text is.
+    type Version = String;
+
+    fn head(&mut self, namespace: &str) -> Result<Head<String>, Fault> {
+        let keys = Keys::new(namespace);
+        let mut script = self.scripts.head.prepare_invoke();
+        script.key(keys.namespace).key(keys.rows).key(keys.used).key(keys.fences);
+        script.arg(&self.run).arg(self.replicas);
+        let reply: HeadReply = invoke(&mut self.connection, &self.shown, &script)?;
+        let (run, replicas, seconds, micros, text, ever, rows, used, fences) = reply;
+        if self.run.is_empty() {
+            self.run = self.check_run(run, replicas)?;
+        }
+        Ok(Head {
+            now: seconds * 1000 + micros / 1000,
+            namespace: text.map(|text| (text.clone(), text)),
+            is_complete: Some([used, fences, ever.unwrap_or(0)].iter().all(|count| *count == rows)),
+        })
+    }
+
+    fn incarnation(&mut self, _namespace: &str) -> Result<String, Fault> {
+        Ok(self.run.clone())
+    }
+
+    fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, String)>, Fault> {
+        let mut get = redis::cmd("HGET");
+        get.arg(Keys::new(namespace).rows).arg(pad(node));
+        let text: Option<String> = self.run_command(&get)?;
+        Ok(text.map(|text| (text.clone(), text)))
+    }
+
+    fn coldest(
+        &mut self,
+        namespace: &str,
+        candidates: &Candidates<'_>,
+        enough: usize,
+    ) -> Result<Vec<ReadRow<String>>, Fault> {
+        let keys = Keys::new(namespace);
+        let mut found = Vec::new();
+        let mut offset = 0;
+        loop {
+            let mut script = self.scripts.coldest.prepare_invoke();
+            script.key(&keys.rows).key(&keys.fences);
+            script.arg(pad(candidates.from)).arg(pad(candidates.to));
+            // Scores are exact below 2^53, which no clock's tick exceeds.
+            script.arg(candidates.store_now).arg(candidates.hottest).arg(candidates.incarnation);
+            script.arg(u8::from(candidates.name.is_some())).arg(candidates.name.unwrap_or(""));
+            script.arg(offset).arg(PAGE);
+            let reply: Vec<String> = invoke(&mut self.connection, &self.shown, &script)?;
+            let mut reply = reply.into_iter();
+            let length = number(&reply.next().unwrap_or_default())? as usize;
+            while let (Some(node), Some(text)) = (reply.next(), reply.next()) {
+                found.push(ReadRow { node: number(&node)?, version: text.clone(), text });
+            }
+            offset += length;
+            if length < PAGE || found.len() >= enough {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn unused(
+        &mut self,
+        namespace: &str,
+        (from, to): (u64, u64),
+        first: u64,
+        skip: u64,
+    ) -> Result<Option<u64>, Fault> {
+        let to = to.min(MOST_NODES - 1);
+        if from > to {
+            return Ok(None);
+        }
+        let mut script = self.scripts.unused.prepare_invoke();
+        script.key(Keys::new(namespace).used).arg(from).arg(to).arg(first.min(to)).arg(skip);
+        let node: Option<String> = invoke(&mut self.connection, &self.shown, &script)?;
+        node.as_deref().map(number).transpose()
+    }
+
+    fn rows(&mut self, namespace: &str) -> Result<Vec<ReadRow<String>>, Fault> {
+        let keys = Keys::new(namespace);
+        let mut both = redis::pipe();
+        both.atomic().cmd("HGET").arg(keys.namespace).arg("changes");
+        both.cmd("HGETALL").arg(keys.rows);
+        let reply = both.query(&mut self.connection);
+        let (changes, rows): (Option<String>, Vec<(String, String)>) =
+            reply.map_err(|error| fault(&self.shown, &error))?;
+        self.changes = changes.unwrap_or_else(|| "0".into());
+        let read_row = |(node, text): (String, String)| {
+            Ok(ReadRow { node: number(&node)?, version: text.clone(), text })
+        };
+        rows.into_iter().map(read_row).collect()
+    }
+
+    fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault> {
+        let keys = Keys::new(namespace);
+        let mut all = redis::pipe();
+        all.atomic().cmd("HKEYS").arg(keys.rows);
+        all.cmd("ZRANGE").arg(keys.used).arg(0).arg(-1);
+        all.cmd("ZRANGE").arg(keys.fences).arg(0).arg(-1);
+        let reply = all.query(&mut self.connection);
+        let sets: [Vec<String>; 3] = reply.map_err(|error| fault(&self.shown, &error))?;
+        let mut counts = std::collections::BTreeMap::<String, usize>::new();
+        for node in sets.into_iter().flatten() {
+            *counts.entry(node).or_default() += 1;
+        }
+        let mismatched = counts.iter().filter(|(_, count)| **count < 3);
+        mismatched.map(|(node, _)| number(node)).collect()
+    }
+
+    fn record_at(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(String, Option<String>)>, Fault> {
+        let history = Keys::new(namespace).history;
+        let (found, _) = self.members_around(&history, node, tick)?;
+        let Some(found) = found else { return Ok(None) };
+        let mut next = redis::cmd("ZRANGEBYLEX");
+        // A semicolon comes after every colon.
+        next.arg(&history).arg(format!("({found}")).arg(format!("({};", pad(node)));
+        next.arg("LIMIT").arg(0).arg(1);
+        let next: Vec<String> = self.run_command(&next)?;
+        let text = |member: &String| member.splitn(4, ':').nth(3).unwrap_or_default().to_owned();
+        Ok(Some((text(&found), next.first().map(text))))
+    }
+
+    fn sub_grants_around(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let (found, next) = self.members_around(&Keys::new(namespace).sub_grants, node, tick)?;
+        let text = |member: String| member.splitn(5, ':').nth(4).unwrap_or_default().to_owned();
+        Ok((found.map(text), next.map(text)))
+    }
+
+    fn commit(&mut self, namespace: &str, write_set: &WriteSet<String>) -> Result<(), Fault> {
+        let keys = Keys::new(namespace);
+        let mut script = self.scripts.commit.prepare_invoke();
+        script.key(keys.namespace).key(keys.rows).key(keys.used);
+        script.key(keys.fences).key(keys.history).key(keys.sub_grants);
+        script.arg(&self.run).arg(self.replicas);
+        script.arg(write_set.namespace_read.as_deref().unwrap_or(""));
+        script.arg(if write_set.read_all { self.changes.as_str() } else { "" });
+        script
+            .arg(write_set.namespace.as_deref().unwrap_or(""))
+            .arg(u8::from(write_set.resets_row_marks));
+        // Replicas confirm what this connection wrote, so an answer that depends on an earlier write
+        // needs a write of its own.
+        script.arg(u8::from(self.replicas > 0)).arg(write_set.rows_read.len());
+        for (node, read) in &write_set.rows_read {
+            script.arg(pad(*node)).arg(read.as_deref().unwrap_or(""));
+        }
+        script.arg(write_set.rows.len());
+        for row in &write_set.rows {
+            script.arg(pad(row.node)).arg(row.fence).arg(&row.text);
+        }
+        script.arg(write_set.records.len());
+        for (node, start, grant, text) in &write_set.records {
+            let member = format!("{}:{}:{}", pad(*node), pad(*start), pad(*grant));
+            script.arg(format!("{member}:{text}"));
+        }
+        script.arg(write_set.sub_grants.len());
+        for sub in &write_set.sub_grants {
+            let [node, start, of_block, grant] =
+                [sub.node, sub.start, sub.block_grant, sub.grant].map(pad);
+            script.arg(format!("{node}:{start}:{of_block}:{grant}:{}", sub.text));
+        }
+        let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
+        if !written {
+            // The run may be what has changed.
+            self.run.clear();
+            return Err(Fault::Conflict);
+        }
+        self.wait_for_replicas()
+    }
+}

@@ -1,0 +1,365 @@
+//! A namespace in one transaction of an SQL database: the statements that all of them share.
+
+use crate::gaps::{self, UsedNodes};
+use crate::values::{
+    Cells, Value, namespace_values, record_values, row_values, sub_grant_values, to_bigint,
+};
+use flakeid_protocol::store::{Candidates, Continuity, Fault, Forgotten, Ledger, SubGrantsAround};
+use flakeid_protocol::{Namespace, Record, Row, SubGrant, Token};
+
+/// The columns of [`row_values`].
+const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
+     owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed, history_until";
+
+/// The columns of [`namespace_values`].
+const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
+     keeps_history";
+
+/// The columns of [`record_values`].
+const RECORD_COLUMNS: &str =
+    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired, previous_until";
+
+/// The columns of [`sub_grant_values`].
+const SUB_GRANT_COLUMNS: &str =
+    "node, start, block_grant, grant_number, owner_name, owner_host, owner_pid, acquired";
+
+/// How many sub-grants one statement inserts: eight values each, and every database takes 2,048 of them.
+const MOST_INSERTED: usize = 250;
+
+/// Where databases differ in what they call the same thing.
+pub(crate) struct Dialect {
+    /// Locks a row that is read.
+    pub(crate) lock: &'static str,
+    /// The same, passing over rows that another transaction has locked.
+    pub(crate) lock_unless_locked: &'static str,
+    /// Compares values that may be NULL.
+    pub(crate) is: &'static str,
+    /// Reads rows in the order of their fences.
+    pub(crate) by_fence: &'static str,
+    /// Reads the rows of one owner in the order of their fences.
+    pub(crate) by_name: &'static str,
+    /// What [`by_name`](Self::by_name) needs besides.
+    pub(crate) is_named: &'static str,
+    /// Reads rows in the order of their nodes.
+    pub(crate) by_node: &'static str,
+    /// What goes before and after the values of a new row `?2` of namespace `?1`. An insertion of a row
+    /// that exists inserts nothing, or is a conflict.
+    pub(crate) insert_node: [&'static str; 2],
+    /// What goes before and after the values of new rows, of which those that exist stay as they are.
+    pub(crate) insert_new: [&'static str; 2],
+    /// Counts the rows of namespace `?1` with nodes from `?2` to `?3`.
+    pub(crate) count_nodes: &'static str,
+}
+
+/// What every transaction reads first.
+pub(crate) struct DatabaseState {
+    /// The clock, in Unix milliseconds.
+    pub(crate) now: i64,
+    pub(crate) incarnation: String,
+}
+
+/// One transaction as one kind of database has it.
+pub(crate) trait SqlTransaction: Sized {
+    const DIALECT: Dialect;
+
+    /// What happened to a database that had another incarnation before.
+    fn compare_incarnation(&self, _recorded: &str) -> Continuity {
+        Continuity::Restored
+    }
+
+    fn forgotten(&self) -> Option<Forgotten> {
+        None
+    }
+
+    /// Runs a query; `?1` in it is the first of the values.
+    fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault>;
+
+    /// Runs any other statement; returns how many rows it inserted, or found to update.
+    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault>;
+
+    /// How a read of the namespace locks it.
+    fn namespace_lock(&self) -> &'static str {
+        ""
+    }
+
+    /// Called before the namespace is written.
+    ///
+    /// # Errors
+    /// [`Fault::Conflict`] if that takes another attempt.
+    fn before_namespace_write(&mut self, namespace: &Namespace) -> Result<(), Fault>;
+
+    /// As [`Ledger::unused`].
+    fn unused(
+        ledger: &mut SqlLedger<'_, Self>,
+        range: (u64, u64),
+        first: u64,
+    ) -> Result<Option<u64>, Fault> {
+        gaps::unused(ledger, range, first, 0)
+    }
+}
+
+/// A namespace in one transaction.
+pub(crate) struct SqlLedger<'a, T> {
+    pub(crate) namespace: &'a str,
+    pub(crate) transaction: T,
+    state: DatabaseState,
+    failure: Option<Fault>,
+}
+
+impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
+    pub(crate) const fn new(namespace: &'a str, state: DatabaseState, transaction: T) -> Self {
+        Self { namespace, transaction, state, failure: None }
+    }
+
+    /// Ends the work: a statement that failed rolls everything back, whatever the work made of it.
+    pub(crate) fn into_outcome(self) -> Result<(), Fault> {
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault> {
+        let rows = self.transaction.query(sql, values);
+        self.remember_failure(rows)
+    }
+
+    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        let rows = self.transaction.execute(sql, values);
+        self.remember_failure(rows)
+    }
+
+    fn remember_failure<V>(&mut self, outcome: Result<V, Fault>) -> Result<V, Fault> {
+        if let Err(fault) = &outcome {
+            self.failure.get_or_insert_with(|| fault.clone());
+        }
+        outcome
+    }
+
+    fn first_row(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>, Fault> {
+        let row = self.query(sql, values)?.into_iter().next();
+        row.map(|cells| Cells::read_row(self.namespace, cells)).transpose()
+    }
+
+    /// The values of a range of nodes: `?1` to `?3`.
+    pub(crate) fn range(&self, low: u64, high: u64) -> Result<Vec<Value>, Fault> {
+        Ok(vec![self.namespace.into(), to_bigint("node", low)?, to_bigint("node", high)?])
+    }
+
+    /// The first column of a query's rows as numbers.
+    pub(crate) fn numbers(&mut self, sql: &str, values: &[Value]) -> Result<Vec<u64>, Fault> {
+        let rows = self.query(sql, values)?.into_iter();
+        rows.map(|cells| Cells::new(self.namespace, cells).number("node")).collect()
+    }
+}
+
+/// `?first, ?first+1, …`, as many as there are columns.
+fn parameters(columns: &str, first: usize) -> String {
+    let all = (first..).zip(columns.split(", ")).map(|(number, _)| format!("?{number}"));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// `column = ?first, …`.
+fn assignments(columns: &str, first: usize) -> String {
+    let all = (first..).zip(columns.split(", "));
+    all.map(|(number, column)| format!("{column} = ?{number}")).collect::<Vec<_>>().join(", ")
+}
+
+impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
+    fn now(&mut self) -> Result<i64, Fault> {
+        Ok(self.state.now)
+    }
+
+    fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        if recorded == self.state.incarnation {
+            return Ok(Continuity::Same);
+        }
+        Ok(self.transaction.compare_incarnation(recorded))
+    }
+
+    fn incarnation(&mut self) -> Result<String, Fault> {
+        Ok(self.state.incarnation.clone())
+    }
+
+    fn forgotten(&mut self) -> Result<Option<Forgotten>, Fault> {
+        Ok(self.transaction.forgotten())
+    }
+
+    fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
+        let lock = self.transaction.namespace_lock();
+        let sql =
+            format!("SELECT {NAMESPACE_COLUMNS} FROM flakeid_namespace WHERE name = ?1 {lock}");
+        let row = self.query(&sql, &[self.namespace.into()])?.into_iter().next();
+        row.map(|cells| Cells::read_namespace(self.namespace, cells)).transpose()
+    }
+
+    fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
+        let begun = self.transaction.before_namespace_write(namespace);
+        self.remember_failure(begun)?;
+        let mut values = vec![self.namespace.into()];
+        values.extend(namespace_values(namespace)?);
+        let assigned = assignments(NAMESPACE_COLUMNS, 2);
+        let update = format!("UPDATE flakeid_namespace SET {assigned} WHERE name = ?1");
+        // Not an upsert: users who may not create namespaces may still record a restoration.
+        if self.execute(&update, &values)? == 0 {
+            let parameters = parameters(NAMESPACE_COLUMNS, 2);
+            let insert = format!(
+                "INSERT INTO flakeid_namespace (name, {NAMESPACE_COLUMNS}) VALUES (?1, {parameters})"
+            );
+            self.execute(&insert, &values)?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
+        let lock = T::DIALECT.lock;
+        let sql = format!(
+            "SELECT {ROW_COLUMNS} FROM flakeid_node WHERE namespace = ?1 AND node = ?2 {lock}"
+        );
+        let values = [self.namespace.into(), to_bigint("node", node)?];
+        self.first_row(&sql, &values)
+    }
+
+    fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
+        let Dialect { by_fence, by_name, is_named, lock_unless_locked, .. } = T::DIALECT;
+        let mut values = self.range(candidates.from, candidates.to)?;
+        values.push(candidates.store_now.into());
+        values.push(i64::try_from(candidates.hottest).unwrap_or(i64::MAX).into());
+        values.push(candidates.incarnation.into());
+        let (index, condition) = if let Some(name) = candidates.name {
+            values.push(name.into());
+            (by_name, format!("AND owner_name = ?7 {is_named}"))
+        } else {
+            (by_fence, String::new())
+        };
+        // A row whose fence or state was damaged is nobody's candidate.
+        let sql = format!(
+            "SELECT {ROW_COLUMNS} FROM flakeid_node {index}
+             WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 AND state IN ('free', 'held')
+                 AND (expires <= ?4 OR incarnation <> ?6)
+                 AND fence BETWEEN 0 AND ?5 {condition}
+             ORDER BY fence, node LIMIT 1 {lock_unless_locked}"
+        );
+        self.first_row(&sql, &values)
+    }
+
+    fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
+        T::unused(self, (from, to), first)
+    }
+
+    fn rows(&mut self) -> Result<Vec<Row>, Fault> {
+        let sql =
+            format!("SELECT {ROW_COLUMNS} FROM flakeid_node WHERE namespace = ?1 ORDER BY node");
+        let rows = self.query(&sql, &[self.namespace.into()])?.into_iter();
+        rows.map(|cells| Cells::read_row(self.namespace, cells)).collect()
+    }
+
+    fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault> {
+        let Dialect { is, insert_node: [insert, or_nothing], .. } = T::DIALECT;
+        let mut values = vec![self.namespace.into()];
+        values.extend(row_values(after)?);
+        let sql = if let Some(before) = before {
+            values.push(to_bigint("fence", before.fence)?);
+            values.push(before.token.map(Token::to_text).into());
+            values.push(before.state.name().into());
+            values.push(to_bigint("grant", before.grant)?);
+            let assigned = assignments(ROW_COLUMNS, 2);
+            format!(
+                "UPDATE flakeid_node SET {assigned} WHERE namespace = ?1 AND node = ?2
+                     AND fence = ?17 AND token {is} ?18 AND state = ?19 AND grant_number = ?20"
+            )
+        } else {
+            let parameters = parameters(ROW_COLUMNS, 2);
+            format!(
+                "INSERT INTO flakeid_node (namespace, {ROW_COLUMNS})
+                 {insert} ?1, {parameters} {or_nothing}"
+            )
+        };
+        if self.execute(&sql, &values)? == 0 {
+            return self.remember_failure(Err(Fault::Conflict));
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), Fault> {
+        let mut values = vec![self.namespace.into()];
+        values.extend(record_values(record)?);
+        let parameters = parameters(RECORD_COLUMNS, 2);
+        let sql = format!(
+            "INSERT INTO flakeid_grant (namespace, {RECORD_COLUMNS}) VALUES (?1, {parameters})"
+        );
+        self.execute(&sql, &values).map(drop)
+    }
+
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        let (node, tick) = (to_bigint("node", node)?, i64::try_from(tick).unwrap_or(i64::MAX));
+        let first = |ledger: &mut Self, condition: &str, values: &[Value]| {
+            let sql = format!(
+                "SELECT {RECORD_COLUMNS} FROM flakeid_grant
+                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
+            );
+            let row = ledger.query(&sql, values)?.into_iter().next();
+            row.map(|cells| Cells::read_record(ledger.namespace, cells)).transpose()
+        };
+        let values = [self.namespace.into(), node.clone(), tick.into()];
+        let last = "start <= ?3 ORDER BY start DESC, grant_number DESC";
+        let Some(found) = first(self, last, &values)? else { return Ok(None) };
+        let (start, grant) = (to_bigint("start", found.start)?, to_bigint("grant", found.grant)?);
+        let values = [self.namespace.into(), node, start, grant];
+        let later = "start >= ?3 AND grant_number > ?4 ORDER BY start, grant_number";
+        let next = first(self, later, &values)?;
+        Ok(Some((found, next)))
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        let [insert, or_nothing] = T::DIALECT.insert_new;
+        for part in sub_grants.chunks(MOST_INSERTED) {
+            let mut values = vec![self.namespace.into()];
+            let mut rows = Vec::with_capacity(part.len());
+            for sub in part {
+                rows.push(format!("(?1, {})", parameters(SUB_GRANT_COLUMNS, values.len() + 1)));
+                values.extend(sub_grant_values(sub)?);
+            }
+            let rows = rows.join(", ");
+            let sql = format!(
+                "{insert} flakeid_sub_grant (namespace, {SUB_GRANT_COLUMNS}) VALUES {rows} {or_nothing}"
+            );
+            self.execute(&sql, &values)?;
+        }
+        Ok(())
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        let tick = i64::try_from(tick).unwrap_or(i64::MAX);
+        let values = [self.namespace.into(), to_bigint("node", node)?, tick.into()];
+        let mut first = |condition: &str| {
+            let sql = format!(
+                "SELECT {SUB_GRANT_COLUMNS} FROM flakeid_sub_grant
+                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
+            );
+            let row = self.query(&sql, &values)?.into_iter().next();
+            row.map(|cells| Cells::read_sub_grant(self.namespace, cells)).transpose()
+        };
+        let found = first("start <= ?3 ORDER BY start DESC, block_grant DESC, grant_number DESC")?;
+        Ok((found, first("start > ?3 ORDER BY start, block_grant, grant_number")?))
+    }
+}
+
+impl<T: SqlTransaction> UsedNodes for SqlLedger<'_, T> {
+    fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
+        let values = self.range(low, high)?;
+        let count = self.numbers(T::DIALECT.count_nodes, &values)?;
+        Ok(count.first().copied().unwrap_or(0))
+    }
+
+    fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault> {
+        let values = self.range(low, high)?;
+        let index = T::DIALECT.by_node;
+        let sql = format!(
+            "SELECT node FROM flakeid_node {index}
+             WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 ORDER BY node"
+        );
+        self.numbers(&sql, &values)
+    }
+}

@@ -1,0 +1,88 @@
+//! The file systems that a store may be on.
+
+use std::path::Path;
+
+use super::fault::{io_fault, reject};
+use flakeid_protocol::store::Fault;
+
+/// Refuses directories that other hosts may share: locks do not hold there, and one host's clock
+/// is not another's. FUSE is refused altogether, because it may be sshfs as well as a local disk.
+pub(super) fn check(directory: &Path) -> Result<(), Fault> {
+    let found = rustix::fs::statfs(directory)
+        .map_err(|error| io_fault(directory, &std::io::Error::from(error)))?;
+    match name(&found) {
+        None => Ok(()),
+        Some(kind) => Err(reject(&format!(
+            "{} is on {kind}, which other hosts may share: put the file on a local disk, or use a \
+             server (postgresql://, mysql://, redis://, etcd://)",
+            directory.display()
+        ))),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
+    shared(found.f_type as u32)
+}
+
+/// The file system with this magic number, if several machines may have it.
+#[cfg(target_os = "linux")]
+fn shared(kind: u32) -> Option<&'static str> {
+    // linux/magic.h, and the file systems' own sources.
+    const SHARED: [(u32, &str); 23] = [
+        (0x6969, "NFS"),
+        (0x517b, "SMB"),
+        (0xff53_4d42, "CIFS"),
+        (0xfe53_4d42, "SMB"),
+        (0x5346_414f, "AFS"),
+        (0x6b41_4653, "AFS"),
+        (0x7375_7245, "Coda"),
+        (0x564c, "NCP"),
+        (0x0102_1997, "9p"),
+        (0x00c3_6400, "Ceph"),
+        (0x0116_1970, "GFS2"),
+        (0x7461_636f, "OCFS2"),
+        (0x0bd0_0bd0, "Lustre"),
+        (0x4750_4653, "GPFS"),
+        (0x1983_0326, "BeeGFS"),
+        (0xaad7_aaea, "PanFS"),
+        (0x2003_0528, "OrangeFS"),
+        (0x1803_1977, "WekaFS"),
+        (0xbeef_dead, "StorNext"),
+        (0xbacb_acbc, "a VMware share"),
+        (0x7c7c_6673, "a Parallels share"),
+        (0x786f_4256, "a VirtualBox share"),
+        (0x6573_5546, "FUSE or virtiofs"),
+    ];
+    SHARED.into_iter().find(|(magic, _)| *magic == kind).map(|(_, name)| name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
+    let local = found.f_flags as u32 & libc::MNT_LOCAL as u32 != 0;
+    (!local).then_some("a network file system")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #[test]
+    fn network_file_systems_are_named() {
+        for (magic, expected) in [
+            (0x6969, Some("NFS")),
+            (0xff53_4d42, Some("CIFS")),
+            (0x6573_5546, Some("FUSE or virtiofs")),
+            (0x4750_4653, Some("GPFS")),
+            (0x1983_0326, Some("BeeGFS")),
+            (0xaad7_aaea, Some("PanFS")),
+            (0x2003_0528, Some("OrangeFS")),
+            (0xbacb_acbc, Some("a VMware share")),
+            // ext4, btrfs, tmpfs, overlayfs.
+            (0xef53, None),
+            (0x9123_683e, None),
+            (0x0102_1994, None),
+            (0x794c_7630, None),
+        ] {
+            assert_eq!(super::shared(magic), expected, "{magic:x}");
+        }
+    }
+}

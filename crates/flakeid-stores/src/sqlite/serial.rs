@@ -1,0 +1,186 @@
+//! The file beside the database: the store's lock, and the serial number of the last transaction.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::fault::{io_fault, reject};
+use super::files::StoreFiles;
+use flakeid_protocol::Bounds;
+use flakeid_protocol::store::Fault;
+
+/// The file beside the database that remembers how far the database has been: a database that knows
+/// less is an older copy. The store's lock is held for as long as it is open.
+pub(super) struct Serial<'a> {
+    files: &'a StoreFiles,
+    file: File,
+    /// Its contents; `None` if it is empty.
+    pub(super) recorded: Option<Progress>,
+    /// The widest bounds of any namespace that was ever in the database: one that gets lost may have
+    /// had them. `None` if the file is empty, or by a build that did not write them.
+    pub(super) bounds: Option<Bounds>,
+}
+
+/// More than the length of any valid text.
+const LONGEST: usize = 128;
+
+/// Of a database without a namespace.
+pub(super) const NO_BOUNDS: Bounds =
+    Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0, quiet_ms: 0 };
+
+/// How far a database has been.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// How many transactions it confirmed.
+    pub(super) serial: u64,
+    /// The low bits of the serial that is in the database's file itself, without its log.
+    pub(super) in_file: u32,
+}
+
+impl<'a> Serial<'a> {
+    /// Takes the lock and reads. `None` while another holds it.
+    pub(super) fn lock(files: &'a StoreFiles) -> Result<Option<Self>, Fault> {
+        files.check_presence()?;
+        let path = &files.serial;
+        let (mut file, _) = StoreFiles::open(path, true)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
+            Err(error) => return Err(io_fault(path, &error.into())),
+        }
+        let mut text = String::with_capacity(LONGEST);
+        let read = Read::by_ref(&mut file).take(LONGEST as u64).read_to_string(&mut text);
+        read.map_err(|error| io_fault(path, &error))?;
+        let (recorded, bounds) = parse(&text).ok_or_else(|| {
+            reject(&format!(
+                "{} was edited or damaged: delete it, and the store counts as restored",
+                path.display()
+            ))
+        })?;
+        Ok(Some(Self { files, file, recorded, bounds }))
+    }
+
+    /// Writes, durably.
+    pub(super) fn record(&mut self, recorded: Progress, bounds: Bounds) -> Result<(), Fault> {
+        let written = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| self.file.write_all(text(recorded, bounds).as_bytes()))
+            .and_then(|()| self.file.sync_data());
+        written.map_err(|error| {
+            Fault::Unavailable(format!("{}: {error}", self.files.serial.display()))
+        })?;
+        (self.recorded, self.bounds) = (Some(recorded), Some(bounds));
+        Ok(())
+    }
+}
+
+impl Progress {
+    /// Whether a database that was this far may be as it was left: at the recorded serial, or one
+    /// further if its writer was killed before it could record that (and had confirmed nothing).
+    pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
+        // The serials in the file are compared as they wrap around.
+        let goes_on = in_file.wrapping_sub(self.in_file).cast_signed() >= 0;
+        serial.checked_sub(self.serial).is_some_and(|further| further <= 1) && goes_on
+    }
+}
+
+/// Always of the same length, so that it is written within one block.
+fn text(recorded: Progress, bounds: Bounds) -> String {
+    let Progress { serial, in_file } = recorded;
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;
+    format!(
+        "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x} \
+         {quiet_ms:016x}\n"
+    )
+}
+
+/// Also reads what earlier builds wrote: the first two numbers alone, or all but the last.
+fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
+    if text.is_empty() {
+        return Some((None, None));
+    }
+    let mut words = text.strip_suffix('\n')?.split(' ');
+    let mut number = |digits: usize| {
+        let word = words.next()?;
+        let plain = word.len() == digits && word.bytes().all(|b| b.is_ascii_hexdigit());
+        plain.then(|| u64::from_str_radix(word, 16).ok())?
+    };
+    let recorded = Progress { serial: number(16)?, in_file: number(8)? as u32 };
+    let bounds = match text.len() {
+        26 => None,
+        _ => Some(Bounds {
+            max_window_ms: number(16)?,
+            max_ahead_ms: number(16)?,
+            max_skew_ms: number(16)?,
+            quiet_ms: if text.len() == 77 { 0 } else { number(16)? },
+        }),
+    };
+    words.next().is_none().then_some((Some(recorded), bounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, NO_BOUNDS, Progress, parse, text};
+
+    #[test]
+    fn texts_are_read_back_and_nothing_else_is() {
+        let most = Progress { serial: u64::MAX, in_file: u32::MAX };
+        let day = Bounds {
+            max_window_ms: 86_400_000,
+            max_ahead_ms: u64::MAX,
+            max_skew_ms: 1,
+            quiet_ms: 7,
+        };
+        for (recorded, bounds) in [(Progress::default(), NO_BOUNDS), (most, day)] {
+            let text = text(recorded, bounds);
+            assert_eq!(text.len(), 94);
+            assert_eq!(parse(&text), Some((Some(recorded), Some(bounds))));
+            let without_quiet = format!("{}\n", &text[..76]);
+            let bounds = Bounds { quiet_ms: 0, ..bounds };
+            assert_eq!(parse(&without_quiet), Some((Some(recorded), Some(bounds))));
+            let earlier = format!("{}\n", &text[..25]);
+            assert_eq!(parse(&earlier), Some((Some(recorded), None)));
+        }
+        assert_eq!(parse(""), Some((None, None)));
+        let whole = text(most, day);
+        for text in [
+            "1 1\n",
+            "0000000000000001 00000001",
+            "+000000000000001 00000001\n",
+            "0000000000000001 00000001 \n",
+            "\0",
+            &whole[..93],
+            &whole[..76],
+            &whole[..60],
+            &format!("{whole}0"),
+            &format!("{} 0\n", &whole[..93]),
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn older_copies_are_not_explained() {
+        let recorded = Progress { serial: 10, in_file: 8 };
+        for (serial, in_file, same) in [
+            (10, 8, true),
+            (11, 8, true),
+            (10, 10, true),
+            (9, 8, false),
+            (12, 8, false),
+            // An older file with the newer log left beside it.
+            (10, 7, false),
+            (0, 0, false),
+        ] {
+            assert_eq!(recorded.explains(serial, in_file), same, "{serial} {in_file}");
+        }
+        let recorded = Progress { serial: (1 << 32) + 1, in_file: u32::MAX };
+        assert!(recorded.explains((1 << 32) + 1, 1));
+        // Nothing was confirmed yet.
+        assert!(!Progress::default().explains(2, 0));
+        assert!(Progress::default().explains(1, 0));
+    }
+}

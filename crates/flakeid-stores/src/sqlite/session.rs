@@ -1,0 +1,208 @@
+//! One transaction of a file, from opening it to closing it.
+
+use std::io::Read;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::fault::{io_fault, is_busy, reject, sqlite_fault};
+use super::file_id::FileId;
+use super::files::StoreFiles;
+use super::meta::{Meta, widest_bounds};
+use super::serial::{NO_BOUNDS, Progress, Serial};
+use super::transaction::SqliteTransaction;
+use crate::machine;
+use crate::sql::{DatabaseState, SqlLedger};
+use flakeid_protocol::Bounds;
+use flakeid_protocol::store::Fault;
+
+/// How often the log is merged into the file, in transactions.
+const CHECKPOINT_EVERY: u64 = 64;
+
+/// How long `SQLite` itself waits: forks wait as long.
+const BUSY: Duration = Duration::from_millis(250);
+
+/// One transaction, from opening the file to closing it. Unless it is committed it leaves nothing.
+pub(super) struct Session<'a> {
+    // Closed before the lock is released.
+    connection: Connection,
+    serial: Serial<'a>,
+    files: &'a StoreFiles,
+    in_file: u32,
+    meta: Meta,
+    /// The widest of any namespace that was ever here.
+    bounds: Bounds,
+    now: i64,
+    /// Whether there is anything to commit.
+    changed: bool,
+}
+
+impl<'a> Session<'a> {
+    /// Opens the file and begins. `None` while another process has it.
+    pub(super) fn begin(files: &'a StoreFiles, now: i64) -> Result<Option<Self>, Fault> {
+        let Some(mut serial) = Serial::lock(files)? else { return Ok(None) };
+        let (file, in_file) = read_header(files)?;
+        let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
+        let connection = open(files)?;
+        match connection.execute_batch("BEGIN IMMEDIATE") {
+            Ok(()) => {}
+            Err(error) if is_busy(&error) => return Ok(None),
+            Err(error) => return Err(fault(error)),
+        }
+        let found = Meta::read(&connection, files)?;
+        let created = found.is_none();
+        if created {
+            if !files.creates {
+                return Err(files.missing_store());
+            }
+            Meta::create(&connection).map_err(fault)?;
+            // Without any record, the first transaction would be taken for an older copy if its
+            // writer was killed before it could record it.
+            if serial.recorded.is_none() {
+                serial.record(Progress::default(), NO_BOUNDS)?;
+            }
+        }
+        let reached = serial.recorded.map_or(0, |recorded| recorded.serial);
+        let record_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
+        // The file, if it is the one that was recorded, as it was left.
+        let known = found.as_ref().and_then(|meta| {
+            let explained = serial.recorded?.explains(meta.serial, in_file);
+            meta.file?.merge(file).filter(|_| explained)
+        });
+        let bounds = match serial.bounds {
+            Some(bounds) if created || (known.is_some() && !record_is_late) => bounds,
+            recorded => {
+                widest_bounds(&connection, files)?.fieldwise_max(&recorded.unwrap_or(NO_BOUNDS))
+            }
+        };
+        let meta = match (found, known) {
+            (Some(meta), Some(file)) => {
+                // Its writer was killed before it could record that.
+                if record_is_late {
+                    serial.record(Progress { serial: meta.serial, in_file }, bounds)?;
+                }
+                Meta { file: Some(file), ..meta }
+            }
+            // An older copy, or a copy: nobody knows what it lacks.
+            (Some(meta), None) => Meta::new(meta.serial.max(reached), Some(now), file),
+            (None, _) => Meta::new(reached, (reached > 0).then_some(now), file),
+        };
+        let changed = created;
+        Ok(Some(Self { connection, serial, files, in_file, meta, bounds, now, changed }))
+    }
+
+    pub(super) fn ledger<'s>(
+        &'s mut self,
+        namespace: &'s str,
+    ) -> SqlLedger<'s, SqliteTransaction<'s>> {
+        let machine = machine::name();
+        let inode = self.meta.file.map_or(0, |file| file.inode);
+        let incarnation = format!("{machine}/{inode}/{}", self.meta.run);
+        let state = DatabaseState { now: self.now, incarnation };
+        let transaction = SqliteTransaction {
+            connection: &self.connection,
+            file: &self.files.file,
+            machine,
+            forgot_at: self.meta.forgot_at,
+            bounds: &mut self.bounds,
+            changed: &mut self.changed,
+        };
+        SqlLedger::new(namespace, state, transaction)
+    }
+
+    pub(super) fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        let names = || {
+            let mut names =
+                self.connection.prepare("SELECT name FROM flakeid_namespace ORDER BY name")?;
+            names.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()
+        };
+        names().map_err(|error| sqlite_fault(&self.files.file, &error))
+    }
+
+    /// Makes everything durable, and only then writes how far the database is: a process that is killed
+    /// in between has confirmed nothing to anybody.
+    pub(super) fn commit(mut self) -> Result<(), Fault> {
+        if !self.changed {
+            return Ok(());
+        }
+        self.meta.serial += 1;
+        let serial = self.meta.serial;
+        self.meta
+            .write(&self.connection)
+            .and_then(|()| self.connection.execute_batch("COMMIT"))
+            .map_err(|error| sqlite_fault(&self.files.file, &error))?;
+        let mut in_file = self.in_file;
+        if serial.is_multiple_of(CHECKPOINT_EVERY) && self.checkpoint() {
+            in_file = serial as u32;
+        }
+        self.serial.record(Progress { serial, in_file }, self.bounds)
+    }
+
+    /// Merges the log into the file. It can wait: a reader may be in the way, or a disk be full.
+    fn checkpoint(&self) -> bool {
+        let merged = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        merged.is_ok_and(|busy| busy == 0)
+    }
+}
+
+/// Which file it is, and the low bits of the serial in its first page (`user_version`). Creates the
+/// file if it is not there and may be created. Called only before `SQLite` opens the file, because
+/// closing it here would drop `SQLite`'s locks.
+fn read_header(files: &StoreFiles) -> Result<(FileId, u32), Fault> {
+    let (file, found) = StoreFiles::open(&files.file, files.creates)?;
+    let id = FileId::of(&file, &found);
+    let mut head = Vec::with_capacity(64);
+    let read = file.take(64).read_to_end(&mut head);
+    read.map_err(|error| io_fault(&files.file, &error))?;
+    let field = head.get(60..64).and_then(|bytes| bytes.try_into().ok());
+    Ok((id, field.map_or(0, u32::from_be_bytes)))
+}
+
+fn open(files: &StoreFiles) -> Result<Connection, Fault> {
+    let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(&files.file, flags).map_err(fault)?;
+    connection.busy_timeout(BUSY).map_err(fault)?;
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+    ] {
+        let set = connection.set_db_config(config, on).map_err(fault)?;
+        if set != on {
+            return Err(reject(&format!("this build of SQLite does not support {config:?}")));
+        }
+    }
+    // Read back, because SQLite ignores what it cannot do (WAL on some file systems).
+    for (pragma, set, expected) in [
+        ("journal_mode", "WAL", "wal"),
+        ("synchronous", "FULL", "2"),
+        ("wal_autocheckpoint", "0", "0"),
+    ] {
+        let text = |row: &rusqlite::Row<'_>| {
+            row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
+            })
+        };
+        connection
+            .query_row(&format!("PRAGMA {pragma} = {set}"), [], text)
+            .optional()
+            .map_err(fault)?;
+        let found = connection.query_row(&format!("PRAGMA {pragma}"), [], text).map_err(fault)?;
+        if found != expected {
+            return Err(reject(&format!(
+                "{}: SQLite keeps {pragma} = {found}, but {expected} is needed: use a local disk",
+                files.file.display()
+            )));
+        }
+    }
+    Ok(connection)
+}

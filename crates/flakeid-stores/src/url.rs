@@ -1,0 +1,16 @@
+//! Options of URLs that name files.
+
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::url::ServerUrl;
+
+/// Returns the contents of the file that an option names.
+///
+/// # Errors
+/// [`Fault::Rejected`] if it cannot be read.
+pub(crate) fn file(url: &ServerUrl<'_>, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+    let Some(path) = url.option(name)? else { return Ok(None) };
+    let contents = std::fs::read(&path);
+    contents
+        .map(Some)
+        .map_err(|error| url.reject(format_args!("{name}: {path} cannot be read: {error}")))
+}

@@ -1,0 +1,62 @@
+//! Leased generators that issue IDs while something happens to their store.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use flakeid::LeasedGenerator;
+use flakeid_core::Id;
+use flakeid_protocol::Namespace;
+
+/// A generator with a thread that takes some IDs from it in every tick.
+pub(crate) struct Issuing {
+    node: u64,
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<Id>>,
+}
+
+impl Issuing {
+    /// Leases any node, waiting for as long as a restored store grants none.
+    pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
+        let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
+        let lease = lease.namespace(&namespace.name).window(window);
+        // In one attempt: one that ended while a node was being granted would leave that node used.
+        let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
+        let node = generator.node();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            let mut issued = Vec::new();
+            let mut some = [Id::from_i64(0); 16];
+            while !is_over.load(Ordering::Relaxed) {
+                let Ok(count) = generator.fill_within(&mut some, Duration::from_millis(10)) else {
+                    continue; // The window is used up.
+                };
+                issued.extend_from_slice(&some[..count]);
+                thread::sleep(Duration::from_micros(200));
+            }
+            issued
+        });
+        Self { node, over, thread }
+    }
+
+    /// The node it began with.
+    pub(crate) fn node(&self) -> u64 {
+        self.node
+    }
+
+    /// Ends it; returns what it issued.
+    pub(crate) fn stop(self) -> Vec<Id> {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// Two processes' IDs: neither has one twice, and no ID is both's.
+pub(crate) fn assert_no_id_twice(one: &[Id], other: &[Id]) {
+    let all: HashSet<Id> = one.iter().chain(other).copied().collect();
+    assert_eq!(one.len() + other.len() - all.len(), 0, "IDs were issued twice");
+    assert!(one.len() > 1_000 && other.len() > 100, "{} and {} IDs", one.len(), other.len());
+}

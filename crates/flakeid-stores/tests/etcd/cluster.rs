@@ -1,0 +1,203 @@
+//! Clusters of three members: an election is no restoration, and a restoration is no election.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use flakeid_protocol::store::{Continuity, Fault, Store};
+use flakeid_protocol::{Grant, Namespace, Refusal};
+use flakeid_test_servers::{EtcdCluster, Server};
+
+use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::operations;
+use crate::optimistic::copy;
+
+/// How long a cluster may take for what it does by itself, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Tries again while the cluster elects a leader, on a new connection each time.
+fn eventually<T>(
+    cluster: &EtcdCluster,
+    mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match connect(&cluster.url()).and_then(|mut store| work(&mut *store)) {
+            Err(Fault::Unavailable(text)) => assert!(Instant::now() < deadline, "{text}"),
+            outcome => return outcome,
+        }
+        sleep(Duration::from_millis(100));
+    }
+}
+
+fn continuity(cluster: &EtcdCluster, namespace: &Namespace) -> Continuity {
+    eventually(cluster, |store| operations::list(store, &namespace.name)).unwrap().continuity
+}
+
+fn acquire(cluster: &EtcdCluster, namespace: &Namespace) -> Result<Grant, Fault> {
+    eventually(cluster, |store| operations::acquire(store, &namespace.name, &request(namespace)))
+}
+
+/// A namespace with one grant.
+fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
+    let namespace = fresh_namespace(name);
+    eventually(cluster, |store| operations::init(store, &namespace)).unwrap();
+    let grant = acquire(cluster, &namespace).unwrap();
+    (namespace, grant)
+}
+
+/// Neither grants nor renewals are refused.
+fn goes_on(cluster: &EtcdCluster, namespace: &Namespace, grant: &mut Grant, after: &str) {
+    assert_eq!(continuity(cluster, namespace), Continuity::Same, "{after}");
+    acquire(cluster, namespace).expect(after);
+    let request = renewal(grant);
+    let renew = |store: &mut dyn Store| operations::renew(store, &namespace.name, &request);
+    let renewed = eventually(cluster, renew).expect(after);
+    (grant.fence, grant.token) = (renewed.fence, request.next);
+}
+
+/// Grants until the members of now are recorded.
+fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
+    // Clocks of members tell whole seconds.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        acquire(cluster, namespace).unwrap();
+        let key = format!("/flakeid/{}/run", namespace.name);
+        let text = cluster.member(cluster.leader()).ctl(&["get", "--print-value-only", &key]);
+        let record: serde_json::Value = serde_json::from_str(&text.unwrap()).unwrap();
+        let voters = record["voters"].as_object().unwrap();
+        assert_eq!(voters.len(), 3, "{record}");
+        if record["written"].as_i64().unwrap() > now {
+            return;
+        }
+        assert!(Instant::now() < deadline, "it is not written again: {record}");
+        sleep(Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn an_election_is_no_restoration() {
+    let cluster = EtcdCluster::new();
+    let (namespace, mut grant) = lease(&cluster, "election");
+
+    let leader = cluster.leader();
+    cluster.member(leader).kill();
+    cluster.wait_for_leader_other_than(leader);
+    goes_on(&cluster, &namespace, &mut grant, "the leader was killed");
+    cluster.member(leader).start();
+    goes_on(&cluster, &namespace, &mut grant, "it came back");
+    record_members(&cluster, &namespace);
+
+    let leader = cluster.leader();
+    cluster.member(leader).pause();
+    cluster.wait_for_leader_other_than(leader);
+    goes_on(&cluster, &namespace, &mut grant, "the leader was stopped");
+    cluster.member(leader).resume();
+    goes_on(&cluster, &namespace, &mut grant, "it went on");
+
+    let leader = cluster.leader();
+    let id = cluster.cut_off(leader);
+    cluster.wait_for_leader_other_than(leader);
+    goes_on(&cluster, &namespace, &mut grant, "the leader was cut off from the others");
+    cluster.join(leader, id);
+    goes_on(&cluster, &namespace, &mut grant, "it was joined with them");
+}
+
+/// Members that are replaced, or restarted one after the other, are recorded in between.
+#[test]
+fn members_may_be_replaced_and_restarted_one_by_one() {
+    let mut cluster = EtcdCluster::new();
+    let (namespace, mut grant) = lease(&cluster, "replaced");
+    for at in 0..3 {
+        cluster.replace(at);
+        goes_on(&cluster, &namespace, &mut grant, "a member was replaced");
+        record_members(&cluster, &namespace);
+    }
+    for at in 0..3 {
+        cluster.member(at).stop();
+        cluster.wait_for_leader_other_than(at);
+        cluster.member(at).start();
+        goes_on(&cluster, &namespace, &mut grant, "a member was restarted");
+        record_members(&cluster, &namespace);
+    }
+}
+
+/// What the others cannot know of, because no client came in between.
+#[test]
+fn a_majority_that_was_restarted_counts_as_restored() {
+    let cluster = EtcdCluster::new();
+    let (namespace, _) = lease(&cluster, "restarted");
+    cluster.stop();
+    cluster.start();
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
+}
+
+/// The cluster and its members have the same IDs, and a later term. Other clients have added more
+/// entries than the log had when the run was recorded first.
+#[test]
+fn a_snapshot_of_a_cluster_is_told_from_its_original() {
+    let cluster = EtcdCluster::new();
+    let files = tempfile::tempdir().unwrap();
+    let (namespace, _) = lease(&cluster, "snapshot");
+    let saved = files.path().join("snapshot");
+    cluster.save(&saved);
+    let lost = acquire(&cluster, &namespace).unwrap();
+    cluster.restore(&saved);
+    // Every election adds a term.
+    for _ in 0..2 {
+        let leader = cluster.leader();
+        cluster.member(leader).kill();
+        cluster.wait_for_leader_other_than(leader);
+        cluster.member(leader).start();
+    }
+    let leader = cluster.leader();
+    for round in 0..120 {
+        cluster.member(leader).ctl(&["put", "other", &round.to_string()]).unwrap();
+    }
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
+    let refused = acquire(&cluster, &namespace);
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    let listing = eventually(&cluster, |store| operations::list(store, &namespace.name)).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert!(listing.namespace.floor >= lost.fence, "no window overlaps the lost one");
+}
+
+/// Nothing in the data tells them from those of a cluster that elected a new leader.
+#[test]
+fn all_data_put_back_are_told_from_an_election() {
+    let cluster = EtcdCluster::new();
+    let files = tempfile::tempdir().unwrap();
+    let (namespace, _) = lease(&cluster, "put-back");
+    let copies = [0, 1, 2].map(|at| files.path().join(at.to_string()));
+    cluster.stop();
+    for (at, to) in copies.iter().enumerate() {
+        copy(&cluster.member(at).data(), to);
+    }
+    cluster.start();
+    eventually(&cluster, |store| operations::adopt(store, &namespace.name)).unwrap();
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Same);
+
+    cluster.stop();
+    for (at, from) in copies.iter().enumerate() {
+        let data = cluster.member(at).data();
+        fs::remove_dir_all(&data).unwrap();
+        copy(from, &data);
+    }
+    cluster.start();
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
+    let refused = acquire(&cluster, &namespace);
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}
+
+/// The cluster has the ID and a member of the original, and several members before a client comes.
+#[test]
+fn a_forced_new_cluster_counts_as_restored() {
+    let mut cluster = EtcdCluster::new();
+    let (namespace, _) = lease(&cluster, "forced");
+    record_members(&cluster, &namespace);
+    cluster.force_new(1);
+    assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
+    let refused = acquire(&cluster, &namespace);
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}

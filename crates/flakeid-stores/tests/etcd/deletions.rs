@@ -1,0 +1,67 @@
+//! Rows deleted by other means than this library are noticed by whoever reads their node, not by
+//! counting all rows.
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::{Fault, Ledger};
+use flakeid_protocol::{Acquire, Identity, Refusal};
+use flakeid_test_servers::{EtcdServer, Server};
+
+use crate::client::{connect, renewal, request};
+use crate::operations;
+use crate::optimistic::brief_namespace;
+use crate::store_under_test::Etcd;
+
+/// Others go on until somebody wants the node, its own holder included.
+#[test]
+fn only_who_comes_to_the_node_notices() {
+    let etcd = Etcd(EtcdServer::new());
+    for by_holder in [true, false] {
+        let mut store = connect(&etcd.0.url()).unwrap();
+        let namespace = brief_namespace("others");
+        let name = &namespace.name;
+        operations::init(&mut *store, &namespace).unwrap();
+        let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+        let kept = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+        etcd.delete_row(name, lost.node).unwrap();
+
+        operations::renew(&mut *store, name, &renewal(&kept)).unwrap();
+        let elsewhere = Acquire { rotation: 5, ..request(&namespace) };
+        operations::acquire(&mut *store, name, &elsewhere).unwrap();
+        let noticed = if by_holder {
+            operations::renew(&mut *store, name, &renewal(&lost)).map(drop)
+        } else {
+            let only = Acquire { identity: Identity::Node(lost.node), ..request(&namespace) };
+            operations::acquire(&mut *store, name, &only).map(drop)
+        };
+        assert!(matches!(noticed, Err(Fault::Refused(Refusal::Restored { .. }))), "{noticed:?}");
+        let listing = operations::list(&mut *store, name).unwrap();
+        assert!(listing.namespace.floor >= lost.fence);
+        assert_eq!(listing.rows[0].node, lost.node, "it has a row again");
+    }
+}
+
+/// A row that comes and goes while a transaction takes its node for a new one.
+#[test]
+fn a_row_deleted_meanwhile_is_noticed() {
+    let etcd = Etcd(EtcdServer::new());
+    let (mut store, mut other) = (connect(&etcd.0.url()).unwrap(), connect(&etcd.0.url()).unwrap());
+    let namespace = brief_namespace("meanwhile");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    let template = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let mut attempts = 0;
+    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+        attempts += 1;
+        let row = ledger.row(template.node)?.expect("it was granted");
+        let new = flakeid_protocol::Row { node: 7, ..row };
+        ledger.put_row(None, &new)?;
+        if attempts == 1 {
+            let only = Acquire { identity: Identity::Node(7), ..request(&namespace) };
+            operations::acquire(&mut *other, name, &only).unwrap();
+            etcd.delete_row(name, 7).unwrap();
+        }
+        Ok(())
+    });
+    assert!(matches!(settled, Err(Fault::Rejected(_))), "{settled:?}");
+    assert!(attempts > 1, "it was not compared");
+}

@@ -1,0 +1,143 @@
+use std::time::{Duration, Instant};
+
+use flakeid_protocol::Refusal;
+use flakeid_protocol::store::Fault;
+use flakeid_test_servers::{EtcdServer, Proxy, Server, free_port};
+
+use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
+use crate::optimistic::check_hanging;
+
+#[test]
+fn errors_name_the_place_and_keep_the_password() {
+    let server = EtcdServer::new();
+    for words in [
+        &["user", "add", "root:r00t-secret"][..],
+        &["user", "grant-role", "root", "root"],
+        &["user", "add", "ids:g00d/secret@"],
+        &["role", "add", "ids"],
+        &["role", "grant-permission", "--prefix", "ids", "readwrite", "/flakeid/"],
+        &["user", "grant-role", "ids", "ids"],
+        &["user", "add", "weak:wr0ng-secret"],
+        &["auth", "enable"],
+    ] {
+        // Granting the role `root` to the first user needs the role, which auth makes by itself.
+        if let Err(text) = server.ctl(words) {
+            assert!(text.contains("role name not found"), "{words:?}: {text}");
+            server.ctl(&["role", "add", "root"]).unwrap();
+            server.ctl(words).unwrap();
+        }
+    }
+    let (port, nobody) = (server.port(), free_port());
+    leases(&format!("etcd://ids:g00d%2Fsecret%40@127.0.0.1:{port}/"));
+    leases(&format!("etcd://ids:g00d%2Fsecret%40@127.0.0.1:{nobody},127.0.0.1:{port}"));
+    let cases = [
+        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
+        (format!("etcd://no:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
+        (format!("etcd://ids:%zzwr0ng@127.0.0.1:{port}/"), false, "encoded"),
+        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/x"), false, "not of the form"),
+        (
+            format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/?mistake=wr0ng"),
+            false,
+            "unknown option",
+        ),
+        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{nobody}/"), true, "refused"),
+        (format!("etcd://ids:wr0ng/secret@127.0.0.1:{nobody}/"), true, "refused"),
+        ("etcd:///".into(), false, "not of the form"),
+    ];
+    check_faults(&cases, &["wr0ng", "secret", "g00d"]);
+
+    // Without a user, or with one who may not, the server says so at the first transaction.
+    for user in ["", "weak:wr0ng-secret@"] {
+        let mut store = connect(&format!("etcd://{user}127.0.0.1:{port}/")).unwrap();
+        let fault = operations::list(&mut *store, "any").unwrap_err();
+        assert!(matches!(fault, Fault::Rejected(_)), "{fault:?}");
+        assert!(!fault.to_string().contains("secret"), "{fault}");
+    }
+}
+
+/// Logins end after five minutes, or when the server forgets them: they are renewed.
+#[test]
+fn ended_logins_are_renewed() {
+    let server = EtcdServer::with(&["--auth-token-ttl", "1"]);
+    for words in [
+        &["user", "add", "root:r00t-secret"][..],
+        &["role", "add", "root"],
+        &["user", "grant-role", "root", "root"],
+        &["auth", "enable"],
+    ] {
+        server.ctl(words).unwrap();
+    }
+    let url = format!("etcd://root:r00t-secret@127.0.0.1:{}/", server.port());
+    let mut store = connect(&url).unwrap();
+    let namespace = fresh_namespace("login");
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    operations::renew(&mut *store, &namespace.name, &renewal(&grant)).unwrap();
+}
+
+#[test]
+fn what_is_no_etcd_is_refused() {
+    let server = EtcdServer::with(&["--enable-grpc-gateway=false"]);
+    let fault = connect(&server.url()).map(drop).unwrap_err();
+    assert!(matches!(&fault, Fault::Rejected(text) if text.contains("gateway")), "{fault:?}");
+}
+
+#[test]
+fn an_emptied_server_grants_nothing() {
+    let server = EtcdServer::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("emptied");
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server.ctl(&["del", "--prefix", "/flakeid/"]).unwrap();
+    let missing = Fault::Refused(Refusal::MissingNamespace);
+    let acquired = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    assert_eq!(acquired.unwrap_err(), missing);
+    let renewed = operations::renew(&mut *store, &namespace.name, &renewal(&grant));
+    assert_eq!(renewed.unwrap_err(), missing);
+    assert!(store.namespaces().unwrap().is_empty());
+}
+
+#[test]
+fn a_full_server_is_unavailable() {
+    let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("full");
+    operations::init(&mut *store, &namespace).unwrap();
+    let filler = "x".repeat(100_000);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while server.ctl(&["alarm", "list"]).unwrap().trim().is_empty() {
+        // The one that is too much is refused, and raises the alarm.
+        let _ = server.ctl(&["put", "filler", &filler]);
+        assert!(Instant::now() < deadline, "it does not fill");
+    }
+    let full = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let Err(Fault::Unavailable(text)) = full else { panic!("{full:?}") };
+    assert!(text.contains("space exceeded"), "{text}");
+    assert!(operations::list(&mut *store, &namespace.name).unwrap().rows.is_empty());
+}
+
+#[test]
+fn hanging_servers_and_networks_are_unavailable() {
+    let server = EtcdServer::new();
+    let proxy = Proxy::to(server.port());
+    let url = format!("etcd://127.0.0.1:{}/", proxy.port());
+    let mut store = connect(&url).unwrap();
+    let namespace = fresh_namespace("hanging");
+    operations::init(&mut *store, &namespace).unwrap();
+    server.pause();
+    check_hanging(&mut *store, &namespace, &url);
+    server.resume();
+    let mut store = connect(&url).unwrap();
+    operations::list(&mut *store, &namespace.name).unwrap();
+    proxy.cut();
+    check_hanging(&mut *store, &namespace, &url);
+    proxy.heal();
+    let mut store = connect(&url).unwrap();
+    operations::list(&mut *store, &namespace.name).unwrap();
+    server.kill();
+    let broken = operations::list(&mut *store, &namespace.name).map(drop);
+    assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
+}

@@ -1,0 +1,119 @@
+//! A member whose status tells two numbers of two moments.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use flakeid_protocol::Refusal;
+use flakeid_protocol::store::Fault;
+use flakeid_test_servers::{EtcdServer, Server};
+
+use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::operations;
+
+/// What only a status tells, and what it reads before that.
+const APPLIED: &str = "raftAppliedIndex";
+const REVISION: &str = "revision";
+
+/// A proxy on whose way so many statuses tell one less of a number. Its threads end with the process.
+struct Lagging {
+    url: String,
+    answers: Arc<AtomicU32>,
+}
+
+impl Lagging {
+    fn to(server: &EtcdServer, number: &'static str) -> Self {
+        let url = server.url();
+        let target = url.trim_start_matches("etcd://").trim_end_matches('/').to_owned();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let url = format!("etcd://{}/", listener.local_addr().unwrap());
+        let answers = Arc::new(AtomicU32::new(0));
+        let shared = Arc::clone(&answers);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&target).unwrap());
+                let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                thread::spawn(move || {
+                    // Whichever side ends it, there is nothing left to carry.
+                    let _ = std::io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(Shutdown::Write);
+                });
+                let answers = Arc::clone(&shared);
+                thread::spawn(move || carry(server, client, number, &answers));
+            }
+        });
+        Self { url, answers }
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, number: &str, answers: &AtomicU32) {
+    let mut part = [0; 16_384];
+    while let Ok(length @ 1..) = from.read(&mut part) {
+        let told = &mut part[..length];
+        let less = |left: u32| left.checked_sub(1);
+        if after(told, APPLIED).is_some()
+            && let Some(at) = after(told, number)
+            && answers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
+        {
+            count_down(&mut told[at..]);
+        }
+        if to.write_all(told).is_err() {
+            break;
+        }
+    }
+}
+
+/// Where the value of a key begins.
+fn after(text: &[u8], key: &str) -> Option<usize> {
+    let key = format!("\"{key}\":\"");
+    let at = text.windows(key.len()).position(|window| window == key.as_bytes())?;
+    Some(at + key.len())
+}
+
+/// The number that the text begins with, less one, in as many digits.
+fn count_down(text: &mut [u8]) {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    for digit in text[..digits].iter_mut().rev() {
+        if *digit > b'0' {
+            *digit -= 1;
+            return;
+        }
+        *digit = b'9';
+    }
+    panic!("it was 0");
+}
+
+#[test]
+fn an_entry_that_is_counted_late_is_no_reason_to_doubt() {
+    let server = EtcdServer::new();
+    let member = Lagging::to(&server, APPLIED);
+    let namespace = fresh_namespace("late");
+    let name = &namespace.name;
+    let mut store = connect(&member.url).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+
+    member.answers.store(2, Ordering::SeqCst);
+    operations::renew(&mut *store, name, &renewal(&grant)).unwrap();
+    assert_eq!(member.answers.load(Ordering::SeqCst), 0, "it was not asked again");
+
+    // One that stays behind has lost something.
+    member.answers.store(u32::MAX, Ordering::SeqCst);
+    let refused = operations::acquire(&mut *store, name, &request(&namespace));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}
+
+/// The status reads its revision first, and what was applied until then is no slack.
+#[test]
+fn an_entry_between_the_numbers_of_a_status_is_not_noted() {
+    let server = EtcdServer::new();
+    let member = Lagging::to(&server, REVISION);
+    let namespace = fresh_namespace("noted");
+    let mut store = connect(&member.url).unwrap();
+    member.answers.store(u32::MAX, Ordering::SeqCst);
+    operations::init(&mut *store, &namespace).unwrap();
+    assert_ne!(member.answers.swap(0, Ordering::SeqCst), u32::MAX, "no status was asked for");
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+}

@@ -1,0 +1,85 @@
+//! Leases from etcd: the suite, and what is special about this store.
+#![cfg(feature = "etcd")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+#[path = "../client/mod.rs"]
+mod client;
+mod cluster;
+mod deletions;
+mod faults;
+mod lag;
+#[path = "../operations/mod.rs"]
+mod operations;
+#[path = "../optimistic/mod.rs"]
+mod optimistic;
+mod runs;
+mod store_under_test;
+
+use std::fs;
+
+use flakeid_conformance as conformance;
+use flakeid_protocol::store::Fault;
+use flakeid_test_servers::{EtcdServer, Server};
+
+use client::{Authority, connect, leases};
+use store_under_test::Etcd;
+
+#[test]
+fn passes_the_suite() {
+    conformance::run(&Etcd(EtcdServer::new()));
+}
+
+/// On a running server if one is given, so that other versions can be tried.
+#[test]
+fn leases_on_a_given_server() {
+    match std::env::var("FLAKEID_TEST_ETCD_URL") {
+        Ok(url) => leases(&url),
+        Err(_) => leases(&EtcdServer::new().url()),
+    }
+}
+
+#[test]
+fn deleted_rows_are_noticed() {
+    optimistic::deleted_rows_are_noticed(&Etcd(EtcdServer::new()));
+}
+
+#[test]
+fn deleted_rows_cannot_be_quarantined() {
+    optimistic::deleted_rows_cannot_be_quarantined(&Etcd(EtcdServer::new()));
+}
+
+#[test]
+fn many_rows_are_handled() {
+    optimistic::many_rows_are_handled(&Etcd(EtcdServer::new()));
+}
+
+#[test]
+fn certificates_are_verified() {
+    let authority = Authority::for_host("127.0.0.1");
+    let server = EtcdServer::with_certificate(&authority.certificate, &authority.key);
+    let files = tempfile::tempdir().unwrap();
+    let file_of = |name: &str, text: &str| {
+        let file = files.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let right = file_of("right.pem", &authority.own);
+    let wrong = file_of("wrong.pem", &Authority::for_host("127.0.0.1").own);
+    let empty = file_of("empty.pem", "");
+    let port = server.tls_port();
+    let url = |host: &str, options: &str| format!("etcds://{host}:{port}/?{options}");
+    leases(&url("127.0.0.1", &format!("tls-ca={right}")));
+    for (url, reason) in [
+        (url("localhost", &format!("tls-ca={right}")), "not valid for name"),
+        (url("127.0.0.1", &format!("tls-ca={wrong}")), "invalid peer certificate"),
+        (url("127.0.0.1", ""), "certificate"),
+        (url("127.0.0.1", &format!("tls-ca={empty}")), "no certificate"),
+        (url("127.0.0.1", "tls-ca=/nowhere.pem"), "/nowhere.pem"),
+        (url("127.0.0.1", &format!("tls-ca={right}&tls-cert={right}")), "together"),
+    ] {
+        match connect(&url).map(drop) {
+            Err(Fault::Rejected(text)) => assert!(text.contains(reason), "{text}"),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+use std::fs;
+
+use flakeid_protocol::store::{Continuity, Fault, Ledger};
+use flakeid_protocol::{Namespace, Refusal, Row};
+use flakeid_test_servers::{EtcdServer, Server};
+
+use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
+use crate::optimistic::copy;
+
+fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
+    let mut store = connect(&server.url()).unwrap();
+    operations::list(&mut *store, &namespace.name).unwrap().continuity
+}
+
+/// A snapshot's cluster has the ID and the term of the original, whose first term it was.
+#[test]
+fn a_snapshot_of_the_first_term_is_told_from_its_original() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("snapshot");
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let status = || {
+        let status = server.ctl(&["endpoint", "status", "-w", "json"]).unwrap();
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        let header = &status[0]["Status"]["header"];
+        (header["cluster_id"].clone(), header["raft_term"].clone())
+    };
+    let original = status();
+    let saved = files.path().join("snapshot");
+    server.save(&saved);
+    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    server.restore(&saved);
+    assert_eq!(status(), original, "nothing else would tell");
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+
+    // Once it is noted, a snapshot of the restored one is told too.
+    let mut store = connect(&server.url()).unwrap();
+    operations::adopt(&mut *store, &namespace.name).unwrap();
+    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    let again = files.path().join("again");
+    server.save(&again);
+    server.restore(&again);
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+}
+
+/// A new cluster's log is as short as that of its restored snapshot, unless recording the run makes it
+/// longer.
+#[test]
+fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("young");
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let saved = files.path().join("snapshot");
+    server.save(&saved);
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server.restore(&saved);
+    // Other clients add entries without a revision before flakeid looks.
+    for _ in 0..40 {
+        server.ctl(&["lease", "grant", "60"]).unwrap();
+    }
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+}
+
+/// A cold copy of the files goes on in the term after the one that it knows.
+#[test]
+fn a_cold_copy_is_told_from_its_original() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("copied");
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    server.stop();
+    copy(&server.data(), files.path());
+    server.start();
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+    let mut store = connect(&server.url()).unwrap();
+    operations::adopt(&mut *store, &namespace.name).unwrap();
+    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    server.stop();
+    fs::remove_dir_all(server.data()).unwrap();
+    copy(files.path(), &server.data());
+    server.start();
+    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+}
+
+/// A copy that is put back twice begins both times with the same term and revisions, so what was read
+/// from the first run would pass for what the second one has.
+#[test]
+fn a_transaction_does_not_go_on_in_another_run() {
+    let server = EtcdServer::new();
+    let files = tempfile::tempdir().unwrap();
+    let namespace = fresh_namespace("twice");
+    let name = &namespace.name;
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    server.stop();
+    copy(&server.data(), files.path());
+    let put_back = || {
+        server.stop();
+        fs::remove_dir_all(server.data()).unwrap();
+        copy(files.path(), &server.data());
+        server.start();
+        let mut store = connect(&server.url()).unwrap();
+        let refused = operations::acquire(&mut *store, name, &request(&namespace));
+        assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    };
+    put_back();
+    let mut store = connect(&server.url()).unwrap();
+    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+        assert!(ledger.namespace()?.is_some());
+        let row = ledger.row(grant.node)?.expect("it was granted");
+        put_back();
+        ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
+    });
+    let Err(Fault::Unavailable(text)) = settled else { panic!("{settled:?}") };
+    assert!(text.contains("in the middle of a transaction"), "{text}");
+    let rows = operations::list(&mut *store, name).unwrap().rows;
+    assert_eq!(rows[0].fence, grant.fence, "it was written");
+}
+
+/// Other clients' work, with and without revisions, is no reason to doubt.
+#[test]
+fn a_busy_cluster_is_the_same() {
+    let server = EtcdServer::new();
+    let namespace = fresh_namespace("busy");
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    std::thread::scope(|scope| {
+        for worker in 0..3 {
+            let server = &server;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let key = format!("other/{worker}/{round}");
+                    server.ctl(&["put", &key, "x"]).unwrap();
+                    server.ctl(&["lease", "grant", "60"]).unwrap();
+                }
+            });
+        }
+        for _ in 0..60 {
+            operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+        }
+    });
+    let revision = server.ctl(&["get", "-w", "json", "other"]).unwrap();
+    let revision: serde_json::Value = serde_json::from_str(&revision).unwrap();
+    let revision = revision["header"]["revision"].to_string();
+    server.ctl(&["compaction", &revision]).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+}

@@ -1,0 +1,73 @@
+use std::any::Any;
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::Store;
+use flakeid_test_servers::{EtcdServer, Server};
+use tempfile::TempDir;
+
+use crate::client::eventually_connect;
+
+pub(crate) struct Etcd(pub(crate) EtcdServer);
+
+impl Etcd {
+    /// A row's text, and a change to it.
+    fn edit(&self, namespace: &str, node: u64, change: impl FnOnce(&mut serde_json::Value)) {
+        let key = row_key(namespace, node);
+        let text = self.0.ctl(&["get", "--print-value-only", &key]).unwrap();
+        let mut row = serde_json::from_str(&text).unwrap();
+        change(&mut row);
+        self.0.ctl(&["put", &key, &row.to_string()]).unwrap();
+    }
+}
+
+fn row_key(namespace: &str, node: u64) -> String {
+    format!("/flakeid/{namespace}/row/{node:020}")
+}
+
+impl StoreUnderTest for Etcd {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.0.url())
+    }
+
+    fn crash(&self) {
+        self.0.kill();
+        self.0.start();
+    }
+
+    /// A snapshot, which is harder to tell from the original than a copy of the files.
+    fn backup(&self) -> Box<dyn Any> {
+        let saved = tempfile::tempdir().unwrap();
+        self.0.save(&saved.path().join("snapshot"));
+        Box::new(saved)
+    }
+
+    fn restore(&self, copy: Box<dyn Any>) {
+        let saved = copy.downcast::<TempDir>().expect("a backup");
+        self.0.restore(&saved.path().join("snapshot"));
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.0.ctl(&["del", &row_key(namespace, node)]).map(drop)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.edit(namespace, node, |row| {
+            row["fence"] = (row["fence"].as_u64().unwrap() - 1).into();
+        });
+        Ok(())
+    }
+
+    fn guards_rows(&self) -> bool {
+        false
+    }
+
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.edit(namespace, node, |row| {
+            row[field] = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        });
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        true
+    }
+}

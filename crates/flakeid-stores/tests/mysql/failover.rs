@@ -1,0 +1,76 @@
+//! Several hosts in one URL: the source is found, also after a failover.
+
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Grant, Namespace};
+use flakeid_test_servers::{MariadbPair, MariadbServer, Server, free_port};
+
+use crate::client::{check_faults, connect, leases, request};
+use crate::operations;
+use crate::restored::{self, is_restored};
+
+fn lease(pair: &MariadbPair, name: &str) -> (Namespace, Grant) {
+    let lease = restored::lease(&pair.url(""), name);
+    pair.wait();
+    lease
+}
+
+#[test]
+fn a_promoted_replica_is_found() {
+    let pair = MariadbPair::new();
+    let (namespace, grant) = lease(&pair, "promoted");
+    pair.source.kill();
+    let fault = connect(&pair.url("")).map(drop).unwrap_err();
+    let Fault::Unavailable(text) = &fault else { panic!("{fault:?}") };
+    assert!(text.contains("refused") && text.contains("is read-only"), "{text}");
+    assert!(text.contains(&pair.source.port().to_string()), "{text}");
+    assert!(text.contains(&pair.replica.port().to_string()), "{text}");
+    pair.promote();
+    is_restored(&pair.url(""), &namespace, &grant);
+}
+
+/// What the replica has not got is granted again only above the floor.
+#[test]
+fn a_promoted_replica_that_lost_commits_is_found() {
+    let pair = MariadbPair::new();
+    let (namespace, _) = lease(&pair, "lost");
+    pair.replica.sql("STOP SLAVE").unwrap();
+    let mut store = connect(&pair.url("")).unwrap();
+    let lost = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    pair.source.kill();
+    pair.promote();
+    is_restored(&pair.url(""), &namespace, &lost);
+}
+
+/// A source that accepts connections and then says nothing does not keep the others from being tried.
+#[test]
+fn a_source_that_hangs_is_passed_over() {
+    let pair = MariadbPair::new();
+    let (namespace, grant) = lease(&pair, "hanging");
+    pair.source.pause();
+    pair.promote();
+    is_restored(&pair.url(""), &namespace, &grant);
+    // Killed, not let go on: that would be a second source.
+    pair.source.kill();
+}
+
+#[test]
+fn the_replica_is_passed_over_wherever_it_stands() {
+    let pair = MariadbPair::new();
+    let (source, replica) = (pair.source.port(), pair.replica.port());
+    let url = |scheme: &str, hosts: &str| {
+        format!("{scheme}://flakeid:{}@{hosts}/ids", MariadbServer::PASSWORD)
+    };
+    leases(&url("mariadb", &format!("127.0.0.1:{replica},localhost:{source}")));
+    leases(&url("mysql", &format!("127.0.0.1:{},127.0.0.1:{source}", free_port())));
+    let cases = [
+        (url("mysql", &format!("127.0.0.1:{replica},127.0.0.1:{replica}")), true, "is read-only"),
+        (url("mysql", "a:1,b:x"), false, "not of the form"),
+        (format!("{}?socket=/tmp/x", url("mysql", "a,b")), false, "socket"),
+        (
+            format!("mysql://flakeid:wr0ng,secret@127.0.0.1:{source},127.0.0.1:{source}/ids"),
+            false,
+            "Access denied",
+        ),
+    ];
+    check_faults(&cases, &["wr0ng", "secret", MariadbServer::PASSWORD]);
+}

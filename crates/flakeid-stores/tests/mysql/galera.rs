@@ -1,0 +1,236 @@
+//! A Galera cluster of three members, of which one is written to.
+
+use std::time::Duration;
+
+use flakeid::LeasedGenerator;
+use flakeid_conformance as conformance;
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::Row;
+use flakeid_protocol::store::{Continuity, Fault, Ledger, Store};
+use flakeid_test_servers::{GaleraCluster, Server};
+
+use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::operations;
+use crate::restored::{is_restored, lease};
+use crate::sql::goes_on;
+
+const ALL: [usize; 3] = [0, 1, 2];
+
+/// Tests of the suite that crash, restore or damage a single server.
+const LEFT_OUT: [&str; 5] = [
+    "crashes::",
+    "restorations::",
+    "continuations::",
+    "namespaces::lost_ones",
+    "tampering::nonsense",
+];
+
+/// A cluster under the rest of the suite.
+struct Members(GaleraCluster);
+
+impl StoreUnderTest for Members {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.0.url(&ALL))
+    }
+
+    fn crash(&self) {
+        unreachable!("left out")
+    }
+
+    fn backup(&self) -> Box<dyn std::any::Any> {
+        unreachable!("left out")
+    }
+
+    fn restore(&self, _copy: Box<dyn std::any::Any>) {
+        unreachable!("left out")
+    }
+
+    /// On another member than the one that leases are written by.
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = format!("namespace = '{namespace}' AND node = {node}");
+        other(&self.0, &format!("DELETE FROM ids.flakeid_node WHERE {condition}")).map(drop)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = format!("namespace = '{namespace}' AND node = {node}");
+        let update = format!("UPDATE ids.flakeid_node SET fence = fence - 1 WHERE {condition}");
+        other(&self.0, &update).map(drop)
+    }
+
+    fn guards_rows(&self) -> bool {
+        true
+    }
+
+    fn damage(&self, _namespace: &str, _node: u64, _field: &str, _text: &str) {
+        unreachable!("left out")
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        true
+    }
+}
+
+/// Runs SQL on a member that leases are not written by.
+fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
+    let at = (cluster.first() + 1) % 3;
+    // It answers by what it has applied otherwise.
+    cluster.member(at).sql(&format!("SET wsrep_sync_wait = 7; {sql}"))
+}
+
+#[test]
+fn passes_the_suite_on_a_cluster() {
+    let members = Members(GaleraCluster::new());
+    for (name, test) in conformance::TESTS {
+        if !LEFT_OUT.iter().any(|left_out| name.starts_with(left_out)) {
+            println!("conformance {name}");
+            test(&members);
+        }
+    }
+}
+
+/// The member that all agree on is found wherever it stands, and no other is taken.
+#[test]
+fn one_member_is_written_to() {
+    let cluster = GaleraCluster::new();
+    let first = cluster.first();
+    for hosts in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+        leases(&cluster.url(&hosts));
+    }
+    leases(&cluster.url(&[first]));
+    let others = [(first + 1) % 3, (first + 2) % 3];
+    let fault = connect(&cluster.url(&others)).map(drop).unwrap_err();
+    let Fault::Unavailable(text) = &fault else { panic!("{fault:?}") };
+    for other in others {
+        assert!(text.contains(&cluster.member(other).port().to_string()), "{text}");
+    }
+    assert!(text.contains("of a Galera cluster of 3"), "{text}");
+    let mut store = connect(&cluster.url(&others[..1])).unwrap();
+    let fault = operations::list(&mut *store, "any").unwrap_err();
+    assert!(
+        matches!(&fault, Fault::Unavailable(text) if text.contains("name all members")),
+        "{fault:?}"
+    );
+}
+
+/// The row of a transaction is changed through another member before it is committed: what was decided
+/// by the row as it was is not written.
+#[test]
+fn a_row_that_another_member_changes_is_a_conflict() {
+    let cluster = GaleraCluster::new();
+    let url = cluster.url(&ALL);
+    let (namespace, grant) = lease(&url, "conflict");
+    let mut store = connect(&url).unwrap();
+    let mut fences = Vec::new();
+    store
+        .transact(&namespace.name, &mut |ledger: &mut dyn Ledger| {
+            let row = ledger.row(grant.node)?.expect("it was granted");
+            fences.push(row.fence);
+            if fences.len() == 1 {
+                let update = "UPDATE ids.flakeid_node SET fence = fence + 5";
+                other(&cluster, update).expect("an update");
+            }
+            ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
+        })
+        .unwrap();
+    assert_eq!(fences, [grant.fence, grant.fence + 5]);
+    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listing.rows[0].fence, grant.fence + 14);
+}
+
+/// Two members give the same node its first row at the same time, as when one takes the place of the
+/// other: only one of them does.
+#[test]
+fn a_node_is_not_granted_by_two_members() {
+    let cluster = GaleraCluster::new();
+    let url = cluster.url(&ALL);
+    let (namespace, grant) = lease(&url, "node");
+    let name = &namespace.name;
+    let mut store = connect(&url).unwrap();
+    let row = operations::list(&mut *store, name).unwrap().rows.remove(0);
+    let mut found = Vec::new();
+    let copied = format!(
+        "INSERT INTO ids.flakeid_node SELECT namespace, node + 7, fence + 50, start, token, \
+             grant_number, state, owner_name, owner_host, owner_pid, acquired, renewed, expires, \
+             incarnation, fixed, history_until FROM ids.flakeid_node WHERE node = {}",
+        grant.node
+    );
+    store
+        .transact(name, &mut |ledger: &mut dyn Ledger| {
+            let before = ledger.row(grant.node + 7)?;
+            found.push(before.as_ref().map(|row| row.fence));
+            if found.len() == 1 {
+                other(&cluster, &copied).expect("another member inserts");
+            }
+            let after = Row { node: grant.node + 7, fence: grant.fence + 99, ..row.clone() };
+            ledger.put_row(before.as_ref(), &after)
+        })
+        .unwrap();
+    assert_eq!(found, [None, Some(grant.fence + 50)], "the first attempt was a conflict");
+}
+
+/// The member that leases are written by is killed: holders go on with the next one, and strangers wait.
+#[test]
+fn holders_go_on_when_the_first_member_is_killed() {
+    let cluster = GaleraCluster::new();
+    let url = cluster.url(&ALL);
+    let namespace = fresh_namespace("killed");
+    operations::init(&mut *connect(&url).unwrap(), &namespace).unwrap();
+    let lease = LeasedGenerator::builder(&url, namespace.layout).unwrap();
+    let generator =
+        lease.namespace(&namespace.name).max_wait(Duration::from_secs(20)).open().unwrap();
+    generator.next_id().unwrap();
+    let before = generator.lease();
+    let first = cluster.first();
+    cluster.member(first).kill();
+    cluster.wait_for_size(2);
+    assert_ne!(cluster.first(), first);
+
+    goes_on(&generator, &before);
+    let mut store = eventually_connect(&url);
+    let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");
+}
+
+/// The first member is cut off, the others grant without it and are lost, and then it is told to be a
+/// cluster of its own. Its process ran on, and its tables are as they were.
+#[test]
+fn a_member_that_lost_the_others_counts_as_restored() {
+    let cluster = GaleraCluster::new();
+    let url = cluster.url(&ALL);
+    let (namespace, _) = lease(&url, "cut-off");
+    let first = cluster.first();
+    let others = [(first + 1) % 3, (first + 2) % 3];
+    cluster.member(first).pause();
+    // Grants wait in the namespace that there was, so one of now is leased from.
+    let second = fresh_namespace("without");
+    let mut store = eventually_connect(&cluster.url(&others));
+    operations::init(&mut *store, &second).unwrap();
+    let lost = operations::acquire(&mut *store, &second.name, &request(&second)).unwrap();
+    drop(store);
+    for other in others {
+        cluster.member(other).kill();
+    }
+    cluster.member(first).resume();
+    cluster.make_primary(first);
+    is_restored(&url, &namespace, &lost);
+}
+
+/// All members' data are put back, as an operator restores a cluster from a backup.
+#[test]
+fn restored_clusters_are_noticed() {
+    let cluster = GaleraCluster::new();
+    let url = cluster.url(&ALL);
+    let (namespace, _) = lease(&url, "restored");
+    let copies = cluster.back_up();
+    let mut store = eventually_connect(&url);
+    operations::adopt(&mut *store, &namespace.name).unwrap();
+    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same);
+    // Grants wait in the namespace that was adopted, so one of now is leased from.
+    let second = fresh_namespace("second");
+    operations::init(&mut *store, &second).unwrap();
+    let lost = operations::acquire(&mut *store, &second.name, &request(&second)).unwrap();
+    drop(store);
+    cluster.restore(copies);
+    is_restored(&url, &namespace, &lost);
+}

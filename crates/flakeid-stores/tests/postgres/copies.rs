@@ -1,0 +1,78 @@
+//! Databases copied inside a running server, where the copy later takes the place of the original.
+
+use std::time::Duration;
+
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_protocol::{Bounds, Namespace, Refusal};
+use flakeid_test_servers::{PostgresServer, Proxy, Server};
+
+use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::issuing::{Issuing, assert_no_id_twice};
+use crate::operations;
+
+/// Copies the database, as tools for snapshots of databases do.
+fn copy(server: &PostgresServer) {
+    server.sql("CREATE DATABASE ids_copy TEMPLATE ids OWNER flakeid").unwrap();
+}
+
+/// Puts the copy in the place of the database.
+fn put_back(server: &PostgresServer) {
+    server.sql_in("postgres", "DROP DATABASE ids WITH (FORCE)").unwrap();
+    server.sql_in("postgres", "ALTER DATABASE ids_copy RENAME TO ids").unwrap();
+}
+
+/// The copy's tables have the oids of the original's, in the same run of the same cluster.
+#[test]
+fn a_restored_template_copy_is_noticed() {
+    let server = PostgresServer::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("template");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    drop(store);
+    copy(&server);
+    let mut store = connect(&server.url()).unwrap();
+    let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    put_back(&server);
+
+    let cut_off = operations::list(&mut *store, name).map(drop);
+    assert!(matches!(cut_off, Err(Fault::Unavailable(_))), "{cut_off:?}");
+    let mut store = connect(&server.url()).unwrap();
+    let listing = operations::list(&mut *store, name).unwrap();
+    assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 0));
+    let refused = operations::acquire(&mut *store, name, &request(&namespace));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    let listing = operations::list(&mut *store, name).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert!(listing.namespace.floor >= lost.fence, "no window overlaps the lost one");
+    let fenced_off = operations::renew(&mut *store, name, &renewal(&lost));
+    assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
+}
+
+/// The same with two processes' generators, the first of which hears of nothing.
+#[test]
+fn no_id_is_issued_twice_over_a_restored_template_copy() {
+    const WINDOW_MS: u64 = 10_000;
+    let server = PostgresServer::new();
+    let bounds = Bounds {
+        max_window_ms: WINDOW_MS,
+        max_ahead_ms: 500,
+        max_skew_ms: 1_000,
+        quiet_ms: 12_001,
+    };
+    let namespace = Namespace { bounds, ..fresh_namespace("issuing") };
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    copy(&server);
+    let window = Duration::from_millis(WINDOW_MS);
+    let clients = Proxy::to(server.port());
+    let (password, port) = (PostgresServer::PASSWORD, clients.port());
+    let first = format!("postgresql://flakeid:{password}@127.0.0.1:{port}/ids");
+    let first = Issuing::on(&first, &namespace, window);
+    clients.cut();
+
+    put_back(&server);
+    let second = Issuing::on(&server.url(), &namespace, window);
+    assert_eq!(first.node(), second.node(), "nobody knows that it was granted");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_no_id_twice(&first.stop(), &second.stop());
+}

@@ -1,0 +1,124 @@
+//! What is special about `PostgreSQL`: its durability, standbys and dumps.
+
+use std::time::Duration;
+
+use flakeid::LeasedGenerator;
+use flakeid_protocol::Refusal;
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_test_servers::{PostgresServer, Server};
+
+use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
+
+/// `fsync = off` is refused; `synchronous_commit = off` is overridden for leases alone.
+#[test]
+fn durability_is_required() {
+    let server = PostgresServer::new();
+    let namespace = fresh_namespace("durable");
+    server.sql("ALTER ROLE flakeid SET synchronous_commit = off").unwrap();
+    let mut store = connect(&server.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    server
+        .sql(
+            "CREATE TABLE seen (setting text); GRANT INSERT ON seen TO flakeid;
+             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                 INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NEW;
+             END $$;
+             CREATE TRIGGER see BEFORE INSERT ON flakeid_node FOR EACH ROW EXECUTE FUNCTION see()",
+        )
+        .unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    assert_eq!(server.sql("SELECT setting FROM seen").unwrap(), "on");
+
+    server.sql("ALTER SYSTEM SET fsync = off").unwrap();
+    server.stop();
+    server.start();
+    let mut store = connect(&server.url()).unwrap();
+    let refused = operations::list(&mut *store, &namespace.name).unwrap_err();
+    assert!(matches!(&refused, Fault::Rejected(text) if text.contains("fsync")), "{refused:?}");
+}
+
+/// Clocks agree, but others are in the way for longer than clocks may be apart.
+#[test]
+fn a_lock_that_others_hold_is_not_a_wrong_clock() {
+    let server = PostgresServer::new();
+    let mut namespace = fresh_namespace("busy");
+    namespace.bounds.max_skew_ms = 1_000;
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    std::thread::scope(|scope| {
+        let blocker = scope
+            .spawn(|| server.sql("BEGIN; LOCK TABLE flakeid_node; SELECT pg_sleep(3); COMMIT"));
+        let held = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        while server.sql(held).unwrap() != "1" {
+            std::thread::yield_now();
+        }
+        let leased = LeasedGenerator::builder(&server.url(), namespace.layout)
+            .unwrap()
+            .namespace(&namespace.name)
+            .max_wait(Duration::from_secs(20))
+            .open();
+        leased.unwrap().next_id().unwrap();
+        blocker.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn standbys_are_refused() {
+    let primary = PostgresServer::new();
+    let namespace = fresh_namespace("standby");
+    operations::init(&mut *connect(&primary.url()).unwrap(), &namespace).unwrap();
+    let standby = primary.standby();
+    let mut store = connect(&standby.url()).unwrap();
+    let fault =
+        operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap_err();
+    assert!(
+        matches!(&fault, Fault::Unavailable(text) if text.contains("is a standby")),
+        "{fault:?}"
+    );
+    // Promoted, it is another run: what the primary confirmed last may be missing.
+    drop(store);
+    standby.sql("SELECT pg_promote()").unwrap();
+    let mut store = connect(&standby.url()).unwrap();
+    let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+}
+
+/// Where both servers wait for a standby that neither has, neither grants: a standby that is
+/// promoted while the old primary still serves does no harm then.
+#[test]
+fn two_synchronous_primaries_grant_nothing() {
+    let primary = PostgresServer::new();
+    let namespace = fresh_namespace("two-primaries");
+    primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
+    // Begins with the same setting.
+    let standby = primary.standby();
+    primary.sql("SELECT pg_reload_conf()").unwrap();
+    let mut store = connect(&primary.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+
+    standby.sql("SELECT pg_promote()").unwrap();
+    for server in [&primary, &standby] {
+        let mut store = connect(&server.url()).unwrap();
+        let granted = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+        assert!(matches!(granted, Err(Fault::Unavailable(_))), "{granted:?}");
+    }
+}
+
+/// A dump that is put back is another table, though the server runs on.
+#[test]
+fn restored_dumps_are_noticed() {
+    let server = PostgresServer::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("dump");
+    operations::init(&mut *store, &namespace).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server
+        .sql(
+            "CREATE TABLE copy AS TABLE flakeid_node; DROP TABLE flakeid_node; \
+             ALTER TABLE copy RENAME TO flakeid_node; ALTER TABLE flakeid_node OWNER TO flakeid",
+        )
+        .unwrap();
+    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listing.continuity, Continuity::Restored);
+}

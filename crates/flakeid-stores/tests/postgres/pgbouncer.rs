@@ -1,0 +1,175 @@
+//! A connection pooler in transaction mode between the clients and the server.
+
+use std::any::Any;
+use std::time::Duration;
+
+use flakeid::LeasedGenerator;
+use flakeid_conformance as conformance;
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::{Namespace, Row};
+use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
+
+use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::operations;
+use crate::sql::goes_on;
+use crate::sql::{UnderTest, acquire_at_once};
+
+/// What the guide recommends: otherwise a server that was down is not tried again for 15 s.
+const RETRY: &str = "server_login_retry = 1";
+
+/// Tests of the suite that wait for five seconds, and have no more to do with a pooler than others.
+const LONGEST: [&str; 5] = [
+    "grants::ticks_run_out",
+    "operators::adoption_raises_the_floor",
+    "namespaces::lost_ones_keep_everybody_waiting",
+    "restorations::revived_tokens_do_nothing",
+    "continuations::nodes_are_free_after_the_wait",
+];
+
+/// A server whose clients all come through a pooler.
+struct Pooled {
+    server: UnderTest<PostgresServer>,
+    pooler: PgBouncer,
+}
+
+impl StoreUnderTest for Pooled {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.pooler.url())
+    }
+
+    fn crash(&self) {
+        self.server.crash();
+    }
+
+    fn backup(&self) -> Box<dyn Any> {
+        self.server.backup()
+    }
+
+    fn restore(&self, copy: Box<dyn Any>) {
+        self.server.restore(copy);
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.server.delete_row(namespace, node)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.server.lower_fence(namespace, node)
+    }
+
+    fn guards_rows(&self) -> bool {
+        self.server.guards_rows()
+    }
+
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.server.damage(namespace, node, field, text);
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        self.server.crash_voids_tokens()
+    }
+
+    fn can_hold(&self, field: &str, text: &str) -> bool {
+        self.server.can_hold(field, text)
+    }
+}
+
+#[test]
+fn passes_the_suite_through_a_pooler() {
+    let server = PostgresServer::new();
+    let pooler = PgBouncer::to(&server, &[RETRY]);
+    let under_test = Pooled { server: UnderTest(server), pooler };
+    for (name, test) in conformance::TESTS {
+        if !LONGEST.contains(name) {
+            println!("conformance {name}");
+            test(&under_test);
+        }
+    }
+}
+
+/// Three connections to the server serve thirty clients.
+#[test]
+fn many_clients_share_few_connections() {
+    let server = PostgresServer::new();
+    let pooler = PgBouncer::to(&server, &["default_pool_size = 3"]);
+    acquire_at_once(&pooler.url(), 30);
+    let connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'flakeid'";
+    let connections: u64 = server.sql(connections).unwrap().parse().unwrap();
+    assert!((1..=3).contains(&connections), "{connections}");
+}
+
+/// A leased generator with the default bounds, and a window that is renewed several times a second.
+fn holder(url: &str, namespace: &Namespace) -> LeasedGenerator {
+    operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
+    let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
+    let lease = lease.namespace(&namespace.name).window(Duration::from_secs(1));
+    let generator = lease.max_wait(Duration::from_secs(20)).open().unwrap();
+    generator.next_id().unwrap();
+    generator
+}
+
+#[test]
+fn holders_go_on_when_the_server_is_restarted_behind_the_pooler() {
+    let server = PostgresServer::new();
+    let pooler = PgBouncer::to(&server, &[RETRY]);
+    let generator = holder(&pooler.url(), &fresh_namespace("behind"));
+    for restart in [PostgresServer::stop as fn(&PostgresServer), PostgresServer::kill] {
+        let before = generator.lease();
+        restart(&server);
+        server.start();
+        goes_on(&generator, &before);
+    }
+}
+
+#[test]
+fn holders_go_on_when_the_pooler_is_killed_and_started() {
+    let server = PostgresServer::new();
+    let pooler = PgBouncer::to(&server, &[RETRY]);
+    let namespace = fresh_namespace("pooler");
+    let generator = holder(&pooler.url(), &namespace);
+    pooler.kill();
+    assert!(matches!(connect(&pooler.url()), Err(Fault::Unavailable(_))));
+    let before = generator.lease();
+    pooler.start();
+    goes_on(&generator, &before);
+    // The server ran on, so strangers need not wait.
+    let mut store = connect(&pooler.url()).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+}
+
+/// If the server goes away in the middle of a transaction, the rest of it is not sent to another
+/// connection, where it would be committed by itself.
+#[test]
+fn a_transaction_does_not_go_on_in_another_connection() {
+    let server = PostgresServer::new();
+    let pooler = PgBouncer::to(&server, &[RETRY]);
+    let namespace = fresh_namespace("between");
+    let mut store = connect(&pooler.url()).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let outcome = store.transact(&namespace.name, &mut |ledger: &mut dyn Ledger| {
+        let row = ledger.row(grant.node)?.expect("it was granted");
+        server.kill();
+        server.start();
+        // Another client has the pooler connect again.
+        drop(operations::list(&mut *eventually_connect(&pooler.url()), &namespace.name));
+        ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
+    });
+    assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
+    let mut store = eventually_connect(&pooler.url());
+    let listed = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listed.rows[0].fence, grant.fence, "it was written");
+}
+
+/// Each statement of a transaction could reach another connection there.
+#[test]
+fn pooling_by_statement_is_refused_and_by_session_is_not() {
+    let server = PostgresServer::new();
+    leases(&PgBouncer::to(&server, &["pool_mode = session"]).url());
+    let pooler = PgBouncer::to(&server, &["pool_mode = statement"]);
+    let namespace = fresh_namespace("statements");
+    let mut store = connect(&pooler.url()).unwrap();
+    let fault = operations::init(&mut *store, &namespace).unwrap_err();
+    assert!(fault.to_string().contains("statement pooling mode"), "{fault:?}");
+}

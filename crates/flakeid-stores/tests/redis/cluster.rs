@@ -1,0 +1,103 @@
+//! Redis Cluster: every namespace is found on its node.
+
+use std::time::{Duration, Instant};
+
+use flakeid_protocol::operations::Listing;
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_protocol::{Grant, Namespace, Refusal};
+use flakeid_test_servers::{RedisCluster, Server};
+
+use crate::client::{connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
+
+/// A namespace with one grant whose keys belong to this node.
+fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
+    let placed = (0..).map(|number| fresh_namespace(&format!("n{number}")));
+    let mut placed = placed.map(|namespace| (cluster.place_of(&namespace.name), namespace));
+    let ((_, slot), namespace) = placed.find(|((at, _), _)| *at == node).unwrap();
+    let mut store = connect(&cluster.url(&[0])).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    (namespace, grant, slot)
+}
+
+/// On new connections, until it succeeds.
+fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let listed =
+            connect(url).and_then(|mut store| operations::list(&mut *store, &namespace.name));
+        match listed {
+            Ok(listing) => return listing,
+            Err(Fault::Unavailable(text)) => assert!(Instant::now() < deadline, "{text}"),
+            Err(fault) => panic!("{fault:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The next acquisition notes that the store is another.
+fn is_restored(url: &str, namespace: &Namespace, last: &Grant) {
+    let listing = eventually_list(url, namespace);
+    assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
+    let mut store = connect(url).unwrap();
+    let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    let listing = eventually_list(url, namespace);
+    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert!(listing.namespace.floor >= last.fence);
+}
+
+#[test]
+fn namespaces_are_found_on_every_node() {
+    let cluster = RedisCluster::new();
+    let leased = [0, 1, 2].map(|node| lease_on(&cluster, node));
+    leases(&cluster.url(&[1]));
+    // The replica is passed over.
+    let mut store = connect(&cluster.url(&[3, 2])).unwrap();
+    let names = store.namespaces().unwrap();
+    for (namespace, grant, _) in &leased {
+        assert!(names.contains(&namespace.name), "{names:?}");
+        // One connection goes from node to node.
+        operations::renew(&mut *store, &namespace.name, &renewal(grant)).unwrap();
+        let found = operations::whois(&mut *store, &namespace.name, grant.node, grant.start);
+        assert!(found.unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_promoted_replica_is_found() {
+    let cluster = RedisCluster::new();
+    let (namespace, grant, _) = lease_on(&cluster, 0);
+    cluster.nodes[0].command(&["WAIT", "1", "10000"]).unwrap();
+    cluster.nodes[0].kill();
+    cluster.wait_for_primary(3);
+    is_restored(&cluster.url(&[0, 1, 2, 3]), &namespace, &grant);
+}
+
+/// What was decided on one node is not written to another, and there it is another run; also when it
+/// comes back.
+#[test]
+fn a_namespace_that_is_moved_counts_as_restored() {
+    let cluster = RedisCluster::new();
+    let url = cluster.url(&[2]);
+    let (namespace, mut last, slot) = lease_on(&cluster, 1);
+    let mut store = connect(&url).unwrap();
+    assert_eq!(
+        operations::list(&mut *store, &namespace.name).unwrap().continuity,
+        Continuity::Same
+    );
+    for (from, to) in [(1, 0), (0, 1)] {
+        cluster.move_slot(slot, from, to);
+        let moved = operations::renew(&mut *store, &namespace.name, &renewal(&last));
+        let Err(Fault::Unavailable(text)) = moved else { panic!("{moved:?}") };
+        assert!(text.contains("another node"), "{text}");
+        is_restored(&url, &namespace, &last);
+        last.fence = eventually_list(&url, &namespace).namespace.floor;
+        store = connect(&url).unwrap();
+        assert_eq!(
+            operations::list(&mut *store, &namespace.name).unwrap().continuity,
+            Continuity::Same
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! Several hosts in one URL, and sentinels: the primary is found, also after a failover.
+
+use std::time::{Duration, Instant};
+
+use flakeid_protocol::operations;
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_test_servers::{RedisSentinels, RedisServer, Server, free_port};
+
+use crate::client::{check_faults, connect, eventually_connect, leases};
+use crate::restored::{is_restored, lease};
+
+const PASSWORD: &str = RedisServer::PASSWORD;
+
+/// Waits until a replica has what its primary has.
+fn settle(replica: &RedisServer, primary: &RedisServer) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let offset = |server: &RedisServer| {
+        let state = server.command(&["INFO", "replication"]).unwrap_or_default();
+        let line = state.lines().find(|line| line.starts_with("master_repl_offset:"));
+        line.map(str::to_owned)
+    };
+    while offset(primary) != offset(replica) {
+        assert!(Instant::now() < deadline, "the replica stays behind");
+    }
+}
+
+#[test]
+fn sentinels_lead_to_the_new_primary_and_back_again() {
+    let all = RedisSentinels::new();
+    let url = all.url("");
+    let (namespace, grant) = lease(&url, "sentinels");
+    let [first, second] = &all.servers;
+    settle(second, first);
+    first.kill();
+    all.wait_for_primary(1);
+    is_restored(&url, &namespace, &grant);
+
+    // It comes back as a primary, until the sentinels make it a replica. Nobody is led to it.
+    first.start();
+    let mut store = eventually_connect(&url);
+    assert_eq!(
+        operations::list(&mut *store, &namespace.name).unwrap().continuity,
+        Continuity::Same
+    );
+    all.wait_for_replica();
+    settle(first, second);
+    second.kill();
+    all.wait_for_primary(0);
+    is_restored(&url, &namespace, &grant);
+}
+
+#[test]
+fn a_sentinel_that_hangs_or_is_down_is_passed_over() {
+    let all = RedisSentinels::new();
+    leases(&all.url("&replicas=1"));
+    all.pause_sentinel(0, true);
+    leases(&all.url(""));
+    all.pause_sentinel(0, false);
+    let down = format!("127.0.0.1:{}", free_port());
+    leases(&all.url("").replace(&format!("127.0.0.1:{}", all.sentinel_port(0)), &down));
+}
+
+#[test]
+fn errors_of_sentinels_name_the_place_and_keep_passwords() {
+    let all = RedisSentinels::new();
+    let (sentinel, server, nobody) = (all.sentinel_port(0), all.servers[0].port(), free_port());
+    let url = |password: &str, port: u16, rest: &str| {
+        format!("redis+sentinel://:{password}@127.0.0.1:{port}{rest}")
+    };
+    let own = format!("sentinel-password={}", RedisSentinels::PASSWORD);
+    leases(&url(PASSWORD, sentinel, &format!("/ids?{own}")));
+    let cases = [
+        (url(PASSWORD, sentinel, &format!("/other?{own}")), false, "no service of this name"),
+        (url(PASSWORD, sentinel, "/ids"), false, "NOAUTH"),
+        (url(PASSWORD, sentinel, "/ids?sentinel-password=wr0ng"), false, &*sentinel.to_string()),
+        (url("wr0ng-secret", sentinel, &format!("/ids?{own}")), false, &*server.to_string()),
+        (url(PASSWORD, nobody, &format!("/ids?{own}")), true, "refused"),
+        (url(PASSWORD, sentinel, ""), false, "/service/database"),
+        (url(PASSWORD, sentinel, "/ids/zero"), false, "/service/database"),
+        (url(PASSWORD, sentinel, "/ids?sentinel-user=wr0ng"), false, "needs sentinel-password"),
+        (format!("redis://:{PASSWORD}@127.0.0.1:{server}/?{own}"), false, "redis+sentinel://"),
+    ];
+    check_faults(&cases, &["wr0ng", "secret", PASSWORD, RedisSentinels::PASSWORD]);
+}
+
+/// Without sentinels, somebody else promotes the replica.
+#[test]
+fn the_first_host_that_is_a_primary_is_taken() {
+    let (primary, replica) = (RedisServer::new(), RedisServer::new());
+    replica.follow(primary.port());
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", replica.port(), primary.port());
+    let url = format!("redis://:{PASSWORD}@{hosts}/0");
+    let (namespace, grant) = lease(&url, "hosts");
+    settle(&replica, &primary);
+    primary.pause();
+    let fault = connect(&url).map(drop).unwrap_err();
+    let Fault::Unavailable(text) = &fault else { panic!("{fault:?}") };
+    assert!(text.contains("is a replica") && text.contains("in time"), "{text}");
+    replica.promote();
+    is_restored(&url, &namespace, &grant);
+    // Killed, not let go on: that would be a second primary.
+    primary.kill();
+
+    let wrong = format!("redis://:wr0ng,secret@{hosts}/0");
+    check_faults(&[(wrong, true, "refused")], &["wr0ng", "secret", PASSWORD]);
+}

@@ -1,0 +1,54 @@
+//! Leases from Redis: the suite, and what is special about this store.
+#![cfg(feature = "redis")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+#[path = "../client/mod.rs"]
+mod client;
+mod cluster;
+mod failback;
+mod faults;
+mod hosts;
+#[path = "../client/issuing.rs"]
+mod issuing;
+#[path = "../operations/mod.rs"]
+mod operations;
+#[path = "../optimistic/mod.rs"]
+mod optimistic;
+mod replicas;
+#[path = "../client/restored.rs"]
+mod restored;
+mod store_under_test;
+mod tls;
+
+use flakeid_conformance as conformance;
+use flakeid_test_servers::{RedisServer, Server};
+use store_under_test::Redis;
+
+#[test]
+fn passes_the_suite() {
+    conformance::run(&Redis(RedisServer::new()));
+}
+
+/// On a running server if one is given, so that other versions can be tried.
+#[test]
+fn leases_on_a_given_server() {
+    match std::env::var("FLAKEID_TEST_REDIS_URL") {
+        Ok(url) => client::leases(&url),
+        Err(_) => client::leases(&RedisServer::new().url()),
+    }
+}
+
+#[test]
+fn deleted_rows_are_noticed() {
+    optimistic::deleted_rows_are_noticed(&Redis(RedisServer::new()));
+}
+
+#[test]
+fn deleted_rows_cannot_be_quarantined() {
+    optimistic::deleted_rows_cannot_be_quarantined(&Redis(RedisServer::new()));
+}
+
+#[test]
+fn many_rows_are_handled() {
+    optimistic::many_rows_are_handled(&Redis(RedisServer::new()));
+}

@@ -1,0 +1,157 @@
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::thread::sleep;
+use std::time::Duration;
+
+use flakeid_protocol::store::{Continuity, Fault, Store};
+use flakeid_protocol::{Bounds, Namespace, Refusal};
+use flakeid_test_servers::{Proxy, RedisServer, Server};
+
+use crate::client::{connect, fresh_namespace, leases, renewal, request};
+use crate::operations;
+
+fn replica_of(primary: &RedisServer) -> RedisServer {
+    let replica = RedisServer::new();
+    replica.follow(primary.port());
+    replica
+}
+
+/// A connection on which so many replicas must confirm.
+fn confirmed_by(replicas: u32, server: &RedisServer) -> Result<Box<dyn Store>, Fault> {
+    connect(&server.url_of("", RedisServer::PASSWORD, &format!("0?replicas={replicas}")))
+}
+
+#[test]
+fn replicas_are_unavailable_and_promoted_ones_count_as_restored() {
+    let primary = RedisServer::new();
+    let url = |server: &RedisServer| server.url_of("", RedisServer::PASSWORD, "0?replicas=1");
+    let namespace = fresh_namespace("failover");
+    let replica = replica_of(&primary);
+    let mut store = connect(&url(&primary)).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let refused = connect(&url(&replica)).map(drop);
+    assert!(matches!(&refused, Err(Fault::Unavailable(text)) if text.contains("replica")));
+
+    primary.kill();
+    replica.promote();
+    let mut store = connect(&replica.url()).unwrap();
+    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listing.continuity, Continuity::Restored);
+    assert_eq!(listing.rows[0].fence, grant.fence, "it was confirmed, so it is there");
+}
+
+/// A primary that is cut off from its replicas confirms nothing, not even what was written before.
+#[test]
+fn unconfirmed_writes_are_unavailable() {
+    let primary = RedisServer::new();
+    let replica = replica_of(&primary);
+    let url = primary.url_of("", RedisServer::PASSWORD, "0?replicas=1");
+    leases(&url);
+    let namespace = fresh_namespace("cut-off");
+    let mut store = connect(&url).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    replica.pause();
+    let renewal = renewal(&grant);
+    for _ in 0..2 {
+        let mut store = connect(&url).unwrap();
+        let renewed = operations::renew(&mut *store, &namespace.name, &renewal);
+        let Err(Fault::Unavailable(text)) = renewed else { panic!("{renewed:?}") };
+        assert!(text.contains("0 of 1 replicas"), "{text}");
+    }
+    replica.resume();
+    operations::renew(&mut *store, &namespace.name, &renewal).unwrap();
+}
+
+/// Of three replicas one can stay with the old primary and one go over with the new one, and each
+/// of the two would confirm with one.
+#[test]
+fn more_than_twice_the_replicas_asked_for_are_refused() {
+    let primary = RedisServer::new();
+    let _two = [replica_of(&primary), replica_of(&primary)];
+    // What copies the data (`redis-cli --rdb`) is no replica that could be promoted.
+    let mut copying = TcpStream::connect((Ipv4Addr::LOCALHOST, primary.port())).unwrap();
+    let mut answer = [0; 5];
+    copying.write_all(format!("AUTH {}\r\n", RedisServer::PASSWORD).as_bytes()).unwrap();
+    copying.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"+OK\r\n");
+    copying.write_all(b"SYNC\r\n").unwrap();
+    // It comes with the data, or with an empty line to say that they take long.
+    copying.read_exact(&mut answer[..1]).unwrap();
+    let state = primary.command(&["INFO", "replication"]).unwrap();
+    assert!(state.contains("connected_slaves:3"), "{state}");
+    confirmed_by(1, &primary).unwrap();
+
+    let _third = replica_of(&primary);
+    let Err(Fault::Rejected(text)) = confirmed_by(1, &primary).map(drop) else {
+        panic!("it was used")
+    };
+    assert!(text.contains("3 replicas") && text.contains("replicas=2"), "{text}");
+    confirmed_by(2, &primary).unwrap();
+    connect(&primary.url()).unwrap();
+}
+
+/// A new primary that notes its run while a replica still follows the old one, and confirms with
+/// it, would later grant what the old one has granted since.
+#[test]
+fn a_new_primary_notes_nothing_before_replicas_follow_it() {
+    let old = RedisServer::new();
+    let (new, other) = (replica_of(&old), replica_of(&old));
+    let bounds =
+        Bounds { max_window_ms: 4_000, max_ahead_ms: 100, max_skew_ms: 1_000, quiet_ms: 6_001 };
+    let namespace = Namespace { bounds, ..fresh_namespace("two-primaries") };
+    let name = &namespace.name;
+    let acquire = |server: &RedisServer| {
+        let mut store = confirmed_by(1, server).unwrap();
+        let request = flakeid_protocol::Acquire { window_ms: 4_000, ..request(&namespace) };
+        operations::acquire(&mut *store, name, &request)
+    };
+    operations::init(&mut *confirmed_by(2, &old).unwrap(), &namespace).unwrap();
+    new.promote();
+    let alone = acquire(&new);
+    assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
+
+    // Any floor that it had noted would be reached by now.
+    sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));
+    let granted = acquire(&old).unwrap();
+    other.follow(new.port());
+    let refused = acquire(&new);
+    assert!(
+        matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))),
+        "{refused:?} overlaps {granted:?}"
+    );
+    let noted = operations::list(&mut *confirmed_by(1, &new).unwrap(), name).unwrap();
+    assert!(noted.namespace.floor >= granted.fence);
+}
+
+/// A primary that is demoted before it is asked for the replicas' confirmation has written all the
+/// same: nobody knows what becomes of it.
+#[test]
+fn a_demotion_before_the_confirmation_is_unavailable() {
+    let primary = RedisServer::new();
+    let _replica = replica_of(&primary);
+    let network = Proxy::to(primary.port());
+    let password = RedisServer::PASSWORD;
+    let url = format!("redis://:{password}@127.0.0.1:{}/0?replicas=1", network.port());
+    let mut store = connect(&url).unwrap();
+    let namespace = fresh_namespace("demoted");
+    let name = &namespace.name;
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let renewal = renewal(&grant);
+    let next = renewal.next.to_text();
+    let rows = format!("flakeid:{{{name}}}:rows");
+    // Long enough to come between the two.
+    network.delay(Duration::from_millis(500));
+    let renewed = std::thread::scope(|scope| {
+        let renewed = scope.spawn(|| operations::renew(&mut *store, name, &renewal));
+        while !primary.command(&["HGETALL", &rows]).unwrap().contains(&next) {
+            sleep(Duration::from_millis(5));
+        }
+        primary.command(&["REPLICAOF", "127.0.0.1", "1"]).unwrap();
+        renewed.join().unwrap()
+    });
+    let Err(Fault::Unavailable(text)) = renewed else { panic!("{renewed:?}") };
+    assert!(text.contains("WAIT"), "{text}");
+}

@@ -1,0 +1,75 @@
+use std::any::Any;
+use std::fs;
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::Store;
+use flakeid_test_servers::{RedisServer, Server};
+use tempfile::TempDir;
+
+use crate::client::eventually_connect;
+use crate::optimistic::copy;
+
+pub(crate) struct Redis(pub(crate) RedisServer);
+
+impl Redis {
+    /// A row's text, and a change to it.
+    fn edit(&self, namespace: &str, node: u64, change: impl FnOnce(&mut serde_json::Value)) {
+        let (key, node) = (format!("flakeid:{{{namespace}}}:rows"), format!("{node:020}"));
+        let text = self.0.command(&["HGET", &key, &node]).unwrap();
+        let mut row = serde_json::from_str(&text).unwrap();
+        change(&mut row);
+        self.0.command(&["HSET", &key, &node, &row.to_string()]).unwrap();
+    }
+}
+
+impl StoreUnderTest for Redis {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.0.url())
+    }
+
+    fn crash(&self) {
+        self.0.kill();
+        self.0.start();
+    }
+
+    /// The append-only file, which may be copied at any time.
+    fn backup(&self) -> Box<dyn Any> {
+        let copied = tempfile::tempdir().unwrap();
+        copy(&self.0.data(), copied.path());
+        Box::new(copied)
+    }
+
+    fn restore(&self, older: Box<dyn Any>) {
+        let older = older.downcast::<TempDir>().expect("a backup");
+        self.0.stop();
+        fs::remove_dir_all(self.0.data()).unwrap();
+        copy(older.path(), &self.0.data());
+        self.0.start();
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let key = format!("flakeid:{{{namespace}}}:rows");
+        self.0.command(&["HDEL", &key, &format!("{node:020}")]).map(drop)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.edit(namespace, node, |row| {
+            row["fence"] = (row["fence"].as_u64().unwrap() - 1).into();
+        });
+        Ok(())
+    }
+
+    fn guards_rows(&self) -> bool {
+        false
+    }
+
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.edit(namespace, node, |row| {
+            row[field] = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        });
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,70 @@
+//! `SQLite` stores for tests that do not depend on how busy the machine is.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_stores::Location;
+
+/// The longest time for which a busy machine is tolerated.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Connects to a store by the system's clock.
+pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    connect_with(url, &(Arc::new(SystemClock) as Arc<dyn Clock>))
+}
+
+/// Connects to a store by the given clock.
+pub(crate) fn connect_with(url: &str, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
+    Ok(Box::new(Retrying(Location::parse(url).unwrap().connect(clock)?)))
+}
+
+/// A store that is asked again while the machine is too busy to open the file in half a second.
+/// The store does no work before it reports that fault, so that a repetition changes nothing.
+struct Retrying(Box<dyn Store>);
+
+impl Retrying {
+    fn retry<T>(
+        &mut self,
+        mut ask: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match ask(&mut *self.0) {
+                Err(Fault::Unavailable(text))
+                    if text.contains("is too slow to open") && Instant::now() < deadline =>
+                {
+                    println!("  again after: {text}");
+                }
+                answer => return answer,
+            }
+        }
+    }
+}
+
+impl Store for Retrying {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.retry(|store| store.transact(namespace, work))
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.retry(|store| store.prepare())
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        self.retry(|store| store.is_prepared())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.retry(|store| store.namespaces())
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        self.0.creates_namespaces()
+    }
+}

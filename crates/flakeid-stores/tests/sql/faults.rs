@@ -1,0 +1,123 @@
+//! What a client sees of a server that is wrong, hangs, or is gone.
+
+use std::net::TcpListener;
+
+use flakeid_protocol::Release;
+use flakeid_protocol::store::{Continuity, Fault};
+
+use super::SqlServer;
+use crate::client::{check_faults, connect, fresh_namespace, request};
+use crate::operations;
+
+pub(crate) fn errors_name_the_server_and_hide_the_password<S: SqlServer>() {
+    let server = S::new();
+    let cases = server.unreachable();
+    check_faults(&cases, &["wr0ng", "secret", S::PASSWORD]);
+}
+
+pub(crate) fn missing_tables_are_named<S: SqlServer>() {
+    let server = S::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("missing");
+    for _ in 0..2 {
+        let fault =
+            operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap_err();
+        assert!(matches!(fault, Fault::Rejected(_)) && fault.to_string().contains("leases init"));
+    }
+    operations::init(&mut *store, &namespace).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server.sql("UPDATE flakeid_schema SET version = 5").unwrap();
+    let fault = operations::list(&mut *store, &namespace.name).unwrap_err();
+    assert!(fault.to_string().contains("version 5"), "{fault}");
+}
+
+/// A server that hangs is noticed, before and after connecting, and forgotten once it goes on.
+pub(crate) fn paused_servers_are_unavailable<S: SqlServer>() {
+    let server = S::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("paused");
+    operations::init(&mut *store, &namespace).unwrap();
+    let request = request(&namespace);
+    server.pause();
+    let hung = operations::acquire(&mut *store, &namespace.name, &request);
+    let refused = connect(&server.url()).map(drop);
+    server.resume();
+    for outcome in [hung.map(drop), refused] {
+        let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
+        assert!(text.contains("did not answer") || text.contains("time"), "{text}");
+    }
+    // What state the connection is in nobody knows, so it stays out of use.
+    let lost = operations::list(&mut *store, &namespace.name).unwrap_err();
+    assert!(matches!(lost, Fault::Unavailable(_)), "{lost:?}");
+    let mut store = connect(&server.url()).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &self::request(&namespace)).unwrap();
+}
+
+/// Something accepts connections and says nothing.
+pub(crate) fn silent_listeners_are_unavailable<S: SqlServer>() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let url = format!("{}://u:p@127.0.0.1:{port}/d", S::SCHEME);
+    let fault = connect(&url).map(drop).unwrap_err();
+    assert!(matches!(fault, Fault::Unavailable(_)), "{fault:?}");
+}
+
+pub(crate) fn killed_servers_are_unavailable_until_they_run_again<S: SqlServer>() {
+    let server = S::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("killed");
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    server.kill();
+    let fault = operations::list(&mut *store, &namespace.name).unwrap_err();
+    assert!(matches!(fault, Fault::Unavailable(_)), "{fault:?}");
+    assert!(matches!(connect(&server.url()), Err(Fault::Unavailable(_))));
+    server.start();
+    let mut store = connect(&server.url()).unwrap();
+    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    assert_eq!(listing.continuity, Continuity::Restored);
+    assert_eq!(listing.rows[0].fence, grant.fence);
+}
+
+/// A lock that somebody holds for long is waited for with patience, and then given up.
+pub(crate) fn locked_rows_are_unavailable<S: SqlServer>() {
+    let server = S::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("locked");
+    operations::init(&mut *store, &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    std::thread::scope(|scope| {
+        let blocker = scope.spawn(|| {
+            server.sql(&format!(
+                "BEGIN; SELECT node FROM flakeid_node WHERE namespace = '{}' AND node = {} \
+                 FOR UPDATE; {}; COMMIT",
+                namespace.name,
+                grant.node,
+                S::sleep(12)
+            ))
+        });
+        while server.sql(S::SLEEPING).unwrap() != "1" {
+            std::thread::yield_now();
+        }
+        let release = Release { node: grant.node, token: grant.token, used_until: grant.start };
+        let outcome = operations::release(&mut *store, &namespace.name, &release);
+        assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
+        // Other nodes are not locked: a free one is found.
+        let mut store = connect(&server.url()).unwrap();
+        let other = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+        assert_ne!(other.unwrap().node, grant.node);
+        blocker.join().unwrap().unwrap();
+    });
+}
+
+/// A store is used from a thread of an asynchronous runtime as from any other.
+pub(crate) fn asynchronous_callers_may_wait<S: SqlServer>() {
+    let server = S::new();
+    let namespace = fresh_namespace("tokio");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut store = connect(&server.url()).unwrap();
+        operations::init(&mut *store, &namespace).unwrap();
+        operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    });
+}

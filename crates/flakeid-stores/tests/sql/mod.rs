@@ -1,0 +1,252 @@
+//! What holds for every SQL server: each of these tests runs on `PostgreSQL` and on `MariaDB`, and on `MySQL` by
+//! `cargo xtask mysql`.
+
+mod faults;
+mod roles;
+mod tls;
+
+pub(crate) use faults::*;
+pub(crate) use roles::*;
+pub(crate) use tls::*;
+
+use std::any::Any;
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid::{LeaseStatus, LeasedGenerator};
+use flakeid_conformance as conformance;
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_test_servers::Server;
+
+use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
+use crate::operations;
+
+/// A private server, and what its kind calls things.
+pub(crate) trait SqlServer: Server + Sized {
+    /// Of its URL.
+    const SCHEME: &'static str;
+    /// Of the user `flakeid`.
+    const PASSWORD: &'static str;
+    /// The variable that may name a running server to be tested.
+    const GIVEN: &'static str;
+
+    /// Creates a user `service` with [`PASSWORD`](Self::PASSWORD) and the rights that the documentation
+    /// of the store gives a service.
+    const CREATE_SERVICE: &'static str;
+    /// In the server's refusal for want of a right.
+    const DENIED: &'static str;
+    /// In the server's refusal of a value by a constraint, in capitals.
+    const CONSTRAINT: &'static str;
+    /// Statements of this kind of server that would lose rows.
+    const LOSING: &'static [&'static str];
+
+    /// Sleeps for so many seconds, in a statement after others.
+    fn sleep(seconds: u32) -> String;
+    /// How many connections sleep.
+    const SLEEPING: &'static str;
+
+    /// Options that verify nothing.
+    const UNVERIFIED: &'static [&'static str];
+    /// Options that insist on TLS.
+    const REQUIRED: &'static [&'static str];
+    /// Options that switch it off.
+    const NO_TLS: &'static str;
+    /// The option for a file with authorities.
+    const AUTHORITIES: &'static str;
+    /// The options that verify authority and host.
+    const VERIFY_HOST: &'static str;
+    /// Why TLS that is required is not there.
+    const TLS_MISSING: &'static str;
+    /// Options that are refused, with what is in the refusal; `{right}` is the file of the right
+    /// authority, `{wrong}` that of another.
+    const BAD_TLS: &'static [(&'static str, &'static str)];
+
+    fn new() -> Self;
+
+    /// One that has no TLS, as most have unless they are told to.
+    fn without_tls() -> Self {
+        Self::new()
+    }
+
+    fn with_certificate(certificate: &str, key: &str) -> Self;
+    fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String;
+
+    /// Runs statements as the administrator, in the database `ids`.
+    fn sql(&self, sql: &str) -> Result<String, String>;
+
+    /// Checks that connections by one URL are encrypted, and can be told from those by another that are
+    /// not. One is open by the first.
+    fn check_encryption(&self, encrypted: &str, plain: &str);
+
+    /// URLs that cannot be connected to, with whether trying again may help, and what is in the error;
+    /// every password in them has `wr0ng` or `secret` in it.
+    fn unreachable(&self) -> Vec<(String, bool, &'static str)>;
+
+    fn back_up(&self) -> Box<dyn Any>;
+    fn put_back(&self, copy: Box<dyn Any>);
+
+    /// What [`damage`](Self::damage) needs that clients would notice, done before there are any.
+    fn allow_damage(&self) {}
+
+    /// Changes a field of a row with all guards off.
+    fn damage(&self, field: &str, text: &str, condition: &str);
+
+    /// Whether a column can hold a text with all guards off.
+    fn can_hold(field: &str, text: &str) -> bool;
+}
+
+/// A server under the suite.
+pub(crate) struct UnderTest<S>(pub(crate) S);
+
+fn condition(namespace: &str, node: u64) -> String {
+    format!("namespace = '{namespace}' AND node = {node}")
+}
+
+impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.0.url())
+    }
+
+    fn crash(&self) {
+        self.0.kill();
+        self.0.start();
+    }
+
+    fn backup(&self) -> Box<dyn Any> {
+        self.0.back_up()
+    }
+
+    fn restore(&self, copy: Box<dyn Any>) {
+        self.0.put_back(copy);
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = condition(namespace, node);
+        self.0.sql(&format!("DELETE FROM flakeid_node WHERE {condition}")).map(drop)
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        let condition = condition(namespace, node);
+        let update = format!("UPDATE flakeid_node SET fence = fence - 1 WHERE {condition}");
+        self.0.sql(&update).map(drop)
+    }
+
+    fn guards_rows(&self) -> bool {
+        true
+    }
+
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.0.damage(field, text, &condition(namespace, node));
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        true
+    }
+
+    fn can_hold(&self, field: &str, text: &str) -> bool {
+        S::can_hold(field, text)
+    }
+}
+
+/// Runs every test of these modules on a kind of server.
+macro_rules! test_sql_server {
+    ($server:ty) => {
+        $crate::sql::test_sql_server!(
+            $server,
+            passes_the_suite,
+            leases_on_a_given_server,
+            two_hundred_start_at_once,
+            errors_name_the_server_and_hide_the_password,
+            missing_tables_are_named,
+            paused_servers_are_unavailable,
+            silent_listeners_are_unavailable,
+            killed_servers_are_unavailable_until_they_run_again,
+            locked_rows_are_unavailable,
+            asynchronous_callers_may_wait,
+            services_need_few_rights,
+            triggers_guard_what_safety_rests_on,
+            certificates_are_verified,
+            required_tls_is_not_skipped
+        );
+    };
+    ($server:ty, $($test:ident),+) => {
+        $(
+            #[test]
+            fn $test() {
+                $crate::sql::$test::<$server>();
+            }
+        )+
+    };
+}
+pub(crate) use test_sql_server;
+
+pub(crate) fn passes_the_suite<S: SqlServer>() {
+    let server = S::new();
+    server.allow_damage();
+    conformance::run(&UnderTest(server));
+}
+
+/// On a running server if one is given, so that other versions can be tried.
+pub(crate) fn leases_on_a_given_server<S: SqlServer>() {
+    match std::env::var(S::GIVEN) {
+        Ok(url) => client::leases(&url),
+        Err(_) => client::leases(&S::new().url()),
+    }
+}
+
+/// 200 processes that all prefer the same node are not sorted out one round after the other: each
+/// gets its own.
+pub(crate) fn two_hundred_start_at_once<S: SqlServer>() {
+    let server = S::new();
+    acquire_at_once(&server.url(), 200);
+}
+
+/// So many clients acquire a node each, and no two get the same. Most need one attempt; the others, which a
+/// busy machine keeps waiting for longer than the store's patience, ask again, as a keeper does.
+pub(crate) fn acquire_at_once(url: &str, clients: usize) {
+    let namespace = fresh_namespace("rush");
+    operations::init(&mut *connect(url).unwrap(), &namespace).unwrap();
+    let start = Barrier::new(clients);
+    let faults = Mutex::new(Vec::new());
+    let acquire = || {
+        let mut store = eventually_connect(url);
+        start.wait();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            match operations::acquire(&mut *store, &namespace.name, &request(&namespace)) {
+                Ok(grant) => return grant.node,
+                Err(fault @ Fault::Unavailable(_)) if Instant::now() < deadline => {
+                    faults.lock().unwrap().push(fault);
+                }
+                Err(fault) => panic!("{fault}"),
+            }
+            store = eventually_connect(url);
+        }
+    };
+    let mut nodes: Vec<u64> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..clients).map(|_| scope.spawn(acquire)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    nodes.sort_unstable();
+    nodes.dedup();
+    assert_eq!(nodes.len(), clients, "{nodes:?}");
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.len() < clients / 2, "{faults:?}");
+}
+
+/// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
+pub(crate) fn goes_on(generator: &LeasedGenerator, before: &LeaseStatus) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let renewals = generator.lease().renewals;
+    let mut last = generator.next_id().unwrap();
+    while generator.lease().renewals <= renewals {
+        assert!(Instant::now() < deadline, "{:?}", generator.lease());
+        let id = generator.next_id().unwrap();
+        assert!(id > last);
+        last = id;
+    }
+    let after = generator.lease();
+    assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
+}

@@ -1,0 +1,118 @@
+//! What the rights of a service and the triggers of the tables allow.
+
+use std::time::Instant;
+
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{
+    Acquire, Client, Handover, Namespace, Refusal, Release, Renew, SubGrant, Token,
+};
+
+use super::SqlServer;
+use crate::client::{connect, fresh_namespace, request};
+use crate::operations;
+
+/// The GRANTs in the documentation are enough for a service, and not enough to do harm.
+pub(crate) fn services_need_few_rights<S: SqlServer>() {
+    let server = S::new();
+    let namespace = fresh_namespace("roles");
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    server.sql(&S::CREATE_SERVICE.replace("{password}", S::PASSWORD)).unwrap();
+    // The first client after a restart records the run: here the service.
+    server.stop();
+    server.start();
+    let url = server.url_of("service", S::PASSWORD, "ids", "");
+    let mut store = connect(&url).unwrap();
+    let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    // Another namespace of this run, which need not wait.
+    let namespace = fresh_namespace("again");
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let release = Release { node: grant.node, token: grant.token, used_until: grant.start + 1 };
+    operations::release(&mut *store, &namespace.name, &release).unwrap();
+    // It may record a restoration, and ask for a namespace that exists.
+    operations::adopt(&mut *store, &namespace.name).unwrap();
+    operations::init(&mut *store, &namespace).unwrap();
+    // A broker's grants go into the history, and are found there.
+    let namespace = blocks("blocks");
+    operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
+    let (node, tick) = hand_over(&mut *store, &namespace);
+    let found = operations::whois(&mut *store, &namespace.name, node, tick).unwrap();
+    let client = found.and_then(|found| found.client);
+    assert!(matches!(client, Some(Client::Known { .. })), "{client:?}");
+    let refused = operations::init(&mut *store, &fresh_namespace("other")).unwrap_err();
+    assert!(matches!(&refused, Fault::Rejected(text) if text.contains(S::DENIED)), "{refused:?}");
+}
+
+/// Triggers stop even the tables' owner and superusers who make a mistake.
+pub(crate) fn triggers_guard_what_safety_rests_on<S: SqlServer>() {
+    let server = S::new();
+    let mut store = connect(&server.url()).unwrap();
+    let namespace = fresh_namespace("guards");
+    operations::init(&mut *store, &namespace).unwrap();
+    let first = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    operations::fast_forward(&mut *store, &namespace.name, first.fence).unwrap();
+    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let of_brokers = blocks("guarded-blocks");
+    operations::init(&mut *store, &of_brokers).unwrap();
+    hand_over(&mut *store, &of_brokers);
+    let statements = [
+        "DELETE FROM flakeid_namespace",
+        "DELETE FROM flakeid_node",
+        "DELETE FROM flakeid_grant",
+        "UPDATE flakeid_grant SET start = start - 1",
+        "DELETE FROM flakeid_sub_grant",
+        "UPDATE flakeid_sub_grant SET start = start - 1",
+        "UPDATE flakeid_namespace SET floor = floor - 1",
+        "UPDATE flakeid_namespace SET layout = 'discord'",
+        "UPDATE flakeid_namespace SET name = 'other'",
+        "UPDATE flakeid_node SET node = node + 100",
+        "UPDATE flakeid_node SET fence = fence - 1",
+        "UPDATE flakeid_node SET start = start - 1",
+        "UPDATE flakeid_node SET state = 'free', token = NULL, fence = start - 1",
+        "UPDATE flakeid_node SET state = 'quarantined', token = NULL, fence = start",
+        "UPDATE flakeid_node SET fence = -1",
+        "UPDATE flakeid_node SET state = 'lost'",
+        "UPDATE flakeid_node SET token = 'short'",
+    ];
+    for sql in statements.iter().chain(S::LOSING) {
+        let refused = server.sql(sql).expect_err(sql);
+        assert!(
+            refused.contains("flakeid: ") || refused.to_uppercase().contains(S::CONSTRAINT),
+            "{sql}: {refused}"
+        );
+    }
+    let release = "SET state = 'free', token = NULL, fence = start WHERE state = 'held'";
+    server.sql(&format!("UPDATE flakeid_node {release}")).unwrap();
+}
+
+fn blocks(name: &str) -> Namespace {
+    Namespace { block_bits: 4, ..fresh_namespace(name) }
+}
+
+/// What a broker does: leases a block, and renews it together with a grant that it made. Returns the
+/// grant's node and first tick.
+fn hand_over(store: &mut dyn Store, namespace: &Namespace) -> (u64, u64) {
+    let usual = request(namespace);
+    let (to, now, ttl_ms, owner) =
+        (namespace.max_row(), usual.now, usual.ttl_ms, usual.owner.clone());
+    let block = Acquire { block_bits: namespace.block_bits, to, ..usual };
+    let grant = operations::acquire(store, &namespace.name, &block).unwrap();
+    let renewal = Renew {
+        node: grant.node,
+        start: grant.start,
+        token: grant.token,
+        next: Token::from_bits(1).of_grant(grant.token),
+        confirmed: grant.fence,
+        wanted: grant.fence + 10,
+        ttl_ms,
+        now,
+        waited_ms: 0,
+    };
+    let (node, start) = (grant.node << namespace.block_bits, grant.start);
+    let sub_grant = SubGrant { node, start, block_grant: 0, grant: 1, owner, acquired: now };
+    let handover = Handover { sub_grants: vec![sub_grant], until: grant.fence };
+    let read = Instant::now();
+    operations::renew_block(store, &namespace.name, &renewal, read, &handover).unwrap();
+    (node, start)
+}

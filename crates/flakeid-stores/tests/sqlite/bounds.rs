@@ -1,0 +1,133 @@
+//! A namespace that the store lost may have had longer windows than the one made in its place.
+
+use std::fs;
+use std::sync::Arc;
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_core::{Clock, Layout, ManualClock};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Acquire, Bounds, Grant, Namespace};
+
+use crate::operations;
+use crate::restorations::{now, request, waits};
+use crate::store_under_test::{Sqlite, connect_with};
+
+const WIDE: &str = "wide";
+const HOUR_MS: u64 = 3_600_000;
+const MINUTE_MS: i64 = 60_000;
+
+/// An operator makes a namespace for windows of an hour.
+fn make_wide(store: &Sqlite) {
+    let wanted = Namespace::new(WIDE, Layout::TWITTER);
+    let bounds = Bounds { max_window_ms: HOUR_MS, ..wanted.bounds };
+    let wanted = Namespace { bounds, ..wanted };
+    operations::init(&mut *store.connect(), &wanted).unwrap();
+}
+
+/// A process takes node 1 for a window, when the host's clock reads `at`.
+fn take(store: &Sqlite, at: i64, window_ms: u64) -> Result<Grant, Fault> {
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(at));
+    let request = Acquire { now: at, window_ms, ..request(1) };
+    operations::acquire(&mut *connect_with(&store.url(), &clock)?, WIDE, &request)
+}
+
+/// With windows of an hour, of which one is held: the grant, and when it was.
+fn held() -> (Sqlite, Grant, i64) {
+    let (store, then) = (Sqlite::new(), now());
+    make_wide(&store);
+    let grant = take(&store, then, HOUR_MS).unwrap();
+    (store, grant, then)
+}
+
+/// The store makes the namespace again by itself, with bounds of 10 s, and waits for the hour.
+fn check_waits(store: &Sqlite, held: &Grant, then: i64) {
+    for minutes in [1, 2, 30, 59] {
+        let answer = take(store, then + minutes * MINUTE_MS, 10_000);
+        assert!(waits(&answer), "{held:?} is held, and after {minutes} min: {answer:?}");
+    }
+    let kept = operations::list(&mut *store.connect(), WIDE).unwrap().namespace;
+    assert_eq!(kept.bounds, Bounds::of(&Layout::TWITTER));
+    let again = take(store, then + 62 * MINUTE_MS, 10_000).unwrap();
+    assert!(again.start >= held.fence, "{held:?} {again:?}");
+}
+
+fn lose_database(store: &Sqlite) {
+    for suffix in ["", "-wal"] {
+        fs::remove_file(store.beside(suffix)).unwrap();
+    }
+}
+
+#[test]
+fn database_lost() {
+    let (store, grant, then) = held();
+    lose_database(&store);
+    check_waits(&store, &grant, then);
+}
+
+/// An older copy that knows nothing of the namespace, or of any.
+#[test]
+fn older_copy() {
+    for with_another in [false, true] {
+        let (store, then) = (Sqlite::new(), now());
+        store.connect().prepare().unwrap();
+        if with_another {
+            operations::acquire(&mut *store.connect(), "other", &request(1)).unwrap();
+        }
+        let older = store.backup();
+        make_wide(&store);
+        let grant = take(&store, then, HOUR_MS).unwrap();
+        store.restore(older);
+        check_waits(&store, &grant, then);
+    }
+}
+
+/// Lost twice, the second time when the namespace of an hour has long been forgotten.
+#[test]
+fn lost_again() {
+    let (store, grant, then) = held();
+    lose_database(&store);
+    take(&store, then + MINUTE_MS, 10_000).unwrap_err();
+    lose_database(&store);
+    check_waits(&store, &grant, then);
+}
+
+/// What builds before bounds were noted wrote beside a database.
+fn forget_bounds(store: &Sqlite) {
+    let noted = fs::read_to_string(store.beside("-serial")).unwrap();
+    fs::write(store.beside("-serial"), format!("{}\n", &noted[..25])).unwrap();
+}
+
+#[test]
+fn serial_without_bounds() {
+    let (store, then) = (Sqlite::new(), now());
+    make_wide(&store);
+    forget_bounds(&store);
+    // One transaction of this build's, and the bounds are known.
+    let grant = take(&store, then, HOUR_MS).unwrap();
+    lose_database(&store);
+    check_waits(&store, &grant, then);
+}
+
+#[test]
+fn serial_deleted() {
+    let (store, _, then) = held();
+    fs::remove_file(store.beside("-serial")).unwrap();
+    take(&store, then, HOUR_MS).unwrap_err();
+    let later = then + 120 * MINUTE_MS;
+    let grant = take(&store, later, HOUR_MS).unwrap();
+    lose_database(&store);
+    check_waits(&store, &grant, later);
+}
+
+/// Killed between the commit that made the namespace and the note of it.
+#[test]
+fn writer_killed_before_its_note() {
+    let (store, then) = (Sqlite::new(), now());
+    store.connect().prepare().unwrap();
+    let before = fs::read(store.beside("-serial")).unwrap();
+    make_wide(&store);
+    fs::write(store.beside("-serial"), before).unwrap();
+    let grant = take(&store, then, HOUR_MS).unwrap();
+    lose_database(&store);
+    check_waits(&store, &grant, then);
+}

@@ -1,0 +1,69 @@
+//! A broker whose store's files are removed while it runs.
+
+use std::collections::HashMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_conformance::StoreUnderTest;
+use flakeid_core::Layout;
+use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, operations};
+use flakeid_stores::Location;
+
+use crate::restorations::{SPACE, request};
+use crate::store_under_test::{Sqlite, connect, persist};
+
+/// Also with nothing left that could say that there ever was a namespace.
+#[test]
+fn a_removed_namespace_comes_back_as_it_was() {
+    for removed in [&["", "-wal"][..], &["", "-wal", "-serial"]] {
+        check_comes_back(removed);
+    }
+}
+
+fn check_comes_back(removed: &[&str]) {
+    let store = Sqlite::new();
+    let bounds =
+        Bounds { max_window_ms: 2_500, max_ahead_ms: 1_000, max_skew_ms: 500, quiet_ms: 2_000 };
+    let made = Namespace { block_bits: 3, bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
+    operations::init(&mut *store.connect(), &made).unwrap();
+    let options = BrokerOptions {
+        window_ms: 200,
+        ttl_ms: 1_000,
+        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
+    };
+    let broker = Broker::start(&Location::parse(&store.url()).unwrap(), options).unwrap();
+    let mut fences: HashMap<u64, u64> = HashMap::new();
+    let mut grant = || {
+        let acquire = Acquire { identity: Identity::Any, window_ms: 200, ..request(0) };
+        let granted = broker.acquire(&acquire, Instant::now())?;
+        let fence = fences.insert(granted.node, granted.fence).unwrap_or(0);
+        assert!(granted.start >= fence, "{granted:?} begins below the window before, to {fence}");
+        Ok(granted)
+    };
+    persist(&mut grant).unwrap();
+    for suffix in removed {
+        match fs::remove_file(store.beside(suffix)) {
+            Err(error) if *suffix == "-wal" => println!("{error}: closed stores have none"),
+            removed => removed.unwrap(),
+        }
+    }
+    let is_back = || operations::describe(&mut *connect(&store.url()).ok()?, SPACE).ok();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let back = loop {
+        // What the broker holds serves until its window ends.
+        drop(grant());
+        if let Some(back) = store.file().exists().then(is_back).flatten() {
+            break back;
+        }
+        assert!(Instant::now() < deadline, "nobody created it");
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!((back.block_bits, back.bounds), (made.block_bits, made.bounds));
+    assert!(back.floor > 0, "what was granted before may still be in use");
+    while !grant().is_ok_and(|granted| granted.start >= back.floor) {
+        assert!(Instant::now() < deadline, "it grants nothing");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

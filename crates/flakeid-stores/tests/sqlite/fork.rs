@@ -1,0 +1,147 @@
+//! Forks while other threads are in the midst of transactions: no deadlock, no tick twice, and the
+//! file stays whole.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
+#![cfg_attr(unix, allow(unsafe_code))]
+
+#[cfg(not(unix))]
+fn main() {
+    println!("there is no fork on this system");
+}
+
+#[cfg(unix)]
+fn main() {
+    unix::run();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::collections::BTreeMap;
+    use std::io::Write;
+    use std::os::unix::fs::FileExt;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::thread;
+    use std::time::Instant;
+
+    use flakeid_core::{Clock, Layout, SystemClock};
+    use flakeid_protocol::store::Fault;
+    use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Token, operations};
+    use flakeid_stores::Location;
+
+    const FORKS: u64 = 300;
+
+    pub(super) fn run() {
+        // SAFETY: only a number is set; the process ends loudly instead of hanging.
+        unsafe { libc::alarm(240) };
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let log = directory.path().join("log");
+        std::fs::write(&log, "").unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        take(&url, &log);
+                    }
+                });
+            }
+            let mut alive = Vec::new();
+            for _ in 0..FORKS {
+                alive.push(fork(&url, &log));
+                // At most four at a time.
+                if alive.len() == 4 {
+                    wait(alive.remove(0));
+                }
+            }
+            alive.into_iter().for_each(wait);
+            stop.store(true, Ordering::Relaxed);
+        });
+        check(&log, &directory.path().join("flakeid.db"));
+        println!("test {FORKS} forks in mid-transaction ... ok");
+    }
+
+    fn fork(url: &str, log: &Path) -> libc::pid_t {
+        // SAFETY: the child runs what a forked child of a program with threads can run with this
+        // C library (its allocator is made safe across fork), and ends by _exit.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0, "fork failed");
+        if pid == 0 {
+            let done = std::panic::catch_unwind(|| take(url, log));
+            // SAFETY: ends this process only.
+            unsafe { libc::_exit(i32::from(done.is_err())) };
+        }
+        pid
+    }
+
+    fn wait(pid: libc::pid_t) {
+        let mut status = 0;
+        // SAFETY: waits for a child of ours; the status is written to a variable of ours.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        assert_eq!((waited, status), (pid, 0), "a child failed");
+    }
+
+    /// Acquires one of a few nodes and writes its window to the log.
+    fn take(url: &str, log: &Path) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut store = Location::parse(url).unwrap().connect(&clock).unwrap();
+        loop {
+            let next = NEXT.fetch_add(1, Ordering::Relaxed);
+            let bits = u128::from(next) << 32 | u128::from(std::process::id());
+            let request = Acquire {
+                layout: Layout::TWITTER,
+                identity: Identity::Any,
+                from: 0,
+                to: 7,
+                rotation: 0,
+                block_bits: 0,
+                reuse: true,
+                token: Token::from_bits(bits),
+                window_ms: 5,
+                ttl_ms: 1,
+                now: clock.unix_ms(),
+                waited_ms: 0,
+                after: 0,
+                owner: Owner::default(),
+            };
+            let asked = operations::acquire_read_at(&mut *store, "forks", &request, Instant::now());
+            match asked {
+                Ok(grant) => {
+                    let line = format!("{} {} {}\n", grant.node, grant.start, grant.fence);
+                    let mut file = std::fs::OpenOptions::new().append(true).open(log).unwrap();
+                    file.write_all(line.as_bytes()).unwrap();
+                    return;
+                }
+                Err(Fault::Unavailable(_) | Fault::Refused(Refusal::NoFreeNode { .. })) => {}
+                Err(fault) => panic!("{fault:?}"),
+            }
+        }
+    }
+
+    fn check(log: &Path, file: &Path) {
+        let mut windows: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        let text = std::fs::read_to_string(log).unwrap();
+        for line in text.lines() {
+            let numbers: Vec<u64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+            windows.entry(numbers[0]).or_default().push((numbers[1], numbers[2]));
+        }
+        let count: usize = windows.values().map(Vec::len).sum();
+        assert!(count as u64 > FORKS, "{count} windows");
+        for (node, windows) in &mut windows {
+            windows.sort_unstable();
+            for pair in windows.windows(2) {
+                assert!(pair[0].1 <= pair[1].0, "node {node}: {pair:?}");
+            }
+        }
+        let connection = rusqlite::Connection::open(file).unwrap();
+        let verdict: String =
+            connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok");
+        let mut head = [0; 16];
+        std::fs::File::open(file).unwrap().read_exact_at(&mut head, 0).unwrap();
+        assert!(head.starts_with(b"SQLite format 3"));
+        println!("{count} windows on {} nodes", windows.len());
+    }
+}

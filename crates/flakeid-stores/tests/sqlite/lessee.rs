@@ -1,0 +1,100 @@
+//! Processes that lease a node for 20 s and are gone without a word.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use flakeid_protocol::{Acquire, Identity};
+
+use crate::operations;
+use crate::restorations::{SPACE, request};
+use crate::store_under_test::{connect, persist};
+
+/// Tells a child of this test binary in which store to lease.
+const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The node, and the ticks from the first to the last one and one more.
+    Granted(u64, u64, u64),
+    Refused(String),
+}
+
+impl Answer {
+    pub fn refusal(&self) -> &str {
+        match self {
+            Self::Refused(text) => text,
+            Self::Granted(..) => panic!("{self:?}"),
+        }
+    }
+
+    pub fn node(&self) -> u64 {
+        match self {
+            Self::Granted(node, ..) => *node,
+            Self::Refused(text) => panic!("{text}"),
+        }
+    }
+}
+
+/// The lessee of a store: any node, for 20 s.
+pub fn of(file: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "lessee::child", "--nocapture"]);
+    command.env(LESSEE, format!("sqlite://{}", file.display()));
+    command
+}
+
+pub fn run(mut lessee: Command) -> Answer {
+    answer(&lessee.output().unwrap())
+}
+
+pub fn answer(output: &Output) -> Answer {
+    let said = String::from_utf8_lossy(&output.stdout);
+    said.lines()
+        .find_map(|line| {
+            if let Some(text) = line.strip_prefix("refused ") {
+                return Some(Answer::Refused(text.into()));
+            }
+            let numbers = line.strip_prefix("granted ")?;
+            let mut numbers = numbers.split(' ').map(|number| number.parse().unwrap());
+            let mut next = || numbers.next().unwrap();
+            Some(Answer::Granted(next(), next(), next()))
+        })
+        .unwrap_or_else(|| panic!("no answer: {output:?}"))
+}
+
+/// No tick of a node may be granted twice, whoever asks.
+pub fn check_apart(answers: &[Answer]) {
+    for (at, one) in answers.iter().enumerate() {
+        for other in &answers[..at] {
+            let (Answer::Granted(node, start, fence), Answer::Granted(again, from, to)) =
+                (one, other)
+            else {
+                continue;
+            };
+            let apart = node != again || fence <= from || to <= start;
+            assert!(apart, "the same ticks of one node were granted twice: {other:?}, {one:?}");
+        }
+    }
+}
+
+/// What is in a directory, to see what was made there.
+pub fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Does nothing unless it is the child of another test.
+#[test]
+fn child() {
+    let Ok(url) = std::env::var(LESSEE) else { return };
+    let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
+    let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));
+    // On a line of its own, whatever the test harness has written.
+    match granted {
+        Ok(grant) => println!("\ngranted {} {} {}", grant.node, grant.start, grant.fence),
+        Err(fault) => println!("\nrefused {fault:?}"),
+    }
+}

@@ -1,0 +1,56 @@
+//! The `SQLite` store: the suite, and what only files can suffer.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::doc_markdown,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests only"
+)]
+
+mod bounds;
+mod broker;
+mod files;
+mod lessee;
+#[cfg(target_os = "linux")]
+mod machines;
+#[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(target_os = "linux")]
+#[path = "../mounts/mod.rs"]
+mod mounts;
+mod names;
+#[path = "../operations/mod.rs"]
+mod operations;
+mod restorations;
+#[path = "../retrying/mod.rs"]
+mod retrying;
+mod store_under_test;
+mod versions;
+
+use flakeid_conformance as conformance;
+use store_under_test::Sqlite;
+
+/// What puts older copies back has a store of its own: a namespace that is made in the same one
+/// afterwards may be one that was lost, and waits for the longest windows that any had.
+#[test]
+fn conformance() {
+    let store = Sqlite::new();
+    for (name, test) in conformance::TESTS {
+        println!("conformance {name} ...");
+        if name.starts_with("restorations::") || name.starts_with("continuations::") {
+            test(&Sqlite::new());
+        } else {
+            test(&store);
+        }
+        println!("conformance {name} ... ok");
+    }
+}
+
+/// Does nothing unless it is a child that is to be killed in mid-transaction.
+#[test]
+fn victim() {
+    store_under_test::be_killed_if_asked();
+}

@@ -1,0 +1,327 @@
+//! "The database was replaced by an older copy", in every way an operator may do it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_core::Layout;
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Renew, Token};
+
+use crate::operations;
+use crate::store_under_test::{Sqlite, Victim, copy};
+
+pub const SPACE: &str = "space";
+
+pub fn token() -> Token {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Token::from_bits(NEXT.fetch_add(1, Ordering::Relaxed).into())
+}
+
+pub fn now() -> i64 {
+    flakeid_core::Clock::unix_ms(&flakeid_core::SystemClock)
+}
+
+pub fn request(node: u64) -> Acquire {
+    Acquire {
+        layout: Layout::TWITTER,
+        identity: Identity::Node(node),
+        from: 0,
+        to: 1023,
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: token(),
+        window_ms: 300,
+        ttl_ms: 60_000,
+        now: now(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner::default(),
+    }
+}
+
+fn acquire(store: &Sqlite, node: u64) -> Result<Grant, Fault> {
+    operations::acquire(&mut *store.connect(), SPACE, &request(node))
+}
+
+fn prepared() -> (Sqlite, Grant) {
+    let store = Sqlite::new();
+    let bounds =
+        Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
+    let wanted = Namespace { bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
+    operations::init(&mut *store.connect(), &wanted).unwrap();
+    let grant = acquire(&store, 1).unwrap();
+    (store, grant)
+}
+
+/// Whether it is refused until everything that was ever granted has ended.
+pub fn waits<T>(answer: &Result<T, Fault>) -> bool {
+    matches!(answer, Err(Fault::Refused(Refusal::Restored { .. } | Refusal::FenceInFuture { .. })))
+}
+
+/// The store must have noticed: no grant, no renewal, and a floor above all that was granted.
+fn check_noticed(store: &Sqlite, held: &Grant, highest: u64) {
+    let listing = operations::list(&mut *store.connect(), SPACE);
+    if let Ok(listing) = &listing {
+        assert_eq!(listing.continuity, Continuity::Restored);
+    }
+    let renewal = Renew {
+        node: held.node,
+        token: held.token,
+        next: token().of_grant(held.token),
+        confirmed: held.fence,
+        start: held.start,
+        wanted: held.fence + 10,
+        ttl_ms: 1,
+        now: now(),
+        waited_ms: 0,
+    };
+    let renewed = operations::renew(&mut *store.connect(), SPACE, &renewal);
+    let void = Refusal::Restored { retry_after_ms: 0 };
+    match renewed {
+        Err(Fault::Refused(Refusal::Restored { .. } | Refusal::MissingNamespace)) => {}
+        other => panic!("{other:?} instead of {void:?}"),
+    }
+    let refused = acquire(store, 5);
+    assert!(waits(&refused), "{refused:?}");
+    let floor = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
+    assert!(floor >= highest, "{floor} {highest}");
+}
+
+/// Grants on other nodes until the log was merged into the file at least once.
+fn go_on(store: &Sqlite, transactions: u64) -> u64 {
+    (0..transactions).map(|node| acquire(store, 10 + node).unwrap().fence).max().unwrap()
+}
+
+#[test]
+fn older_copy_over_the_file() {
+    for merged in [3, 140] {
+        let (store, held) = prepared();
+        let older = store.backup();
+        let highest = go_on(&store, merged);
+        store.restore(older);
+        check_noticed(&store, &held, highest);
+    }
+}
+
+/// The newer log stays beside the older file.
+#[test]
+fn older_file_without_its_log() {
+    for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
+        let (store, held) = prepared();
+        if before > 0 {
+            go_on(&store, before);
+        }
+        let aside = store.beside(".copy");
+        copy(&store.file(), &aside);
+        let file = fs::read(&aside).unwrap();
+        let highest = (0..after).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
+        if fs::read(store.file()).unwrap() == file {
+            // The file was not written since: with its log it is what it was, nothing is lost.
+            copy(&aside, &store.file());
+            acquire(&store, 5).unwrap();
+            continue;
+        }
+        copy(&aside, &store.file());
+        let mixed = acquire(&store, 5);
+        match mixed {
+            // SQLite may see itself that the two do not belong together.
+            Err(Fault::Rejected(text)) => assert!(text.contains("malformed"), "{text}"),
+            Err(Fault::Refused(Refusal::Restored { .. })) => {
+                check_floor(&store, highest);
+            }
+            other => panic!("{held:?} {other:?}"),
+        }
+    }
+}
+
+/// The rows may be a mixture that `SQLite` cannot read; the floor alone decides.
+fn check_floor(store: &Sqlite, highest: u64) {
+    let mut floor = None;
+    let read = store.connect().transact(SPACE, &mut |ledger| {
+        floor = ledger.namespace()?.map(|kept| kept.floor);
+        Ok(())
+    });
+    read.unwrap();
+    assert!(floor >= Some(highest), "{floor:?} {highest}");
+}
+
+#[test]
+fn log_deleted() {
+    let (store, held) = prepared();
+    go_on(&store, 70);
+    let highest = (0..5).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
+    fs::remove_file(store.beside("-wal")).unwrap();
+    check_noticed(&store, &held, highest);
+}
+
+/// The same contents in another file: nothing says that the first one is not in use.
+#[test]
+fn copy_moved_over_the_file() {
+    let (store, held) = prepared();
+    let highest = go_on(&store, 3);
+    copy(&store.file(), &store.beside(".copy"));
+    fs::rename(store.beside(".copy"), store.file()).unwrap();
+    check_noticed(&store, &held, highest);
+}
+
+#[test]
+fn database_deleted() {
+    for with_log in [false, true] {
+        let (store, held) = prepared();
+        let highest = go_on(&store, 3);
+        fs::remove_file(store.file()).unwrap();
+        if with_log {
+            fs::remove_file(store.beside("-wal")).unwrap();
+        }
+        check_noticed(&store, &held, highest);
+        // So are namespaces that were made meanwhile.
+        let other = operations::acquire(&mut *store.connect(), "other", &request(1));
+        assert!(waits(&other), "{other:?}");
+    }
+}
+
+/// A namespace that the older copy knows nothing of.
+#[test]
+fn namespace_lost() {
+    let (store, _) = prepared();
+    let older = store.backup();
+    operations::acquire(&mut *store.connect(), "later", &request(1)).unwrap();
+    store.restore(older);
+    let again = operations::acquire(&mut *store.connect(), "later", &request(1));
+    assert!(waits(&again), "{again:?}");
+}
+
+/// With the owners and times of all files, and their serial number.
+fn copy_directory(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-Rp").args([from, to]).status().unwrap();
+    assert!(copied.success());
+}
+
+/// Nobody runs, the directory is deleted and a cold copy of it, `-serial` and all, takes its place.
+/// ext4 gives the same inodes out again.
+#[test]
+fn directory_put_back() {
+    let store = Sqlite::new();
+    let acquire = || {
+        let request = Acquire { window_ms: 10_000, ..request(1) };
+        operations::acquire(&mut *store.connect(), SPACE, &request)
+    };
+    let held = acquire().unwrap();
+    let directory = store.file().parent().unwrap().to_owned();
+    let backup = tempfile::tempdir().unwrap();
+    let backup = backup.path().join("copy");
+    copy_directory(&directory, &backup);
+    let after = acquire().unwrap();
+    let inode = fs::metadata(store.file()).unwrap().ino();
+    let put_back = || {
+        fs::remove_dir_all(&directory).unwrap();
+        copy_directory(&backup, &directory);
+        fs::metadata(store.file()).unwrap().ino()
+    };
+    let same_inode = (0..20).any(|_| put_back() == inode);
+    if let Ok(again) = acquire() {
+        panic!(
+            "granted to one, then to another process (in the same inode: {same_inode}): \
+             {after:?}, {again:?}"
+        );
+    }
+    // Noticed once, and every time that it is done.
+    put_back();
+    check_noticed(&store, &held, after.fence);
+}
+
+/// Nothing is left to compare with, so even the first transaction of all counts as old.
+#[test]
+fn serial_deleted_after_the_first_transaction() {
+    let store = Sqlite::new();
+    acquire(&store, 1).unwrap();
+    let older = store.backup();
+    let highest = acquire(&store, 1).unwrap().fence;
+    store.restore(older);
+    fs::remove_file(store.beside("-serial")).unwrap();
+    if let Ok(again) = acquire(&store, 1) {
+        panic!("granted to one, then to another process: up to {highest}, {again:?}");
+    }
+    check_floor(&store, highest);
+}
+
+#[test]
+fn serial_deleted() {
+    let (store, held) = prepared();
+    let highest = go_on(&store, 3);
+    fs::remove_file(store.beside("-serial")).unwrap();
+    check_noticed(&store, &held, highest);
+}
+
+#[test]
+fn serial_damaged() {
+    let (store, _) = prepared();
+    fs::write(store.beside("-serial"), "7 7\n").unwrap();
+    let Err(Fault::Rejected(text)) = acquire(&store, 5) else { panic!("taken for sound") };
+    assert!(text.contains("-serial was edited or damaged"), "{text}");
+}
+
+/// Restored twice from one copy: the second time is noticed like the first.
+#[test]
+fn restored_again() {
+    let (store, held) = prepared();
+    let keep = |store: &Sqlite| {
+        ["", "-wal"].map(|suffix| fs::read(store.beside(suffix)).unwrap_or_default())
+    };
+    let older = keep(&store);
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let highest = operations::list(&mut *store.connect(), SPACE).unwrap().namespace.floor;
+        for (suffix, bytes) in ["", "-wal"].into_iter().zip(&older) {
+            fs::write(store.beside(suffix), bytes).unwrap();
+        }
+        if !runs.is_empty() {
+            check_noticed(&store, &held, highest);
+        }
+        acquire(&store, 6).ok();
+        let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+        runs.push(listing.namespace.incarnation);
+    }
+    assert_ne!(runs[1], runs[2]);
+}
+
+/// Killed in mid-transaction: it never happened, and is no restoration.
+#[test]
+fn writer_killed() {
+    let (store, held) = prepared();
+    Victim::of(&store.url()).kill();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same);
+    assert_eq!(listing.rows[0].token, Some(held.token));
+    acquire(&store, 5).unwrap();
+}
+
+/// Killed between the commit and the note of it: nobody was told, and it is no restoration.
+#[test]
+fn writer_killed_before_its_note() {
+    let (store, held) = prepared();
+    let before = fs::read(store.beside("-serial")).unwrap();
+    let grant = acquire(&store, 5).unwrap();
+    fs::write(store.beside("-serial"), before).unwrap();
+    let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
+    assert_eq!(listing.continuity, Continuity::Same);
+    assert_eq!(listing.rows.iter().map(|row| row.node).collect::<Vec<_>>(), [1, 5]);
+    let renewal = Renew {
+        node: 5,
+        token: grant.token,
+        next: token().of_grant(grant.token),
+        confirmed: grant.fence,
+        start: grant.start,
+        wanted: grant.fence,
+        ttl_ms: 1,
+        now: now(),
+        waited_ms: 0,
+    };
+    operations::renew(&mut *store.connect(), SPACE, &renewal).unwrap();
+    assert_eq!(listing.rows[0].token, Some(held.token));
+}

@@ -1,0 +1,92 @@
+//! The options of a broker.
+
+use std::time::Duration;
+
+use flakeid_core::{Error, Layout};
+
+use flakeid_protocol::Namespace;
+
+/// The options of a broker.
+#[derive(Clone, Debug)]
+pub struct BrokerOptions {
+    /// The namespace: one of blocks.
+    pub namespace: String,
+    /// The layout of its IDs.
+    pub layout: Layout,
+    /// Where holders reach this broker, such as `http://10.0.0.5:7117`. In the store it is the name by
+    /// which the broker gets its last block back.
+    pub address: String,
+    /// The blocks of the namespace, if this broker creates it: [`Namespace::usual_block_bits`] unless
+    /// set. Only embedded stores let namespaces be created so.
+    pub block_bits: Option<u32>,
+    /// How far the renewal of a block reaches, in milliseconds: the namespace's `max_window` unless set.
+    /// It is how long holders are served while the store is away.
+    pub block_window_ms: Option<u64>,
+    /// The longest window that a holder gets, in milliseconds: 4 s, or two ticks. It is how long IDs go
+    /// on while the broker is away.
+    pub window_ms: u64,
+    /// For how long a node is kept for a holder that does not renew, in milliseconds: 12 s, or six ticks.
+    pub ttl_ms: u64,
+    /// How long a request may wait for the store to grant another block: 2 s.
+    pub max_wait: Duration,
+}
+
+impl BrokerOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new(namespace: &str, layout: Layout, address: &str) -> Self {
+        let unit_ms = layout.unit_ms();
+        Self {
+            namespace: namespace.into(),
+            layout,
+            address: address.into(),
+            block_bits: None,
+            block_window_ms: None,
+            window_ms: unit_ms.saturating_mul(2).max(4_000),
+            ttl_ms: unit_ms.saturating_mul(6).max(12_000),
+            max_wait: Duration::from_secs(2),
+        }
+    }
+
+    /// The namespace as this broker would create it.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the layout has too few nodes for
+    /// blocks; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming `block_bits`.
+    pub(super) fn wanted(&self) -> Result<Namespace, Error> {
+        let usual = Namespace::usual_block_bits(&self.layout);
+        let Some(block_bits) = self.block_bits.or(usual) else {
+            let reason = "this layout has too few nodes for blocks: lease from a store instead";
+            return Err(Error::invalid_option("layout", reason));
+        };
+        let wanted = Namespace { block_bits, ..Namespace::new(&self.namespace, self.layout) };
+        wanted.check_block_bits()?;
+        Ok(wanted)
+    }
+
+    pub(super) fn block_window_ms(&self, namespace: &Namespace) -> u64 {
+        self.block_window_ms.unwrap_or(namespace.bounds.max_window_ms)
+    }
+
+    /// Checks what depends on the namespace. When the store answers a renewal of a block at once, at
+    /// least half of the block's window is left of the one before: a holder's window has to fit in.
+    ///
+    /// # Errors
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the option.
+    pub(super) fn check(&self, namespace: &Namespace) -> Result<(), Error> {
+        let (bounds, block_ms) = (&namespace.bounds, self.block_window_ms(namespace));
+        let shortest = self.layout.unit_ms().saturating_mul(2);
+        let longest = (block_ms / 2).saturating_sub(bounds.max_skew_ms);
+        let least_ttl = self.window_ms.saturating_add(bounds.max_skew_ms);
+        for (name, value, min, max) in [
+            ("block_window_ms", block_ms, shortest, bounds.max_window_ms),
+            ("window_ms", self.window_ms, shortest, longest),
+            ("ttl_ms", self.ttl_ms, least_ttl, 30 * 86_400_000),
+        ] {
+            if value < min || value > max {
+                return Err(Error::field_out_of_range(name, &value, min, max));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,447 @@
+//! The options of leases: by method, by name, and how a lease is opened with them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{
+    Clock, Error, Layout, NamedClock, NamedOption, OptionKind, Overflow, Policy, Rollback,
+    SetByName,
+};
+
+use super::leased::LeasedGenerator;
+use super::{LeaseUsers, find_or_add};
+use crate::broker::Broker;
+use crate::embedded::embedded_url;
+use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
+use flakeid_protocol::keeper::{LeaseEvent, LeaseOptions};
+use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
+use flakeid_protocol::{Identity, Lessor};
+use flakeid_stores::{Location, machine_rotation};
+
+/// The options of a [`LeasedGenerator`]. All have defaults.
+#[must_use = "a builder does nothing until it is opened"]
+pub struct LeaseBuilder {
+    options: LeaseOptions,
+    /// What options by name say about the node, until it becomes the identity.
+    node: Option<u64>,
+    datacenter: Option<u64>,
+    worker: Option<u64>,
+    name: Option<String>,
+    source: StoreSource,
+    clock: LeaseClock,
+    observer: Option<Arc<Observer>>,
+}
+
+impl LeaseBuilder {
+    /// Starts a lease from a store whose URL was parsed before, as
+    /// [`LeasedGenerator::builder`] does from the URL itself.
+    pub fn from_location(location: Location, layout: Layout) -> Self {
+        Self::with(StoreSource::Location(location), layout)
+    }
+
+    /// What needs no configuration: the store that `FLAKEID_STORE` names, or else the embedded one
+    /// of this host ([`embedded_url`](crate::embedded_url)); the namespace in `FLAKEID_NAMESPACE`,
+    /// or else `default`.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind, and
+    /// without one inside a container, naming what to give instead.
+    pub fn auto(layout: Layout) -> Result<Self, Error> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let builder = match variable("FLAKEID_STORE") {
+            Some(url) => Self::from_location(Location::parse(&url)?, layout),
+            // Hosts that are merged later by mistake seldom share a node then. No promise.
+            None => Self::from_location(Location::parse(&embedded_url()?)?, layout)
+                .rotation(machine_rotation()),
+        };
+        Ok(match variable("FLAKEID_NAMESPACE") {
+            Some(namespace) => builder.namespace(&namespace),
+            None => builder,
+        })
+    }
+
+    /// Starts a lease from a store of your own: `open` is called for every new connection.
+    pub fn from_store(
+        layout: Layout,
+        open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        let open = move || open().map(|store| Box::new(store) as Box<dyn Lessor>);
+        Self::with(StoreSource::Opener(Arc::new(open)), layout)
+    }
+
+    /// Starts a lease from a broker of this process.
+    pub fn from_broker(broker: &Broker) -> Self {
+        let (layout, namespace) = (*broker.layout(), broker.namespace().name.clone());
+        let broker = broker.clone();
+        let open = move || Ok(Box::new(broker.clone()) as Box<dyn Lessor>);
+        Self::with(StoreSource::Opener(Arc::new(open)), layout).namespace(&namespace)
+    }
+
+    fn with(source: StoreSource, layout: Layout) -> Self {
+        Self {
+            options: LeaseOptions::new(layout),
+            node: None,
+            datacenter: None,
+            worker: None,
+            name: None,
+            source,
+            clock: LeaseClock::default(),
+            observer: None,
+        }
+    }
+
+    /// The namespace: `default` unless set. 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.options.namespace = namespace.into();
+        self
+    }
+
+    /// Which node to lease: any unless set.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.options.identity = identity;
+        self
+    }
+
+    /// Lease a node from this range only, both inclusive: all of the layout's unless set.
+    pub fn nodes(mut self, from: u64, to: u64) -> Self {
+        (self.options.from, self.options.to) = (from, to);
+        self
+    }
+
+    /// Lease so many nodes for one generator: 1 unless set, else 2, 4, 8 or another power of two. Its
+    /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
+    /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
+    pub fn node_count(mut self, count: u64) -> Self {
+        self.options.node_count = count;
+        self
+    }
+
+    /// Where to begin looking among nodes that were never used: 0 unless set.
+    pub fn rotation(mut self, rotation: u64) -> Self {
+        self.options.rotation = rotation;
+        self
+    }
+
+    /// Whether a node may be leased that was leased before: true unless set. Without it each start
+    /// uses up a node, as with Baidu's disposable worker IDs, until none is left.
+    pub fn reuse(mut self, reuse: bool) -> Self {
+        self.options.reuse = reuse;
+        self
+    }
+
+    /// Keeps the node for as long as its window lasts, even if renewals fail and another broker would grant
+    /// another node. This is for a node number that was handed to a generator of another library, which
+    /// would go on with the old number.
+    pub fn keep_node(mut self) -> Self {
+        self.options.moves = false;
+        self
+    }
+
+    /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
+    /// allows. It is how long IDs go on while the store is away.
+    pub fn window(mut self, window: Duration) -> Self {
+        self.options.set_window(window);
+        self
+    }
+
+    /// For how long the node is kept from others without a renewal: 60 s unless set. Uniqueness
+    /// does not depend on it.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.options.set_ttl(ttl);
+        self
+    }
+
+    /// How long a call waits without an ID: 1 s or two ticks unless set, whichever is longer.
+    pub fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.options.max_wait = max_wait;
+        self
+    }
+
+    /// What to do when a tick is full: [`Overflow::Wait`] unless set.
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.options.policy.overflow = overflow;
+        self
+    }
+
+    /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
+    pub fn rollback(mut self, rollback: Rollback) -> Self {
+        self.options.policy.rollback = rollback;
+        self
+    }
+
+    /// Both at once.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.options.policy = policy;
+        self
+    }
+
+    /// As [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
+    pub fn sequence_mask(mut self, mask: u64) -> Self {
+        self.options.sequence_mask = Some(mask);
+        self
+    }
+
+    /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
+    pub fn sequence_start(mut self, bits: u64) -> Self {
+        self.options.sequence_start = bits;
+        self
+    }
+
+    /// The clock: the system's, by way of [`GatedClock`](flakeid_core::GatedClock), unless set. One of your own is also the clock of stores
+    /// that have none (`SQLite`), and such a lease is shared with no other generator.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = LeaseClock::new(clock);
+        self
+    }
+
+    /// Is told what happens to the lease, on the keeper's thread; should be quick.
+    pub fn observer(mut self, observer: impl Fn(&LeaseEvent) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Acquires a node, or joins the lease that another generator of this process has with the
+    /// same options (a clock or an observer of one's own is never the same). Takes at most
+    /// `max_wait` plus the connection time-out of 2 s.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for options that cannot be;
+    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout) if the layout only decodes;
+    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not
+    /// answer; [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) for a wrong password, a
+    /// missing namespace, another layout and the like;
+    /// [`NoFreeNode`](flakeid_core::ErrorKind::NoFreeNode);
+    /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
+    /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
+    pub fn open(mut self) -> Result<LeasedGenerator, Error> {
+        self.resolve_identity()?;
+        self.options.check()?;
+        self.check_generator()?;
+        let timeout = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
+        let make = || {
+            let (source, clock) = (self.source.clone(), self.clock.clone());
+            let lease = Lease::new(self.options.clone(), source, clock, self.observer.clone());
+            LeaseUsers::new(Arc::new(lease))
+        };
+        let users = if self.is_shareable() {
+            find_or_add(|users| self.is_same(users.lease()), make)
+        } else {
+            Arc::new(make())
+        };
+        LeasedGenerator::open(users, timeout)
+    }
+
+    /// Makes the identity of what options by name say about the node.
+    fn resolve_identity(&mut self) -> Result<(), Error> {
+        let layout = &self.options.layout;
+        let name = self.name.as_deref();
+        match Identity::resolve(self.node, self.datacenter, self.worker, name, layout)? {
+            Identity::Any => {}
+            identity if self.options.identity == Identity::Any => self.options.identity = identity,
+            _ => {
+                let reason = "given both as an identity and by name: leave one of the two out";
+                return Err(Error::invalid_option("node", reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Options that only the core can judge are judged before the store is asked for anything.
+    fn check_generator(&self) -> Result<(), Error> {
+        use flakeid_protocol::{Grant, Token};
+        let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
+        let node = match self.options.identity {
+            Identity::Node(node) => node,
+            Identity::Any | Identity::Name(_) => self.options.from,
+        };
+        let (start, fence, token) = (0, 2, Token::from_bits(0));
+        let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
+        let grant =
+            |node| Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
+        let grants: Vec<Grant> =
+            (0..self.options.node_count).map(|more| grant(node + more)).collect();
+        trial.begin(&grants, start, fence).map(drop)
+    }
+
+    fn is_shareable(&self) -> bool {
+        self.clock.system.is_some()
+            && self.observer.is_none()
+            && matches!(self.source, StoreSource::Location(_))
+    }
+
+    fn is_same(&self, other: &Lease) -> bool {
+        let same_store = match (&self.source, &other.source) {
+            (StoreSource::Location(mine), StoreSource::Location(theirs)) => mine == theirs,
+            _ => false,
+        };
+        let same_clock = other.clock.system == self.clock.system;
+        same_store && same_clock && other.observer.is_none() && self.options == other.options
+    }
+}
+
+/// What identifies the node is resolved when the lease is opened, as [`Identity::resolve`] does.
+impl SetByName for LeaseBuilder {
+    const OPTIONS: &'static [NamedOption<Self>] = &[
+        NamedOption::text("namespace", |b, name| {
+            b.options.namespace = name.into();
+            Ok(())
+        }),
+        NamedOption::text("name", |b, name| {
+            b.name = Some(name.into());
+            Ok(())
+        }),
+        NamedOption::number("node", max_node, |b, node| b.node = Some(node)),
+        NamedOption::number(
+            "datacenter",
+            |b| b.options.layout.max_datacenter_and_worker().unwrap_or_default().0,
+            |b, datacenter| b.datacenter = Some(datacenter),
+        ),
+        NamedOption::number(
+            "worker",
+            |b| b.options.layout.max_datacenter_and_worker().unwrap_or_default().1,
+            |b, worker| b.worker = Some(worker),
+        ),
+        NamedOption::number("nodes_from", max_node, |b, from| b.options.from = from),
+        NamedOption::number("nodes_to", max_node, |b, to| b.options.to = to),
+        NamedOption {
+            name: "node_count",
+            kind: OptionKind::Number {
+                min: 1,
+                max: |b| max_node(b).saturating_add(1),
+                set: |b, count| b.options.node_count = count,
+            },
+        },
+        NamedOption::duration("ttl_ms", |b, ttl| b.options.set_ttl(ttl)),
+        NamedOption::duration("window_ms", |b, window| b.options.set_window(window)),
+        NamedOption::duration("max_wait_ms", |b, max_wait| b.options.max_wait = max_wait),
+        NamedOption::text("overflow", |b, text| {
+            text.parse().map(|overflow| b.options.policy.overflow = overflow)
+        }),
+        NamedOption::text("rollback", |b, text| {
+            text.parse().map(|rollback| b.options.policy.rollback = rollback)
+        }),
+        NamedOption::number(
+            "sequence_mask",
+            |b| b.options.layout.max_sequence(),
+            |b, mask| b.options.sequence_mask = Some(mask),
+        ),
+        NamedOption::number(
+            "sequence_start",
+            |b| b.options.layout.max_sequence().count_ones().into(),
+            |b, bits| b.options.sequence_start = bits,
+        ),
+        NamedOption { name: "reuse", kind: OptionKind::Flag(|b, reuse| b.options.reuse = reuse) },
+        NamedOption::text("clock", |b, text| {
+            text.parse().map(|clock: NamedClock| b.clock = LeaseClock::new(clock))
+        }),
+    ];
+}
+
+fn max_node(builder: &LeaseBuilder) -> u64 {
+    builder.options.layout.max_node()
+}
+
+impl LeasedGenerator {
+    /// Starts a lease from the store at a URL, with options.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind of store.
+    pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
+        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
+    }
+}
+
+impl fmt::Debug for LeaseBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaseBuilder")
+            .field("store", &format_args!("{}", self.source))
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use flakeid_core::{Error, ErrorKind, Layout, Overflow, Rollback};
+    use flakeid_protocol::MemoryStore;
+    use std::time::Duration;
+
+    fn set(options: &[(&str, &str)]) -> Result<LeaseBuilder, Error> {
+        let store = MemoryStore::new();
+        let open = move || Ok(Box::new(store.clone()) as _);
+        let mut builder = LeaseBuilder::from_store(Layout::TWITTER, open);
+        for (name, text) in options {
+            builder = builder.set(name, text)?;
+        }
+        Ok(builder)
+    }
+
+    #[test]
+    fn texts_do_what_the_methods_do() {
+        let by_name = set(&[
+            ("namespace", "orders"),
+            ("nodes_from", "8"),
+            ("nodes_to", "15"),
+            ("node_count", "4"),
+            ("ttl_ms", "30000"),
+            ("window_ms", "8000"),
+            ("max_wait_ms", "500"),
+            ("overflow", "borrow"),
+            ("rollback", "wait"),
+            ("sequence_mask", "255"),
+            ("sequence_start", "3"),
+            ("reuse", "false"),
+            ("clock", "coarse"),
+        ]);
+        let by_name = by_name.unwrap();
+        let by_method = set(&[])
+            .unwrap()
+            .namespace("orders")
+            .nodes(8, 15)
+            .node_count(4)
+            .ttl(Duration::from_secs(30))
+            .window(Duration::from_secs(8))
+            .max_wait(Duration::from_millis(500))
+            .overflow(Overflow::Borrow)
+            .rollback(Rollback::Wait)
+            .sequence_mask(255)
+            .sequence_start(3)
+            .reuse(false)
+            .clock(NamedClock::Coarse);
+        assert_eq!(by_name.options, by_method.options);
+        assert_eq!(by_name.clock.system, by_method.clock.system);
+        assert_ne!(by_name.options, set(&[]).unwrap().options);
+    }
+
+    #[test]
+    fn a_node_may_be_given_in_parts() {
+        let leased = set(&[("datacenter", "3"), ("worker", "4")]).unwrap().open().unwrap();
+        assert_eq!(leased.node(), 3 * 32 + 4);
+        let refused = set(&[("datacenter", "3"), ("name", "a")]).unwrap().open().unwrap_err();
+        assert!(refused.to_string().contains("give only one of these"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (option, kind, said) in [
+            (("node", "1024"), ErrorKind::FieldOutOfRange, "node 1024"),
+            (("nodes_to", "1024"), ErrorKind::FieldOutOfRange, "nodes_to 1024"),
+            (("node_count", "-1"), ErrorKind::FieldOutOfRange, "must be from 1 to 1024"),
+            (("reuse", "maybe"), ErrorKind::InvalidOption, "true or false"),
+            (("clock", "sun"), ErrorKind::InvalidOption, "system, coarse or gated"),
+            (
+                ("url", "x"),
+                ErrorKind::InvalidOption,
+                "no option \"url\"; there are namespace: text, ",
+            ),
+        ] {
+            let error = set(&[option]).and_then(LeaseBuilder::open).map(drop).unwrap_err();
+            assert_eq!(error.kind(), kind);
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+#![allow(unsafe_code)]
+
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
+
+use super::LeaseUsers;
+use crate::keeper::{Lease, LeaseSession};
+use flakeid_protocol::keeper::{LeaseStatus, used_up};
+use flakeid_protocol::store::CONNECT_TIMEOUT;
+
+/// What is tried on a newer generator, for at most so long.
+type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
+
+/// Makes the IDs of a node that is leased from a store: unique among all processes that lease from
+/// that namespace, whatever their clocks, forks, pauses and kills, and strictly increasing.
+///
+/// A thread of its own renews the lease. While the store is away IDs go on until the end of the
+/// window; then calls wait at most `max_wait` and fail with
+/// [`LeaseExpired`](ErrorKind::LeaseExpired). If another process takes the node, this one takes
+/// another and goes on. A forked child leases a node of its own at its first ID. Dropping the last
+/// generator of a lease gives the node back.
+///
+/// Generators of one process with the same store, namespace and options share one lease.
+pub struct LeasedGenerator {
+    /// The tenure's generator that was used last: at hand, because every ID needs it. An older one
+    /// than the newest is retired, so that using it fails and shows the newer one. Null once this
+    /// is closed.
+    current: AtomicPtr<Generator>,
+    closed: AtomicBool,
+    users: Arc<LeaseUsers>,
+}
+
+impl LeasedGenerator {
+    /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
+    pub(super) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
+        let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
+        // First of all: it is dropped, and no user any more, whatever fails from here on.
+        let generator = Self { current, closed, users };
+        let lease = generator.shared_lease();
+        // Any grant of this process will do, and renewals come after one.
+        lease.begin_session()?.gain(0, timeout, &lease.source)?;
+        generator.newest()?;
+        Ok(generator)
+    }
+
+    /// The next ID, as [`Generator::next_id`]. At the end of the window it asks for a renewal and
+    /// waits for it, at most `max_wait` in all.
+    ///
+    /// # Errors
+    /// As [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if there was no renewal
+    /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may
+    /// fail with.
+    #[inline]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        match self.at_hand().and_then(Generator::next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => {
+                self.recover(error, self.max_wait(), &mut |g, left| g.next_id_within(left))
+            }
+        }
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self.at_hand().and_then(|g| g.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, max_wait, &mut |g, left| g.next_id_within(left)),
+        }
+    }
+
+    /// The next ID, without ever waiting, as [`Generator::try_next_id`].
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), at once.
+    #[inline]
+    pub fn try_next_id(&self) -> Result<Id, Error> {
+        match self.at_hand().and_then(Generator::try_next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |g, _| g.try_next_id()),
+        }
+    }
+
+    /// Fills `ids` from its beginning, as [`Generator::fill`].
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), but only if there was no ID at all.
+    pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.fill_within(ids, self.max_wait())
+    }
+
+    /// As [`fill`](Self::fill), each time waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < ids.len() {
+            let rest = &mut ids[filled..];
+            match self.run(max_wait, |g, left| g.fill_within(rest, left)) {
+                Ok(count) => filled += count,
+                Err(error) if filled == 0 => return Err(error),
+                // These IDs are issued; the next call meets the obstacle again.
+                Err(_) => break,
+            }
+        }
+        Ok(filled)
+    }
+
+    /// As [`fill`](Self::fill), without ever waiting.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill), at once.
+    pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        self.run(Duration::ZERO, |g, _| g.try_fill(ids))
+    }
+
+    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+        self.next_ids_within(n, self.max_wait())
+    }
+
+    /// As [`next_ids`](Self::next_ids), each time waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
+        let mut ids = Vec::new();
+        while ids.len() < n {
+            let wanted = n - ids.len();
+            match self.run(max_wait, |g, left| g.next_ids_within(wanted, left)) {
+                Ok(more) if ids.is_empty() => ids = more,
+                Ok(more) => ids.extend(more),
+                Err(error) if ids.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
+    /// if no other generator of the process shares the lease, and waits for that up to a second.
+    /// Called again, it only waits for the first call's; dropping it does the same.
+    pub fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            self.users.has_left();
+        } else {
+            self.current.store(ptr::null_mut(), Ordering::Release);
+            self.users.leave();
+        }
+    }
+
+    /// Ends this generator as [`close`](Self::close) does, and gives the node back with the fence where
+    /// it is, as if every tick of the window had been used. The next grant of the node begins at the
+    /// fence, which can be a window ahead of the clock.
+    ///
+    /// This is for a node number that was handed to a generator of another library: this process does
+    /// not see the IDs of that generator, and cannot know the last of its ticks.
+    pub fn close_at_fence(&self) {
+        self.shared_lease().keep_fence();
+        self.close();
+    }
+
+    /// The node in the IDs now, the smallest of several. It changes when another process takes it.
+    #[must_use]
+    pub fn node(&self) -> u64 {
+        self.shared_lease().generator().map_or(0, |generator| generator.node())
+    }
+
+    /// All nodes in the IDs now, in rising order: one unless
+    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for more.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<u64> {
+        let generator = self.shared_lease().generator();
+        generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
+    }
+
+    /// The layout of the IDs.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.shared_lease().options.layout
+    }
+
+    /// How long a call waits without issuing an ID.
+    #[must_use]
+    pub fn max_wait(&self) -> Duration {
+        self.shared_lease().options.max_wait
+    }
+
+    /// How the lease stands. In a forked child that has no lease of its own yet, nothing is known.
+    #[must_use]
+    pub fn lease(&self) -> LeaseStatus {
+        self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
+    }
+
+    /// What happened besides issuing IDs since the node was acquired.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let generator = self.shared_lease().generator();
+        generator.map(|generator| generator.stats()).unwrap_or_default()
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    fn shared_lease(&self) -> &Arc<Lease> {
+        self.users.lease()
+    }
+
+    #[inline]
+    fn at_hand(&self) -> Result<&Generator, Error> {
+        // SAFETY: null, or taken from the lease's list, which never loses one before `self.users`
+        // goes. Acquire: who sees a generator sees it whole.
+        unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
+    }
+
+    /// A call of the generator at hand, or, if that one has ended, of what comes after it. For calls
+    /// of many IDs: those of one do the same by themselves, which saves ten instructions.
+    fn run<T>(
+        &self,
+        max_wait: Duration,
+        mut call: impl FnMut(&Generator, Duration) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self.at_hand().and_then(|generator| call(generator, max_wait)) {
+            Ok(done) => Ok(done),
+            Err(error) => self.recover(error, max_wait, &mut |newer, left| call(newer, left)),
+        }
+    }
+
+    #[cold]
+    pub(super) fn ended() -> Error {
+        Error::new(ErrorKind::Closed, "the lease was closed", None)
+    }
+
+    /// There is one from the first grant on.
+    fn newest(&self) -> Result<&Arc<Generator>, Error> {
+        let newest = self.shared_lease().generator().ok_or_else(Self::ended)?;
+        // A swap, because it reads what it replaces: a null that says the flag is set.
+        self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
+        if self.is_closed() {
+            self.current.store(ptr::null_mut(), Ordering::Release);
+        }
+        Ok(newest)
+    }
+
+    /// What stopped a generator may be the end of its window, of its tenure, or of the process it
+    /// was made in; then there is, or will be, another.
+    #[cold]
+    pub(super) fn recover<T>(
+        &self,
+        mut error: Error,
+        max_wait: Duration,
+        retry: &mut Retry<'_, T>,
+    ) -> Result<T, Error> {
+        let deadline = Instant::now().checked_add(max_wait);
+        let left =
+            || deadline.map_or(max_wait, |end| end.saturating_duration_since(Instant::now()));
+        loop {
+            let kind = error.kind();
+            if !matches!(kind, ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked) {
+                return Err(error);
+            }
+            if self.is_closed() {
+                return Err(Self::ended());
+            }
+            let session = self.shared_lease().begin_session()?;
+            // Noted before the generator is tried: what is gained after that is not missed.
+            let gains = session.gains();
+            error = match retry(self.newest()?, left()) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            self.gain(session, gains, error.kind(), left())?;
+        }
+    }
+
+    /// Waits until there is another generator, or a longer window, than after `since` gains.
+    fn gain(
+        &self,
+        session: &LeaseSession,
+        since: u64,
+        kind: ErrorKind,
+        timeout: Duration,
+    ) -> Result<(), Error> {
+        let timeout = match kind {
+            // A forked child begins from nothing: it may take as long as its parent had to begin,
+            // unless it must not wait at all.
+            ErrorKind::Forked if !timeout.is_zero() => timeout.saturating_add(CONNECT_TIMEOUT),
+            ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => timeout,
+            _ => return Ok(()),
+        };
+        session.gain(since, timeout, &self.shared_lease().source).map_err(|cause| match kind {
+            ErrorKind::LeaseExpired => used_up(&cause),
+            _ => cause,
+        })
+    }
+}
+
+impl Drop for LeasedGenerator {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Debug for LeasedGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeasedGenerator")
+            .field("namespace", &self.shared_lease().options.namespace)
+            .field("generator", &self.shared_lease().generator())
+            .field("lease", &self.lease())
+            .finish_non_exhaustive()
+    }
+}

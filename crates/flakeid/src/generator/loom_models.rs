@@ -1,0 +1,162 @@
+//! Every interleaving of taking IDs and of changing nodes, tried by loom on the real list and the
+//! real generators; and on twins with one flaw each, which loom has to refute. Taking against
+//! renewing and against the end has its models in `flakeid-core`.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --release --lib loom`
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+use flakeid_core::{Generator, Layout, ManualClock, Window};
+
+use crate::keeper::Chain;
+
+type Tenures = Chain<Generator>;
+
+/// `t8.n1.s1`: an ID is its position with the node between tick and sequence.
+fn layout() -> Layout {
+    Layout::builder().time(8).node(1).sequence(1).build_const()
+}
+
+fn generator(node: u64, start: u64) -> Generator {
+    Generator::builder(layout())
+        .node(node)
+        .clock(ManualClock::new(11))
+        .window(Window::new(start, start + 2).unwrap())
+        .build()
+        .unwrap()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    /// The old generator is retired before the new one is published, as the keeper does.
+    Real,
+    /// The new one is published first.
+    PublishedFirst,
+    /// The old one is never retired.
+    NeverRetired,
+    /// The new one starts where the old one was when the node was asked for.
+    StartTooLow,
+}
+
+fn change(tenures: &Tenures, how: Change) {
+    let old = tenures.newest().unwrap();
+    let asked_at = old.next_tick().unwrap_or(10);
+    let retired = |old: &Generator| old.retire().unwrap().map_or(10, |last| last + 1);
+    match how {
+        Change::Real => {
+            let start = retired(old);
+            tenures.push(generator(1, start));
+        }
+        Change::PublishedFirst => {
+            tenures.push(generator(0, asked_at + 1));
+            retired(old);
+        }
+        Change::NeverRetired => tenures.push(generator(0, asked_at + 1)),
+        Change::StartTooLow => {
+            retired(old);
+            // Node 0 sorts below node 1, so an equal tick is a step back.
+            tenures.push(generator(0, asked_at));
+        }
+    }
+}
+
+/// Two threads take IDs while the node changes: whoever has seen an ID gets a larger one.
+fn rises(how: Change) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(move || {
+        let tenures = Arc::new(Tenures::new());
+        tenures.push(generator(1, 10));
+        let last = Arc::new(AtomicU64::new(0));
+        let workers: Vec<_> = (0..2)
+            .map(|_| {
+                let (tenures, last) = (Arc::clone(&tenures), Arc::clone(&last));
+                // Looked up once, as a generator keeps it at hand.
+                thread::spawn(move || take(&tenures, &last))
+            })
+            .collect();
+        change(&tenures, how);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+fn take(tenures: &Tenures, last: &AtomicU64) {
+    let at_hand = tenures.newest().unwrap();
+    let seen = last.load(Ordering::Acquire);
+    let id = at_hand.try_next_id().or_else(|_| tenures.newest().unwrap().try_next_id());
+    if let Ok(id) = id {
+        assert!(id.to_u64() > seen, "an ID fell back");
+        last.fetch_max(id.to_u64(), Ordering::AcqRel);
+    }
+}
+
+#[test]
+fn loom_ids_rise_across_a_change_of_node() {
+    rises(Change::Real);
+}
+
+#[test]
+#[should_panic(expected = "an ID fell back")]
+fn loom_refutes_publishing_before_retiring() {
+    rises(Change::PublishedFirst);
+}
+
+#[test]
+#[should_panic(expected = "an ID fell back")]
+fn loom_refutes_never_retiring() {
+    rises(Change::NeverRetired);
+}
+
+#[test]
+#[should_panic(expected = "an ID fell back")]
+fn loom_refutes_starting_where_the_old_one_was_when_asked() {
+    rises(Change::StartTooLow);
+}
+
+/// Two threads look for a value that fits, and make it if there is none.
+fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
+    loom::model(move || {
+        let chain = Arc::new(Chain::new());
+        chain.push(1);
+        let made = Arc::new(AtomicU64::new(0));
+        let looking: Vec<_> = (0..2)
+            .map(|_| {
+                let (chain, made) = (Arc::clone(&chain), Arc::clone(&made));
+                thread::spawn(move || look(&chain, &made))
+            })
+            .collect();
+        for thread in looking {
+            assert!(thread.join().unwrap(), "what was found does not fit");
+        }
+        let values: Vec<u64> = chain.iter().copied().collect();
+        assert_eq!(values, [2, 1], "more than one was added");
+        assert!(made.load(Ordering::Acquire) >= 1);
+    });
+}
+
+#[test]
+fn loom_one_value_is_added_however_many_look() {
+    fits(|chain, made| {
+        let make = || {
+            made.fetch_add(1, Ordering::AcqRel);
+            Ok::<u64, ()>(2)
+        };
+        chain.newest_or_push(|value| *value == 2, make) == Ok(&2)
+    });
+}
+
+#[test]
+#[should_panic(expected = "more than one was added")]
+fn loom_refutes_looking_and_adding_as_two_steps() {
+    fits(|chain, made| {
+        if chain.newest() != Some(&2) {
+            made.fetch_add(1, Ordering::AcqRel);
+            chain.push(2);
+        }
+        chain.newest() == Some(&2)
+    });
+}

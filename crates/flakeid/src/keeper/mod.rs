@@ -1,0 +1,13 @@
+//! Keeping a lease: a plain thread that acquires, renews and releases.
+
+mod chain;
+mod lease;
+mod process;
+mod session;
+mod source;
+mod thread;
+
+pub(crate) use chain::Chain;
+pub(crate) use lease::{Lease, Observer};
+pub(crate) use session::LeaseSession;
+pub(crate) use source::{LeaseClock, StoreSource};

@@ -1,0 +1,80 @@
+//! Windows that are far ahead of the clock, as they are after a restoration of the store: it takes seconds
+//! until their fences are near, and the rows would expire before.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_protocol::{MemoryStore, Namespace, operations};
+
+use crate::requests::{SPACE, bounds, namespace};
+
+/// For how long a holder's node is kept without a renewal; blocks are for 650 ms.
+const TTL_MS: u64 = 300;
+
+/// A broker of blocks of two nodes in a store that grants nothing below a tick 3.5 s ahead.
+fn broker_ahead() -> (MemoryStore, Broker) {
+    let mut store = MemoryStore::new();
+    let wanted = Namespace { bounds: bounds(600, 4_000, 50, 900), ..namespace() };
+    operations::init(&mut store, &wanted).unwrap();
+    let now = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
+    operations::fast_forward(&mut store, SPACE, now + 3_500).unwrap();
+    let options = BrokerOptions {
+        window_ms: 200,
+        ttl_ms: TTL_MS,
+        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
+    };
+    let opened = store.clone();
+    let open = move || Ok(Box::new(opened.clone()) as _);
+    let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();
+    (store, broker)
+}
+
+fn builder(broker: &Broker) -> LeaseBuilder {
+    LeaseBuilder::from_broker(broker).max_wait(Duration::from_secs(3))
+}
+
+fn pause() {
+    std::thread::sleep(Duration::from_millis(1_400));
+}
+
+fn assert_kept(generators: &[LeasedGenerator]) {
+    for generator in generators {
+        generator.next_id().unwrap();
+        assert_eq!(generator.lease().grants, 1, "its node was lost");
+    }
+}
+
+#[test]
+fn a_block_is_renewed_before_it_expires() {
+    let (mut store, broker) = broker_ahead();
+    let open = || builder(&broker).ttl(Duration::from_millis(TTL_MS)).open().unwrap();
+    let first = [open(), open()];
+    pause();
+    let other = open();
+    assert_ne!(other.node() >> 1, first[0].node() >> 1);
+    assert_ne!(other.node() >> 1, first[1].node() >> 1);
+    pause();
+    assert_kept(&first);
+    let rows = operations::list(&mut store, SPACE).unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.grant).collect::<Vec<_>>(), [1, 1]);
+}
+
+/// Its holder has asked for a minute, and got less.
+#[test]
+fn a_node_is_renewed_before_it_expires() {
+    let (_, broker) = broker_ahead();
+    let first = [(); 2].map(|()| builder(&broker).open().unwrap());
+    pause();
+    let others = [(); 2].map(|()| builder(&broker).open().unwrap());
+    let nodes: HashSet<_> = first.iter().chain(&others).map(LeasedGenerator::node).collect();
+    assert_eq!(nodes.len(), 4, "nodes that are in use were granted again: {nodes:?}");
+    // Until the fences are near.
+    pause();
+    pause();
+    assert_kept(&first);
+    assert_kept(&others);
+}

@@ -1,0 +1,10 @@
+//! A broker, on the memory store: what it grants, and that no window overlaps another.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+mod again;
+mod ahead;
+mod lost;
+#[path = "../../../flakeid-protocol/tests/blocks/requests.rs"]
+#[allow(dead_code, reason = "the tests of blocks need all of it")]
+mod requests;
+mod service;

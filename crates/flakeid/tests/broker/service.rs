@@ -1,0 +1,243 @@
+//! A broker with its thread, on a store that can be away, and generators that lease from it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use flakeid::broker::{Broker, BrokerOptions};
+use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid_core::{ErrorKind, Id, Layout, SystemClock};
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::{MemoryStore, Namespace, State, operations};
+
+use crate::requests::{SPACE, bounds, namespace};
+
+/// A memory store whose server can be taken away.
+#[derive(Clone)]
+struct InterruptedStore {
+    store: MemoryStore,
+    is_away: Arc<AtomicBool>,
+}
+
+impl InterruptedStore {
+    fn new(block_bits: u32) -> Self {
+        let mut store = MemoryStore::new();
+        let wanted = Namespace { block_bits, bounds: bounds(600, 2_000, 50, 900), ..namespace() };
+        operations::init(&mut store, &wanted).unwrap();
+        Self { store, is_away: Arc::default() }
+    }
+
+    fn set_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let is_away = self.is_away.load(Ordering::SeqCst);
+        if is_away { Err(Fault::Unavailable("the server is away".into())) } else { Ok(()) }
+    }
+
+    fn broker(&self, address: &str) -> Broker {
+        let options = BrokerOptions {
+            window_ms: 200,
+            ttl_ms: 300,
+            max_wait: Duration::from_millis(700),
+            ..BrokerOptions::new(SPACE, Layout::TWITTER, address)
+        };
+        let store = self.clone();
+        let open = move || store.check().map(|()| Box::new(store.clone()) as _);
+        Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap()
+    }
+
+    fn rows(&self) -> Vec<flakeid_protocol::Row> {
+        operations::list(&mut self.store.clone(), SPACE).unwrap().rows
+    }
+}
+
+impl Store for InterruptedStore {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.check()?;
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.check()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+}
+
+fn generator(broker: &Broker) -> LeasedGenerator {
+    LeaseBuilder::from_broker(broker).max_wait(Duration::from_secs(3)).open().unwrap()
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn holders_of_two_brokers_share_nothing() {
+    let store = InterruptedStore::new(2);
+    let brokers = [store.broker("http://a"), store.broker("http://b")];
+    assert!(store.rows().is_empty(), "nobody has asked yet");
+    let generators: Vec<_> = (0..24).map(|number| generator(&brokers[number % 2])).collect();
+    let nodes: HashSet<u64> = generators.iter().map(LeasedGenerator::node).collect();
+    assert_eq!(nodes.len(), 24);
+    assert_eq!(store.rows().len(), 6, "24 nodes in blocks of 4");
+
+    let mut ids: HashSet<Id> = HashSet::new();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(2) {
+        for generator in &generators {
+            assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
+        }
+    }
+    let renewals: u64 = generators.iter().map(|generator| generator.lease().renewals).sum();
+    assert!(renewals > 100, "{renewals} renewals");
+    assert!(generators.iter().all(|generator| generator.lease().grants == 1));
+
+    let status = brokers[0].status().unwrap();
+    assert_eq!((status.blocks, status.holders), (3, 12));
+    assert_eq!(status.last_error, None);
+    let first = &brokers[0].rows(0, 1).unwrap()[0];
+    assert_eq!(first.owner.pid, std::process::id());
+
+    // Nodes that are given back are free at once, and blocks that stay empty go back to the store.
+    generators[12..].iter().for_each(LeasedGenerator::close);
+    drop(generators);
+    wait_until("giving back all blocks but one", || {
+        let held = store.rows().iter().filter(|row| row.state == State::Held).count();
+        held == brokers.len()
+    });
+    brokers[1].close(Duration::from_secs(5));
+    let ended = LeaseBuilder::from_broker(&brokers[1]).max_wait(Duration::ZERO).open();
+    assert!(ended.unwrap_err().to_string().contains("ask another one"));
+    drop(brokers);
+    wait_until("giving back all blocks", || {
+        store.rows().iter().all(|row| row.state == State::Free)
+    });
+}
+
+#[test]
+fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
+    let store = InterruptedStore::new(2);
+    let broker = store.broker("http://a");
+    let generator = generator(&broker);
+    let mut ids = HashSet::new();
+    store.set_away(true);
+    let went = Instant::now();
+    // At least half of a block's window is left of the one before.
+    while went.elapsed() < Duration::from_millis(250) {
+        assert!(ids.insert(generator.try_next_id().or_else(|_| generator.next_id()).unwrap()));
+    }
+    let error = loop {
+        match generator.try_next_id() {
+            Ok(id) => assert!(ids.insert(id)),
+            Err(error) if error.kind() == ErrorKind::SequenceExhausted => {}
+            Err(error) => break error,
+        }
+        assert!(went.elapsed() < Duration::from_secs(2), "beyond the block's fence");
+    };
+    assert!(error.kind().is_retryable(), "{error}");
+    wait_until("an error that says why", || {
+        let last = generator.lease().last_error;
+        last.is_some_and(|error| {
+            error.kind() == ErrorKind::StoreUnavailable && error.to_string().contains("is away")
+        })
+    });
+    assert!(broker.status().unwrap().last_error.is_some());
+    let asked = LeaseBuilder::from_broker(&broker).max_wait(Duration::ZERO).open().unwrap_err();
+    assert_eq!(asked.kind(), ErrorKind::StoreUnavailable, "{asked}");
+
+    store.set_away(false);
+    wait_until("going on", || generator.try_next_id().is_ok_and(|id| ids.insert(id)));
+}
+
+/// All holders of a broker wait for its next attempt, so the pauses between attempts stay short.
+#[test]
+fn after_an_outage_holders_go_on_within_a_second() {
+    let store = InterruptedStore::new(2);
+    let broker = store.broker("http://a");
+    let generator = generator(&broker);
+    let before = generator.next_id().unwrap();
+    store.set_away(true);
+    // By then the pauses are as long as they get, and the window is used up.
+    std::thread::sleep(Duration::from_secs(3));
+    store.set_away(false);
+    let back = Instant::now();
+    wait_until("going on", || generator.try_next_id().is_ok_and(|id| id > before));
+    assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
+}
+
+/// The whole broker waits, as every holder of the store does, and nobody repeats an ID.
+#[test]
+fn a_store_that_is_put_back() {
+    let store = InterruptedStore::new(2);
+    let broker = store.broker("http://a");
+    let first = generator(&broker);
+    let mut ids = HashSet::from([first.next_id().unwrap()]);
+    let copy = store.store.backup();
+    let second = generator(&broker);
+    let mut third: Vec<LeasedGenerator> = (0..4).map(|_| generator(&broker)).collect();
+    assert!(ids.insert(second.next_id().unwrap()));
+    store.store.restore(copy);
+    third.push(second);
+    third.push(first);
+    for _ in 0..200 {
+        for generator in &third {
+            if let Ok(id) = generator.next_id() {
+                assert!(ids.insert(id), "an ID was issued twice");
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let fresh = generator(&broker);
+    assert!(ids.insert(fresh.next_id().unwrap()));
+}
+
+#[test]
+fn blocks_are_not_leased_by_processes() {
+    let store = InterruptedStore::new(2);
+    let opened = store.clone();
+    let direct = LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(opened.clone())))
+        .namespace(SPACE)
+        .open();
+    let error = direct.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreRejected);
+    assert!(error.to_string().contains("flakeid serve"), "{error}");
+
+    let plain = InterruptedStore::new(0);
+    let options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    let open = move || Ok(Box::new(plain.clone()) as _);
+    let error = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap_err();
+    assert!(error.to_string().contains("--block-bits"), "{error}");
+}
+
+#[test]
+fn options_fit_the_namespace() {
+    let store = InterruptedStore::new(2);
+    for (window_ms, ttl_ms, block_window_ms, field) in [
+        (251, 600, None, "window_ms"),
+        (1, 600, None, "window_ms"),
+        (200, 249, None, "ttl_ms"),
+        (200, 600, Some(601), "block_window_ms"),
+        (200, 600, Some(300), "window_ms"),
+    ] {
+        let usual = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+        let options = BrokerOptions { window_ms, ttl_ms, block_window_ms, ..usual };
+        let opened = store.clone();
+        let open = move || Ok(Box::new(opened.clone()) as _);
+        let error = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap_err();
+        assert_eq!(error.field(), Some(field), "{error}");
+    }
+}

@@ -1,0 +1,350 @@
+//! Leased generators on a store in memory: renewals, losses, takeovers, the end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid::{LeaseBuilder, LeaseEvent};
+use flakeid_core::{ErrorKind, Id, Layout};
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, State, Token, operations};
+
+const LAYOUT: Layout = Layout::TWITTER;
+
+fn on(store: &MemoryStore) -> LeaseBuilder {
+    let store = store.clone();
+    LeaseBuilder::from_store(LAYOUT, move || Ok(Box::new(store.clone())))
+}
+
+fn node_of(id: Id) -> u64 {
+    LAYOUT.unpack(id).unwrap().node
+}
+
+fn tick_of(id: Id) -> u64 {
+    LAYOUT.tick_at(LAYOUT.unpack(id).unwrap().unix_ms).unwrap()
+}
+
+fn assert_rising(ids: &[Id]) {
+    assert!(ids.is_sorted_by(|a, b| a < b), "IDs of one generator must rise");
+}
+
+fn rows(store: &MemoryStore) -> Vec<flakeid_protocol::Row> {
+    operations::list(&mut store.clone(), "default").unwrap().rows
+}
+
+/// Takes a node away from whoever has it, as a process with a fixed node does.
+fn take_over(store: &MemoryStore, node: u64) -> u64 {
+    let now = flakeid_core::Clock::unix_ms(&flakeid_core::SystemClock);
+    let request = Acquire {
+        layout: LAYOUT,
+        identity: Identity::Node(node),
+        from: 0,
+        to: 1023,
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: Token::from_bits(u128::from(now.cast_unsigned())),
+        window_ms: 10_000,
+        ttl_ms: 60_000,
+        now,
+        waited_ms: 0,
+        after: 0,
+        owner: Owner::default(),
+    };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
+    operations::acquire(&mut store.clone(), "default", &request).unwrap().start
+}
+
+#[test]
+fn a_lease_gives_rising_ids_and_gives_its_node_back() {
+    let store = MemoryStore::new();
+    let generator = on(&store).open().unwrap();
+    let ids = generator.next_ids(10_000).unwrap();
+    assert_rising(&ids);
+    let node = generator.node();
+    assert!(ids.iter().all(|id| node_of(*id) == node));
+    let held = rows(&store);
+    assert_eq!(held.len(), 1);
+    assert_eq!((held[0].node, held[0].state), (node, State::Held));
+    assert!(ids.iter().all(|id| tick_of(*id) < held[0].fence), "I2");
+    generator.close();
+    let free = rows(&store);
+    assert_eq!(free[0].state, State::Free);
+    assert_eq!(free[0].fence, tick_of(ids[ids.len() - 1]) + 1, "the fence falls to the last tick");
+}
+
+#[test]
+fn close_at_fence_leaves_the_fence_where_it_is() {
+    let store = MemoryStore::new();
+    let generator = on(&store).open().unwrap();
+    let last = tick_of(generator.next_id().unwrap());
+    let held = rows(&store);
+    generator.close_at_fence();
+    assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Closed);
+    let free = rows(&store);
+    assert_eq!((free[0].state, free[0].fence), (State::Free, held[0].fence));
+    assert!(free[0].fence > last + 1, "the window ends later than the last ID");
+    let next = on(&store).identity(Identity::Node(free[0].node)).open().unwrap();
+    assert_eq!(next.lease().start, free[0].fence, "the next grant begins at the fence");
+}
+
+#[test]
+fn two_leases_have_two_nodes() {
+    let store = MemoryStore::new();
+    let (one, other) = (on(&store).open().unwrap(), on(&store).open().unwrap());
+    assert_ne!(one.node(), other.node());
+}
+
+#[test]
+fn short_windows_are_renewed_for_as_long_as_ids_are_wanted() {
+    let store = MemoryStore::new();
+    let generator = on(&store).window(Duration::from_millis(60)).open().unwrap();
+    let (mut ids, start) = (Vec::new(), Instant::now());
+    while start.elapsed() < Duration::from_secs(1) {
+        ids.push(generator.next_id().unwrap());
+        thread::sleep(Duration::from_micros(300));
+    }
+    assert_rising(&ids);
+    let lease = generator.lease();
+    assert!(lease.renewals >= 10, "{lease:?}");
+    assert_eq!(lease.grants, 1, "{lease:?}");
+    assert_eq!(lease.last_error, None);
+}
+
+/// A store that can be switched off.
+struct Switch {
+    store: MemoryStore,
+    off: Arc<AtomicBool>,
+}
+
+impl Store for Switch {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn flakeid_protocol::store::Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.off.load(Ordering::SeqCst) {
+            return Err(Fault::Unavailable("switched off".into()));
+        }
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.store.prepare()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn without_the_store_ids_go_on_to_the_fence_and_then_fail_until_it_is_back() {
+    let off = Arc::new(AtomicBool::new(false));
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let (switch, log) = (Arc::clone(&off), Arc::clone(&events));
+    let store = MemoryStore::new();
+    let generator = LeaseBuilder::from_store(LAYOUT, move || {
+        Ok(Box::new(Switch { store: store.clone(), off: Arc::clone(&switch) }))
+    })
+    .window(Duration::from_millis(300))
+    .max_wait(Duration::from_millis(100))
+    .observer(move |event| log.lock().unwrap().push(event.clone()))
+    .open()
+    .unwrap();
+    let mut ids = vec![generator.next_id().unwrap()];
+    off.store(true, Ordering::SeqCst);
+    let error = loop {
+        match generator.next_id() {
+            Ok(id) => ids.push(id),
+            Err(error) => break error,
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+    assert!(error.to_string().contains("switched off"), "{error}");
+    assert!(ids.len() > 50, "IDs go on without the store: {}", ids.len());
+    let again = generator.try_next_id().unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::LeaseExpired);
+    off.store(false, Ordering::SeqCst);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let back = loop {
+        match generator.next_id() {
+            Ok(id) => break id,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::LeaseExpired),
+        }
+        assert!(Instant::now() < deadline, "the store is back, IDs are not");
+    };
+    ids.push(back);
+    assert_rising(&ids);
+    let events = events.lock().unwrap();
+    let lost = events.iter().position(|e| matches!(e, LeaseEvent::StoreLost { .. })).unwrap();
+    let found = events.iter().position(|e| *e == LeaseEvent::StoreFound).unwrap();
+    assert!(lost < found);
+    let losses = events.iter().filter(|e| matches!(e, LeaseEvent::StoreLost { .. })).count();
+    assert_eq!(losses, 1, "one loss is one event");
+}
+
+#[test]
+fn who_is_fenced_off_takes_another_node_and_goes_on_rising() {
+    let store = MemoryStore::new();
+    let generator = on(&store).window(Duration::from_millis(200)).open().unwrap();
+    let first = generator.node();
+    let mut ids = generator.next_ids(100).unwrap();
+    let stolen_from = take_over(&store, first);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while generator.node() == first && Instant::now() < deadline {
+        ids.push(generator.next_id().unwrap());
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_ne!(generator.node(), first);
+    ids.extend(generator.next_ids(100).unwrap());
+    assert_rising(&ids);
+    let of_first = ids.iter().filter(|id| node_of(**id) == first);
+    assert!(of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from), "below the new start");
+    assert_eq!(generator.lease().grants, 2);
+}
+
+#[test]
+fn a_fixed_node_that_is_taken_over_ends_with_its_window() {
+    let store = MemoryStore::new();
+    let generator = on(&store)
+        .identity(Identity::Node(5))
+        .window(Duration::from_millis(200))
+        .max_wait(Duration::from_millis(50))
+        .open()
+        .unwrap();
+    assert_eq!(node_of(generator.next_id().unwrap()), 5);
+    let start = take_over(&store, 5);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    let error = loop {
+        match generator.next_id() {
+            Ok(id) => assert!(tick_of(id) < start),
+            Err(error) => break error,
+        }
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+    assert!(generator.lease().fenced_off);
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
+    assert_eq!(rows(&store)[0].grant, 2, "it does not take the node back");
+}
+
+#[test]
+fn a_restored_store_makes_holders_begin_anew_above_everything() {
+    let store = MemoryStore::new();
+    let mut namespace = flakeid_protocol::Namespace::new("default", LAYOUT);
+    namespace.bounds.max_window_ms = 200;
+    namespace.bounds.max_ahead_ms = 200;
+    namespace.bounds.max_skew_ms = 100;
+    namespace.bounds.quiet_ms = 401;
+    operations::init(&mut store.clone(), &namespace).unwrap();
+    let older = store.backup();
+    let generator = on(&store)
+        .identity(Identity::Node(3))
+        .window(Duration::from_millis(100))
+        .max_wait(Duration::from_secs(5))
+        .open()
+        .unwrap();
+    let mut ids = generator.next_ids(100).unwrap();
+    store.restore(older);
+    let start = Instant::now();
+    while generator.lease().grants < 2 && start.elapsed() < Duration::from_secs(10) {
+        ids.push(generator.next_id().unwrap());
+    }
+    ids.extend(generator.next_ids(10).unwrap());
+    assert_rising(&ids);
+    assert_eq!(generator.lease().grants, 2, "{:?}", generator.lease());
+    assert!(operations::list(&mut store.clone(), "default").unwrap().namespace.floor > 0);
+}
+
+#[test]
+fn threads_share_a_generator_across_many_node_changes() {
+    let store = MemoryStore::new();
+    let generator = on(&store).window(Duration::from_millis(50)).open().unwrap();
+    let stop = AtomicBool::new(false);
+    let all: Vec<Vec<Id>> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut ids = Vec::new();
+                    while !stop.load(Ordering::Relaxed) {
+                        ids.extend(generator.next_ids(50).unwrap());
+                        thread::sleep(Duration::from_micros(200));
+                    }
+                    ids
+                })
+            })
+            .collect();
+        for _ in 0..15 {
+            thread::sleep(Duration::from_millis(60));
+            take_over(&store, generator.node());
+        }
+        stop.store(true, Ordering::Relaxed);
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    for ids in &all {
+        assert_rising(ids);
+    }
+    let mut ids = all.concat();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "I1");
+    assert!(generator.lease().grants >= 5, "{:?}", generator.lease());
+}
+
+#[test]
+fn opening_says_at_once_what_waiting_cannot_mend() {
+    let store = MemoryStore::new();
+    let _first = on(&store).open().unwrap();
+    let timeout = Duration::from_secs(30);
+    let other = store.clone();
+    let start = Instant::now();
+    let error = LeaseBuilder::from_store(Layout::FLAKEID, move || Ok(Box::new(other.clone())))
+        .max_wait(timeout)
+        .open()
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreRejected);
+    let error = on(&store).nodes(7, 7).max_wait(timeout).open().map(|_held| {
+        let error = on(&store).nodes(7, 7).max_wait(Duration::from_millis(100)).open();
+        error.unwrap_err()
+    });
+    assert_eq!(error.unwrap().kind(), ErrorKind::NoFreeNode);
+    let error = LeaseBuilder::from_store(LAYOUT, || Err(Fault::Rejected("password".into())))
+        .max_wait(timeout)
+        .open()
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreRejected);
+    assert!(start.elapsed() < timeout, "it waited for nothing");
+}
+
+#[test]
+fn options_that_cannot_be_are_refused_before_the_store_is_asked() {
+    let unasked = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was asked"));
+    for (builder, kind) in [
+        (unasked().namespace(""), ErrorKind::InvalidOption),
+        (unasked().namespace("a b"), ErrorKind::InvalidOption),
+        (unasked().identity(Identity::Node(1024)), ErrorKind::FieldOutOfRange),
+        (unasked().identity(Identity::Name(String::new())), ErrorKind::InvalidOption),
+        (unasked().nodes(5, 4), ErrorKind::FieldOutOfRange),
+        (unasked().nodes(0, 1024), ErrorKind::FieldOutOfRange),
+        (unasked().window(Duration::from_millis(1)), ErrorKind::FieldOutOfRange),
+        (unasked().ttl(Duration::ZERO), ErrorKind::FieldOutOfRange),
+        (unasked().sequence_mask(5), ErrorKind::InvalidOption),
+        (unasked().rollback(flakeid_core::Rollback::ClockSequence), ErrorKind::InvalidOption),
+    ] {
+        assert_eq!(builder.open().unwrap_err().kind(), kind);
+    }
+}

@@ -1,0 +1,208 @@
+//! Handles for one thread and rings on leased nodes: across tenures, closing and bounds.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use flakeid::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
+use flakeid_core::{Clock, ErrorKind, Id, Layout, NamedClock, Overflow, RingOptions, SystemClock};
+use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, Token, operations};
+
+fn on(store: &MemoryStore) -> LeaseBuilder {
+    let store = store.clone();
+    LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
+}
+
+/// Takes the node over from outside, as if its holder were dead.
+fn oust(store: &MemoryStore, generator: &LeasedGenerator) {
+    let node = generator.node();
+    let request = Acquire {
+        layout: Layout::TWITTER,
+        identity: Identity::Node(node),
+        from: 0,
+        to: Layout::TWITTER.max_node(),
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: Token::from_bits(u128::from(node) + 99),
+        window_ms: 10_000,
+        ttl_ms: 60_000,
+        now: SystemClock.unix_ms(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },
+    };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
+    operations::acquire(&mut store.clone(), "default", &request).unwrap();
+}
+
+fn assert_rising(ids: &[Id]) {
+    assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must rise");
+}
+
+/// Takes IDs while the node is taken away twice.
+fn across_nodes(store: &MemoryStore, leased: &LeasedGenerator, next: impl FnMut() -> Id) {
+    let mut next = next;
+    let mut ids: Vec<Id> = Vec::new();
+    for _ in 0..2 {
+        ids.extend((0..1_000).map(|_| next()));
+        let before = leased.node();
+        oust(store, leased);
+        for _ in 0..5_000 {
+            ids.push(next());
+            if leased.node() != before {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_ne!(leased.node(), before, "the node was not changed");
+    }
+    ids.extend((0..1_000).map(|_| next()));
+    assert_rising(&ids);
+}
+
+fn short(store: &MemoryStore) -> LeasedGenerator {
+    on(store).window(Duration::from_millis(100)).ttl(Duration::from_secs(1)).open().unwrap()
+}
+
+#[test]
+fn a_local_handle_goes_on_with_another_node() {
+    let store = MemoryStore::new();
+    let leased = short(&store);
+    let mut local = leased.local();
+    across_nodes(&store, &leased, || local.next_id().unwrap());
+}
+
+#[test]
+fn a_ring_goes_on_with_another_node() {
+    let store = MemoryStore::new();
+    let leased = Arc::new(short(&store));
+    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    across_nodes(&store, &leased, || cached.next_id().unwrap());
+    assert!(cached.stats().taken > 3_000);
+}
+
+#[test]
+fn rings_handles_and_plain_calls_share_nothing_twice() {
+    let store = MemoryStore::new();
+    let leased = Arc::new(short(&store));
+    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    let over = AtomicBool::new(false);
+    let ids: Vec<Vec<Id>> = thread::scope(|scope| {
+        let mut threads: Vec<thread::ScopedJoinHandle<'_, Vec<Id>>> = Vec::new();
+        for _ in 0..2 {
+            threads.push(scope.spawn(|| (0..20_000).map(|_| cached.next_id().unwrap()).collect()));
+        }
+        threads.push(scope.spawn(|| {
+            let mut local = LeasedLocalGenerator::new(Arc::clone(&leased));
+            (0..20_000).map(|_| local.next_id().unwrap()).collect()
+        }));
+        threads.push(scope.spawn(|| (0..20_000).map(|_| leased.next_id().unwrap()).collect()));
+        let (over, store, leased) = (&over, &store, &leased);
+        scope.spawn(move || {
+            while !over.load(Ordering::Acquire) {
+                oust(store, leased);
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
+        let ids = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        over.store(true, Ordering::Release);
+        ids
+    });
+    for ids in &ids {
+        assert_rising(ids);
+    }
+    let all = ids.concat();
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "I1");
+}
+
+#[test]
+fn a_ring_runs_ahead_of_the_clock_as_far_as_its_lease_allows() {
+    let store = MemoryStore::new();
+    let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
+    let cached = LeasedCachedGenerator::with(leased, RingOptions::new().boost_power(6)).unwrap();
+    // 64 ticks' worth at once: far more than the clock has given by now.
+    let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
+    assert_rising(&ids);
+    let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
+    assert!(last <= SystemClock.unix_ms() + 20_000, "more than max_ahead");
+}
+
+#[test]
+fn after_closing_nothing_is_handed_out() {
+    let store = MemoryStore::new();
+    let leased = Arc::new(short(&store));
+    let other = LeasedLocalGenerator::new(Arc::clone(&leased));
+    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    let mut local = other;
+    local.next_id().unwrap();
+    cached.next_id().unwrap();
+    leased.close();
+    leased.close();
+    let errors = [
+        leased.next_id().unwrap_err(),
+        leased.try_next_id().unwrap_err(),
+        leased.fill(&mut [Id::default()]).unwrap_err(),
+        leased.next_ids(1).unwrap_err(),
+        local.next_id().unwrap_err(),
+        cached.take().unwrap_err(),
+        cached.next_id().unwrap_err(),
+        LeasedCachedGenerator::new(leased).unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    }
+}
+
+/// Another generator of this process shares the lease, so the node stays in use.
+#[test]
+fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let open = || LeasedGenerator::builder(&url, Layout::TWITTER).unwrap().open().unwrap();
+    let (closed, other) = (Arc::new(open()), open());
+    assert_eq!(closed.node(), other.node(), "they share a lease");
+    let mut local = LeasedLocalGenerator::new(Arc::clone(&closed));
+    let cached = LeasedCachedGenerator::new(Arc::clone(&closed)).unwrap();
+    local.next_id().unwrap();
+    cached.next_id().unwrap();
+    closed.close();
+    assert_eq!((local.poll(), cached.poll()), (None, None));
+    let errors = [
+        closed.next_id().unwrap_err(),
+        local.next_id().unwrap_err(),
+        local.try_next_id().unwrap_err(),
+        cached.take().unwrap_err(),
+        cached.next_id().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    }
+    other.next_id().unwrap();
+}
+
+#[test]
+fn options_that_cannot_be_are_told() {
+    let store = MemoryStore::new();
+    let error =
+        LeasedCachedGenerator::with(short(&store), RingOptions::new().boost_power(21)).unwrap_err();
+    assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
+}
+
+#[test]
+fn every_clock_of_the_system_will_do() {
+    let store = MemoryStore::new();
+    for clock in NamedClock::ALL {
+        let leased = on(&store).clock(clock).open().unwrap();
+        let ids: Vec<Id> = (0..20_000).map(|_| leased.next_id().unwrap()).collect();
+        assert_rising(&ids);
+        let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
+        assert!(last <= SystemClock.unix_ms(), "{clock} is ahead of the clock");
+    }
+}

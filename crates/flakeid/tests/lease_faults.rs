@@ -1,0 +1,389 @@
+//! What one process does when something around its lease fails: answers that are lost, clocks that
+//! jump, stores and clocks of the user's that panic, stores that keep requests waiting.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid::{LeaseBuilder, LeaseEvent};
+use flakeid_core::{Clock, ErrorKind, Id, Layout, ManualClock, Overflow, SystemClock};
+use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::{Identity, MemoryStore, Namespace, State, operations};
+
+/// What happens before a transaction; an error is the answer instead of the transaction's.
+type Step = Box<dyn FnOnce() -> Result<(), Fault> + Send>;
+
+/// The steps of the next transactions, in order. Later ones have none.
+#[derive(Clone, Default)]
+struct Script(Arc<Mutex<VecDeque<Step>>>);
+
+impl Script {
+    fn then(&self, step: impl FnOnce() -> Result<(), Fault> + Send + 'static) -> &Self {
+        self.0.lock().unwrap().push_back(Box::new(step));
+        self
+    }
+
+    fn answers(&self) -> &Self {
+        self.then(|| Ok(()))
+    }
+
+    fn fails(&self) -> &Self {
+        self.then(|| Err(Fault::Unavailable("the answer was lost".into())))
+    }
+}
+
+/// A store in memory that follows a script.
+struct ScriptedStore {
+    store: MemoryStore,
+    script: Script,
+}
+
+impl Store for ScriptedStore {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let step = self.script.0.lock().unwrap().pop_front();
+        step.map_or(Ok(()), |step| step())?;
+        self.store.transact(namespace, work)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.store.prepare()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
+    }
+
+    fn creates_namespaces(&self) -> bool {
+        true
+    }
+}
+
+fn on(layout: Layout, store: &MemoryStore, script: &Script) -> LeaseBuilder {
+    let (store, script) = (store.clone(), script.clone());
+    LeaseBuilder::from_store(layout, move || {
+        Ok(Box::new(ScriptedStore { store: store.clone(), script: script.clone() }))
+    })
+}
+
+fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(Instant::now() < deadline, "{what} did not happen");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// 2026-11-22; the layouts of these tests have ticks of a millisecond.
+const START_MS: i64 = 1_795_305_600_000;
+
+/// Four IDs per node and tick.
+fn small_layout() -> Layout {
+    "t41.n10.s2@1288834974657/1ms".parse().unwrap()
+}
+
+/// A lease of two nodes loses one of them while the other one's renewal has no answer yet, and has
+/// used both windows up. The replacement therefore starts above the window that is confirmed. When
+/// the renewal is confirmed after all, `at_confirmation` happens, and no generator can be made.
+///
+/// What was used of the second node must not be granted again.
+fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
+    let layout = small_layout();
+    let clock = ManualClock::new(START_MS);
+    // The store's clock stands, so that whoever comes next may be behind the first one's IDs.
+    let store = MemoryStore::on(ManualClock::new(START_MS));
+    let script = Script::default();
+    let leased = on(layout, &store, &script)
+        .node_count(2)
+        .window(window)
+        .overflow(Overflow::Borrow)
+        .max_wait(Duration::ZERO)
+        .clock(clock.clone())
+        .open()
+        .unwrap();
+    let (lost, kept) = (leased.nodes()[0], leased.nodes()[1]);
+
+    let (paused, resume) = (Arc::new(Mutex::new(())), clock.clone());
+    let pause = paused.lock().unwrap();
+    let waits = Arc::clone(&paused);
+    let (asked, was_asked) = std::sync::mpsc::channel();
+    script
+        .then(move || {
+            asked.send(()).unwrap();
+            drop(waits.lock());
+            Ok(())
+        })
+        .fails()
+        .answers();
+    // Both windows in one go: the keeper does not see them half used.
+    let all = usize::try_from(window.as_millis()).unwrap() * 8;
+    let mut ids = leased.next_ids(all).unwrap();
+    assert_eq!(ids.len(), all);
+    was_asked.recv().unwrap();
+    take_over(&store, layout, lost);
+    let confirmed = Arc::new(Mutex::new(false));
+    let noted = Arc::clone(&confirmed);
+    let (go, gone) = std::sync::mpsc::channel::<()>();
+    script.then(move || {
+        *noted.lock().unwrap() = true;
+        gone.recv().unwrap();
+        Ok(())
+    });
+    drop(pause);
+    eventually("the second renewal", || *confirmed.lock().unwrap());
+    at_confirmation(&resume);
+    go.send(()).unwrap();
+
+    let used_until = layout.tick_at(START_MS).unwrap() + window.as_millis() as u64;
+    let row = || {
+        let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
+        rows.into_iter().find(|row| row.node == kept).unwrap()
+    };
+    // Long enough for the keeper to act on the confirmation.
+    thread::sleep(Duration::from_millis(200));
+    let fence = row().fence;
+    release_now(&store, kept);
+    let next = on(layout, &store, &Script::default())
+        .identity(Identity::Node(kept))
+        .window(window)
+        .overflow(Overflow::Borrow)
+        .clock(ManualClock::new(START_MS))
+        .open()
+        .unwrap();
+    assert!(fence >= used_until, "I3: the fence fell below what was used: {fence}");
+    assert!(row().start >= used_until, "I3: {:?}", row());
+    let others = next.next_ids(all).unwrap();
+    clock.set(START_MS);
+    eventually("the lease going on", || match leased.try_next_id() {
+        Ok(id) => {
+            ids.push(id);
+            true
+        }
+        Err(_) => false,
+    });
+    let unique: BTreeSet<Id> = ids.iter().chain(&others).copied().collect();
+    assert_eq!(unique.len(), ids.len() + others.len(), "I1");
+    assert!(ids.is_sorted_by(|a, b| a < b), "I8");
+}
+
+/// Lets others have a node that would otherwise have to expire first.
+fn release_now(store: &MemoryStore, node: u64) {
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
+}
+
+fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
+    release_now(store, node);
+    let by = on(layout, store, &Script::default())
+        .identity(Identity::Node(node))
+        .window(Duration::from_millis(2))
+        .clock(ManualClock::new(START_MS));
+    std::mem::forget(by.open().unwrap());
+}
+
+#[test]
+fn a_node_whose_window_is_too_short_to_begin_in_is_not_given_back_below_its_ids() {
+    loses_one_of_two_nodes(Duration::from_millis(2), |_| {});
+}
+
+#[test]
+fn a_node_is_not_given_back_below_its_ids_because_the_clock_is_beyond_the_layout() {
+    loses_one_of_two_nodes(Duration::from_secs(1), |clock| {
+        clock.set(small_layout().horizon() + 1);
+    });
+}
+
+/// A window of two ticks, in ticks so long that a renewal fits in easily.
+#[test]
+fn windows_of_two_ticks_are_renewed_before_they_are_used_up() {
+    let layout: Layout = "t38.n10.s12@1288834974657/200ms".parse().unwrap();
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = on(layout, &store, &script)
+        .window(Duration::from_millis(400))
+        .max_wait(Duration::ZERO)
+        .open()
+        .unwrap();
+    let begun = Instant::now();
+    let mut missed = 0;
+    while begun.elapsed() < Duration::from_secs(4) {
+        // Every renewal takes a while.
+        if script.0.lock().unwrap().is_empty() {
+            script.then(|| {
+                thread::sleep(Duration::from_millis(60));
+                Ok(())
+            });
+        }
+        match leased.next_id() {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::LeaseExpired => missed += 1,
+            Err(error) => panic!("{error}"),
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(leased.lease().renewals >= 8, "{:?}", leased.lease());
+    assert_eq!(missed, 0, "IDs stopped at the end of windows");
+}
+
+/// Clocks agree; the store is slow to be reached, or others are in the way for longer than clocks may
+/// be apart.
+#[test]
+fn a_busy_store_is_not_a_wrong_clock() {
+    let layout = Layout::TWITTER;
+    let store = MemoryStore::new();
+    let mut namespace = Namespace::new("default", layout);
+    namespace.bounds.max_skew_ms = 300;
+    operations::init(&mut store.clone(), &namespace).unwrap();
+    let script = Script::default();
+    script.then(|| {
+        thread::sleep(Duration::from_secs(1));
+        Ok(())
+    });
+    let waited = on(layout, &store, &script).open().unwrap();
+    waited.next_id().unwrap();
+    let slow = store.clone();
+    let connected_late = LeaseBuilder::from_store(layout, move || {
+        thread::sleep(Duration::from_secs(1));
+        Ok(Box::new(slow.clone()))
+    });
+    connected_late.open().unwrap().next_id().unwrap();
+}
+
+/// A clock that is really behind is still told from one that waited.
+#[test]
+fn a_wrong_clock_is_not_excused_by_a_busy_store() {
+    let layout = Layout::TWITTER;
+    let (store, script) = (MemoryStore::new(), Script::default());
+    script.then(|| {
+        thread::sleep(Duration::from_millis(500));
+        Ok(())
+    });
+    let behind = ManualClock::new(SystemClock.unix_ms() - 6_000);
+    let error = on(layout, &store, &script).clock(behind).open().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ClockSkew, "{error}");
+    let text = error.to_string();
+    assert!(text.contains("behind"), "{text}");
+}
+
+#[test]
+fn a_panic_of_the_store_is_told_and_the_lease_goes_on() {
+    let layout = Layout::TWITTER;
+    let (store, poisoned) = (MemoryStore::new(), Script::default());
+    // Every attempt that `open` may come to see before it looks.
+    for _ in 0..100 {
+        poisoned.then(|| panic!("the connection pool is poisoned"));
+    }
+    let error = on(layout, &store, &poisoned).open().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreRejected);
+    assert!(error.to_string().contains("the connection pool is poisoned"), "{error}");
+
+    let script = Script::default();
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&events);
+    let leased = on(layout, &store, &script)
+        .window(Duration::from_millis(100))
+        .observer(move |event| log.lock().unwrap().push(event.clone()))
+        .open()
+        .unwrap();
+    let first = leased.next_id().unwrap();
+    for _ in 0..3 {
+        script.then(|| panic!("out of order"));
+    }
+    eventually("a failure", || leased.lease().failures >= 3);
+    let renewals = leased.lease().renewals;
+    eventually("a renewal after the panics", || leased.lease().renewals > renewals);
+    assert!(leased.next_id().unwrap() > first);
+    let events = events.lock().unwrap();
+    let told = |event: &LeaseEvent| match event {
+        LeaseEvent::Refused { error } => error.to_string().contains("out of order"),
+        _ => false,
+    };
+    assert!(events.iter().any(told), "{events:?}");
+}
+
+/// The system's clock, until it is told to panic.
+#[derive(Clone, Default)]
+struct Fragile(Arc<AtomicBool>);
+
+impl Clock for Fragile {
+    fn unix_ms(&self) -> i64 {
+        assert!(!self.0.load(Ordering::SeqCst), "the time server is gone");
+        SystemClock.unix_ms()
+    }
+}
+
+#[test]
+fn a_panic_of_the_clock_is_told_and_the_lease_goes_on() {
+    let clock = Fragile::default();
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = on(Layout::TWITTER, &store, &script)
+        .window(Duration::from_millis(100))
+        .clock(clock.clone())
+        .open()
+        .unwrap();
+    leased.next_id().unwrap();
+    clock.0.store(true, Ordering::SeqCst);
+    eventually("the error", || {
+        let error = leased.lease().last_error;
+        error.is_some_and(|error| error.to_string().contains("the time server is gone"))
+    });
+    clock.0.store(false, Ordering::SeqCst);
+    let renewals = leased.lease().renewals;
+    eventually("a renewal", || leased.lease().renewals > renewals);
+    leased.next_id().unwrap();
+    let begun = Instant::now();
+    leased.close();
+    assert!(begun.elapsed() < Duration::from_millis(900), "there is a keeper to close it");
+    let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
+    assert_eq!(rows[0].state, State::Free);
+}
+
+/// A second call used to return at once, while the first was still giving the node back.
+#[test]
+fn whoever_closes_a_lease_finds_its_node_given_back() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = Arc::new(on(Layout::TWITTER, &store, &script).open().unwrap());
+    leased.next_id().unwrap();
+    let releases = Arc::new(AtomicBool::new(false));
+    let begun = Arc::clone(&releases);
+    script.then(move || {
+        begun.store(true, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(300));
+        Ok(())
+    });
+    let first = thread::spawn({
+        let leased = Arc::clone(&leased);
+        move || leased.close()
+    });
+    eventually("the release", || releases.load(Ordering::SeqCst));
+    leased.close();
+    let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
+    assert_eq!(rows[0].state, State::Free);
+    first.join().unwrap();
+}
+
+/// What a store keeps waiting takes a second in all, however often it is closed.
+#[test]
+fn closing_again_does_not_wait_anew() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let leased = on(Layout::TWITTER, &store, &script).open().unwrap();
+    leased.next_id().unwrap();
+    let (released, wait) = mpsc::channel::<()>();
+    script.then(move || {
+        // Ends when the test does.
+        let _ended = wait.recv();
+        Ok(())
+    });
+    leased.close();
+    let begun = Instant::now();
+    leased.close();
+    drop(leased);
+    assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+    drop(released);
+}

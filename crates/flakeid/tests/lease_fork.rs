@@ -1,0 +1,205 @@
+//! What a forked child does with its parent's lease: leaves it alone, and leases a node of its own.
+
+#![cfg_attr(unix, allow(unsafe_code))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
+
+#[cfg(not(unix))]
+fn main() {
+    println!("there is no fork on this system");
+}
+
+#[cfg(unix)]
+fn main() {
+    unix::run();
+}
+
+#[cfg(unix)]
+mod forked;
+#[cfg(unix)]
+#[path = "../../flakeid-stores/tests/retrying/mod.rs"]
+mod retrying;
+
+#[cfg(unix)]
+mod unix {
+    #[cfg(target_os = "linux")]
+    use std::{
+        io::{Read, Write},
+        sync::Arc,
+        thread,
+        time::{Duration, Instant},
+    };
+
+    #[cfg(target_os = "linux")]
+    use flakeid::LeasedCachedGenerator;
+    use flakeid::LeasedGenerator;
+    use flakeid_core::{ErrorKind, Id, Layout};
+    use flakeid_protocol::operations;
+    use flakeid_protocol::{Identity, Row, State};
+
+    use crate::forked::in_child;
+    use crate::retrying::connect;
+
+    const LAYOUT: Layout = Layout::TWITTER;
+
+    pub(super) fn run() {
+        a_child_leases_a_node_of_its_own();
+        println!("test a_child_leases_a_node_of_its_own ... ok");
+        a_child_does_not_take_its_parents_name();
+        println!("test a_child_does_not_take_its_parents_name ... ok");
+        a_child_does_not_take_a_fixed_node();
+        println!("test a_child_does_not_take_a_fixed_node ... ok");
+        #[cfg(target_os = "linux")]
+        {
+            a_child_without_a_thread_tries_again();
+            println!("test a_child_without_a_thread_tries_again ... ok");
+            a_child_forked_in_a_thread_ends_when_that_returns();
+            println!("test a_child_forked_in_a_thread_ends_when_that_returns ... ok");
+        }
+    }
+
+    fn open(url: &str, identity: Identity) -> LeasedGenerator {
+        LeasedGenerator::builder(url, LAYOUT).unwrap().identity(identity).open().unwrap()
+    }
+
+    fn node_of(id: Id) -> u64 {
+        LAYOUT.unpack(id).unwrap().node
+    }
+
+    fn rows(url: &str) -> Vec<Row> {
+        operations::list(&mut *connect(url).unwrap(), "default").unwrap().rows
+    }
+
+    fn held(url: &str, node: u64) -> Row {
+        let row = rows(url).into_iter().find(|row| row.node == node).unwrap();
+        assert_eq!(row.state, State::Held);
+        row
+    }
+
+    fn a_child_leases_a_node_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Any);
+        let (before, parents) = (generator.next_id().unwrap(), generator.node());
+        let row = held(&url, parents);
+        in_child(60, || {
+            let first = generator.next_id().unwrap();
+            assert!(first > before, "IDs of one generator rise, across a fork too");
+            assert_ne!(node_of(first), parents);
+            assert_eq!(node_of(first), generator.node());
+            assert_eq!(held(&url, generator.node()).owner.pid, std::process::id());
+            let own = generator.node();
+            drop(generator);
+            let row = rows(&url).into_iter().find(|row| row.node == own).unwrap();
+            assert_eq!(row.state, State::Free, "the child gives its own back");
+        });
+        let now = held(&url, parents);
+        assert_eq!((now.token, now.owner), (row.token, row.owner), "the parent's is untouched");
+    }
+
+    fn a_child_does_not_take_its_parents_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Name("orders-1".into()));
+        let parents = generator.node();
+        in_child(60, || {
+            assert_ne!(node_of(generator.next_id().unwrap()), parents);
+            assert_eq!(held(&url, generator.node()).owner.name, "");
+        });
+        assert_eq!(held(&url, parents).owner.name, "orders-1");
+        assert_eq!(node_of(generator.next_id().unwrap()), parents);
+    }
+
+    /// No thread can be started in so little memory, whoever the user is.
+    #[cfg(target_os = "linux")]
+    fn a_child_without_a_thread_tries_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Any);
+        let before = generator.next_id().unwrap();
+        in_child(60, || {
+            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+            let mut unlimited = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: reads and sets a limit of this process.
+            assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut unlimited) }, 0);
+            let limit = |bytes| {
+                let limit = libc::rlimit { rlim_cur: bytes, ..unlimited };
+                // SAFETY: as above.
+                assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+            };
+            limit(used * 4096 + (1 << 20));
+            // The stacks of the parent's threads are still there to be used again.
+            let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
+            while std::thread::Builder::new().spawn(sleep).is_ok() {}
+            for _ in 0..2 {
+                let error = generator.next_id().unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::StoreUnavailable, "{error}");
+                assert!(error.to_string().contains("thread"), "{error}");
+            }
+            let error = generator.next_id().unwrap_err();
+            assert!(error.retry_after().is_some(), "{error}");
+            limit(unlimited.rlim_cur);
+            assert!(generator.next_id().unwrap() > before);
+            generator.close();
+        });
+    }
+
+    /// Of two leases, with a ring on one: all three have a thread, which would outlast the one that forked.
+    #[cfg(target_os = "linux")]
+    fn a_child_forked_in_a_thread_ends_when_that_returns() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let open = || {
+            let builder = LeasedGenerator::builder(&url, LAYOUT).unwrap();
+            Arc::new(builder.window(Duration::from_secs(3)).open().unwrap())
+        };
+        let (plain, under_ring) = (open(), open());
+        let ring = LeasedCachedGenerator::new(Arc::clone(&under_ring)).unwrap();
+        let (mut from_child, to_parent) = std::io::pipe().unwrap();
+        let forked = thread::scope(|scope| {
+            let forking = scope.spawn(|| {
+                // SAFETY: the child runs to the end of this thread, which drops nothing of the parent's.
+                let pid = unsafe { libc::fork() };
+                if pid == 0 {
+                    let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));
+                    (&to_parent).write_all(&nodes.map(u64::to_le_bytes).concat()).unwrap();
+                }
+                pid
+            });
+            forking.join().unwrap()
+        });
+        let mut nodes = [[0; 8]; 2];
+        from_child.read_exact(nodes.as_flattened_mut()).unwrap();
+        let since = Instant::now();
+        let mut status = 0;
+        // SAFETY: the child was not waited for yet.
+        while unsafe { libc::waitpid(forked, &raw mut status, libc::WNOHANG) } == 0 {
+            if since.elapsed() > Duration::from_secs(20) {
+                // SAFETY: as above.
+                unsafe { libc::kill(forked, libc::SIGKILL) };
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(status, 0, "the child ends by itself");
+        for node in nodes.map(u64::from_le_bytes) {
+            let row = rows(&url).into_iter().find(|row| row.node == node).unwrap();
+            assert_eq!(row.state, State::Free, "the child gives its nodes back");
+        }
+        plain.next_id().unwrap();
+    }
+
+    fn a_child_does_not_take_a_fixed_node() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let generator = open(&url, Identity::Node(7));
+        let row = held(&url, 7);
+        in_child(60, || {
+            assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Forked);
+            let again = LeasedGenerator::builder(&url, LAYOUT).unwrap().identity(Identity::Node(7));
+            assert_eq!(again.open().unwrap_err().kind(), ErrorKind::Forked);
+            assert_ne!(open(&url, Identity::Any).node(), 7);
+        });
+        assert_eq!(held(&url, 7).token, row.token);
+        generator.next_id().unwrap();
+    }
+}

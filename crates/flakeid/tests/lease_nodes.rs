@@ -1,0 +1,159 @@
+//! Several leased nodes in one generator: all or none, and rising across every loss.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
+use flakeid_protocol::operations::{self, Repair};
+use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, Row, State, Token};
+
+fn on(store: &MemoryStore, layout: Layout) -> LeaseBuilder {
+    let store = store.clone();
+    LeaseBuilder::from_store(layout, move || Ok(Box::new(store.clone())))
+}
+
+fn rows(store: &MemoryStore) -> Vec<Row> {
+    operations::list(&mut store.clone(), "default").unwrap().rows
+}
+
+fn oust(store: &MemoryStore, layout: Layout, node: u64) {
+    let request = Acquire {
+        layout,
+        identity: Identity::Node(node),
+        from: 0,
+        to: layout.max_node(),
+        rotation: 0,
+        block_bits: 0,
+        reuse: true,
+        token: Token::from_bits(u128::from(node) + 99),
+        window_ms: 2_000,
+        ttl_ms: 60_000,
+        now: SystemClock.unix_ms(),
+        waited_ms: 0,
+        after: 0,
+        owner: Owner::default(),
+    };
+    // Otherwise it would have to wait until the lease expires.
+    let release = operations::Repair::ReleaseNow;
+    operations::repair(&mut store.clone(), "default", node, release).unwrap();
+    operations::acquire(&mut store.clone(), "default", &request).unwrap();
+}
+
+fn nodes_of(ids: &[Id], layout: Layout) -> BTreeSet<u64> {
+    ids.iter().map(|id| layout.unpack(*id).unwrap().node).collect()
+}
+
+#[test]
+fn four_nodes_issue_as_one_and_are_given_back() {
+    let store = MemoryStore::new();
+    let layout = Layout::TWITTER;
+    let leased = on(&store, layout).node_count(4).open().unwrap();
+    let other = on(&store, layout).node_count(2).open().unwrap();
+    let (mine, others) = (leased.nodes(), other.nodes());
+    assert_eq!((mine.len(), others.len()), (4, 2));
+    assert!(mine.iter().all(|node| !others.contains(node)));
+    let ids = leased.next_ids(100_000).unwrap();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert_eq!(nodes_of(&ids, layout), mine.iter().copied().collect());
+    let last = layout.unpack(ids[ids.len() - 1]).unwrap().tick;
+    assert!(rows(&store).iter().all(|row| row.state == State::Held && row.fence > last), "I2");
+    leased.close();
+    other.close();
+    assert!(rows(&store).iter().all(|row| row.state == State::Free));
+    assert_eq!(leased.next_id().unwrap_err().kind(), ErrorKind::Closed);
+}
+
+fn goes_on(store: &MemoryStore, layout: Layout, leased: &LeasedGenerator, victims: &[u64]) {
+    let mut ids = leased.next_ids(1_000).unwrap();
+    for victim in victims {
+        oust(store, layout, *victim);
+    }
+    for _ in 0..5_000 {
+        ids.push(leased.next_id().unwrap());
+        if victims.iter().all(|victim| !leased.nodes().contains(victim)) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(victims.iter().all(|victim| !leased.nodes().contains(victim)), "still in use");
+    assert_eq!(leased.nodes().len(), 4);
+    ids.extend(leased.next_ids(100_000).unwrap());
+    assert!(ids.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn a_node_that_is_lost_is_replaced() {
+    let store = MemoryStore::new();
+    let layout = Layout::TWITTER;
+    let leased = on(&store, layout)
+        .node_count(4)
+        .window(Duration::from_millis(100))
+        .ttl(Duration::from_secs(1))
+        .open()
+        .unwrap();
+    let first = leased.nodes()[0];
+    goes_on(&store, layout, &leased, &[first]);
+    let all = leased.nodes();
+    goes_on(&store, layout, &leased, &all);
+}
+
+#[test]
+fn windows_that_do_not_meet_are_moved_up_until_they_do() {
+    let store = MemoryStore::new();
+    let layout = Layout::TWITTER;
+    // One of the two nodes starts further ahead of the clock than the other's window reaches.
+    let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
+    ahead.next_id().unwrap();
+    let fence = ahead.lease().fence;
+    drop(ahead);
+    oust(&store, layout, 5);
+    operations::repair(&mut store.clone(), "default", 5, Repair::Release).unwrap();
+    let fence = fence.max(rows(&store)[0].fence - 1);
+    let now = layout.tick_at(SystemClock.unix_ms()).unwrap();
+    assert!(fence > now + 1_000);
+    let leased = on(&store, layout)
+        .nodes(5, 6)
+        .node_count(2)
+        .window(Duration::from_millis(200))
+        .max_wait(Duration::from_secs(5))
+        .open()
+        .unwrap();
+    let ids = leased.next_ids(10_000).unwrap();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert!(layout.unpack(ids[0]).unwrap().tick >= fence, "I3");
+}
+
+#[test]
+fn all_or_none() {
+    let store = MemoryStore::new();
+    let layout: Layout = "t41.n2.s12@1288834974657/1ms".parse().unwrap();
+    let one = on(&store, layout).open().unwrap();
+    let error = on(&store, layout).node_count(4).open().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoFreeNode, "{error}");
+    let held = || rows(&store).iter().filter(|row| row.state == State::Held).count();
+    assert_eq!(held(), 1, "what could not be used was not given back");
+    drop(one);
+    let four = on(&store, layout).node_count(4).open().unwrap();
+    assert_eq!(four.nodes(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn counts_that_cannot_be_are_told() {
+    let store = MemoryStore::new();
+    let refused = |kind, builder: LeaseBuilder| {
+        let error = builder.open().unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains("node_count"), "{error}");
+    };
+    let layout = Layout::TWITTER;
+    let (option, range) = (ErrorKind::InvalidOption, ErrorKind::FieldOutOfRange);
+    refused(range, on(&store, layout).node_count(0));
+    refused(option, on(&store, layout).node_count(3));
+    refused(range, on(&store, layout).nodes(1, 3).node_count(4));
+    refused(option, on(&store, layout).node_count(2).identity(Identity::Node(5)));
+    refused(option, on(&store, layout).node_count(2).identity(Identity::Name("a".into())));
+}

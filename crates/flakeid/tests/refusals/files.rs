@@ -1,0 +1,243 @@
+#![allow(unsafe_code)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid_core::{Error, ErrorKind, Id};
+use flakeid_protocol::operations;
+use tempfile::TempDir;
+
+use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
+use crate::servers::connect;
+
+/// Tells a child of this test binary what to do, and to which file.
+const ACT: &str = "FLAKEID_TEST_REFUSALS_ACT";
+const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
+
+/// Nobody's, whom root becomes, because modes do not hold root back.
+const NOBODY: u32 = 65_534;
+
+struct Place(TempDir);
+
+impl Place {
+    /// With a store in it that has granted a node.
+    fn used() -> Self {
+        let place = Self::empty();
+        drop(on(&place.url()).open().unwrap());
+        place
+    }
+
+    fn empty() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.set_mode("", 0o755);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite://{}", self.path("flakeid.db").display())
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Makes a child the owner of everything that is there.
+    fn give_away(&self) {
+        if is_root() {
+            let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
+            for path in files.chain([self.0.path().into()]) {
+                chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+    }
+
+    fn child(&self, act: &str) -> Command {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "files::child", "--nocapture"]);
+        child.env(ACT, act).env(URL, self.url());
+        child
+    }
+
+    /// Fails if the child does.
+    fn act(&self, act: &str) {
+        check_done(&self.child(act).output().unwrap());
+    }
+
+    fn rows(&self) -> Vec<flakeid_protocol::Row> {
+        operations::list(&mut *connect(&self.url()), "default").unwrap().rows
+    }
+}
+
+fn check_done(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("it was done"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn is_root() -> bool {
+    // SAFETY: it only tells.
+    unsafe { libc::geteuid() == 0 }
+}
+
+fn become_nobody() {
+    if !is_root() {
+        return;
+    }
+    // SAFETY: this process is a child for this one test, and libc tells all of its threads.
+    unsafe {
+        assert_eq!(libc::setgroups(0, std::ptr::null()), 0);
+        assert_eq!(libc::setgid(NOBODY), 0);
+        assert_eq!(libc::setuid(NOBODY), 0);
+    }
+}
+
+/// No file of this process can grow beyond this from now on, as on a full disk; `None` for no end.
+fn let_files_grow_to(bytes: Option<u64>) {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit is whole; the signal would kill instead of failing the write.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit), 0);
+        limit.rlim_cur = bytes.unwrap_or(limit.rlim_max);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
+    }
+}
+
+/// Does nothing unless it is the child of another test.
+#[test]
+fn child() {
+    let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
+    match act.as_str() {
+        "read only" => {
+            become_nobody();
+            let file = url.strip_prefix("sqlite://").unwrap();
+            let directory = Path::new(file).parent().unwrap().display().to_string();
+            let parts = [directory.as_str(), "this user must be able to write"];
+            refused(on(&url), ErrorKind::StoreRejected, &parts);
+        }
+        "open on a full disk" => {
+            let_files_grow_to(Some(1024));
+            refused(on(&url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
+        }
+        "hold on a full disk" => hold_on_a_full_disk(&url),
+        "mounted by itself" => {
+            let parts = ["flakeid.db", "is a mount point", "mount the directory that it is in"];
+            refused(on(&url), ErrorKind::StoreRejected, &parts);
+        }
+        _ => panic!("{act}?"),
+    }
+    println!("it was done");
+}
+
+#[test]
+fn what_cannot_be_written() {
+    for name in ["flakeid.db", "flakeid.db-wal", "flakeid.db-serial"] {
+        let place = Place::used();
+        let before = place.rows();
+        place.give_away();
+        place.set_mode(name, 0o400);
+        place.act("read only");
+        place.set_mode(name, 0o600);
+        assert_eq!(place.rows(), before, "{name}");
+    }
+    let place = Place::empty();
+    place.give_away();
+    place.set_mode("", 0o500);
+    place.act("read only");
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
+}
+
+/// The files of a store: that of the database, and of the lock and the serial number.
+const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
+
+#[test]
+fn files_with_two_names() {
+    for name in FILES {
+        let place = Place::used();
+        let before = place.rows();
+        let link = place.path("link");
+        fs::hard_link(place.path(name), &link).unwrap();
+        let parts = [name, "has 2 names (hard links)", "remove all but the one"];
+        refused(on(&place.url()), ErrorKind::StoreRejected, &parts);
+        fs::remove_file(&link).unwrap();
+        assert_eq!(place.rows(), before, "{name}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_mounted_by_themselves() {
+    for name in FILES {
+        let (host, container) = (Place::used(), Place::used());
+        let before = [&host, &container].map(Place::rows);
+        let mount = [(&*host.path(name), &*container.path(name))];
+        check_done(&crate::mounts::run(&mount, &container.child("mounted by itself")));
+        assert_eq!([&host, &container].map(Place::rows), before, "{name}");
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    let place = Place::empty();
+    place.act("open on a full disk");
+    // Once there is room it is as if nothing had been.
+    drop(on(&place.url()).open().unwrap());
+    assert_eq!(place.rows().len(), 1);
+
+    let before = place.rows();
+    place.act("open on a full disk");
+    assert_eq!(place.rows(), before);
+}
+
+#[test]
+fn a_disk_that_fills_while_a_lease_is_held() {
+    Place::used().act("hold on a full disk");
+}
+
+/// IDs go on to the fence that is in the file, and again once there is room.
+fn hold_on_a_full_disk(url: &str) {
+    let generator = on(url).window(Duration::from_millis(500)).max_wait(MAX_WAIT).open().unwrap();
+    let mut ids = vec![generator.next_id().unwrap()];
+    let_files_grow_to(Some(1024));
+    let error = use_up(&mut ids, || generator.next_id());
+    check_error(&error, ErrorKind::LeaseExpired, &["flakeid.db", "disk"]);
+    let lease = generator.lease();
+    check_error(&lease.last_error.unwrap(), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
+    let_files_grow_to(None);
+    let last = layout().unpack(*ids.last().unwrap()).unwrap();
+    let rows = operations::list(&mut *connect(url), "default").unwrap().rows;
+    let row = rows.iter().find(|row| row.node == last.node).unwrap();
+    assert!(last.tick < row.fence, "{last:?} {row:?}");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let back = loop {
+        match generator.next_id() {
+            Ok(id) => break id,
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
+        }
+    };
+    assert!(back > *ids.last().unwrap());
+}
+
+/// Makes IDs until there are no more, and gives the error.
+pub(crate) fn use_up(ids: &mut Vec<Id>, next_id: impl Fn() -> Result<Id, Error>) -> Error {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match next_id() {
+            Ok(id) => ids.push(id),
+            Err(error) => break error,
+        }
+        assert!(Instant::now() < deadline, "there is no end of them");
+        thread::sleep(Duration::from_millis(1));
+    }
+}

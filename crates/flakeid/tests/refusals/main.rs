@@ -1,0 +1,61 @@
+//! What can go wrong when a lease is opened, and while it is held: a clear error with its code, in
+//! time, without a password or a token in any text, and no ID that the store does not cover.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+mod expectation;
+mod files;
+mod held;
+#[cfg(target_os = "linux")]
+#[path = "../../../flakeid-stores/tests/mounts/mod.rs"]
+mod mounts;
+mod network;
+mod passwords;
+mod servers;
+
+use flakeid::LeaseBuilder;
+use flakeid_core::{Clock, ErrorKind, Layout, ManualClock, SystemClock};
+use flakeid_protocol::MemoryStore;
+use flakeid_protocol::store::Fault;
+
+use expectation::{layout, on, refused, what_any_store_refuses};
+
+fn in_memory(store: &MemoryStore, layout: Layout) -> LeaseBuilder {
+    let store = store.clone();
+    LeaseBuilder::from_store(layout, move || Ok(Box::new(store.clone())))
+}
+
+#[test]
+fn a_store_in_memory_and_a_store_of_ones_own() {
+    let store = MemoryStore::new();
+    drop(in_memory(&store, layout()).open().unwrap());
+    what_any_store_refuses(&|layout| in_memory(&store, layout));
+    let broken = |fault: Fault| LeaseBuilder::from_store(layout(), move || Err(fault.clone()));
+    let gone = Fault::Unavailable("it is gone".into());
+    refused(broken(gone), ErrorKind::StoreUnavailable, &["it is gone"]);
+    let no = Fault::Rejected("it says no".into());
+    refused(broken(no), ErrorKind::StoreRejected, &["it says no"]);
+}
+
+/// Clocks that are beyond what the layout can say are the layout's errors.
+#[test]
+fn clocks_outside_of_the_layout() {
+    const YEAR: i64 = 365 * 86_400_000;
+    let now = SystemClock.unix_ms();
+    for (unix_ms, kind, part) in [
+        (now - 50 * YEAR, ErrorKind::BeforeEpoch, "epoch"),
+        (now + 60 * YEAR, ErrorKind::HorizonReached, "2080"),
+    ] {
+        let at_that_time =
+            in_memory(&MemoryStore::new(), Layout::TWITTER).clock(ManualClock::new(unix_ms));
+        refused(at_that_time, kind, &[part]);
+    }
+}
+
+#[test]
+fn a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    drop(on(&url).open().unwrap());
+    what_any_store_refuses(&|layout| flakeid::LeasedGenerator::builder(&url, layout).unwrap());
+}

@@ -1,0 +1,68 @@
+//! No error of a server store shows a part of a password, whatever characters are in it.
+
+use std::sync::Arc;
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_protocol::store::Fault;
+use flakeid_stores::Location;
+use flakeid_test_servers::free_port;
+
+const SCHEMES: [&str; 10] = [
+    "postgresql",
+    "postgres",
+    "mysql",
+    "mariadb",
+    "redis",
+    "rediss",
+    "redis+sentinel",
+    "rediss+sentinel",
+    "etcd",
+    "etcds",
+];
+
+/// Each between two halves that no text may show; also where the first half could be a port.
+const HALVES: [(&str, &str); 3] =
+    [("fir5t", "s3cond"), ("31415", "s3cond"), ("fir5t", "n0thing=s3cond&more")];
+
+fn fault_of(url: &str) -> Fault {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Location::parse(url).unwrap().connect(&clock).map(drop).expect_err(url)
+}
+
+#[test]
+fn passwords_with_special_characters_are_not_shown() {
+    let host = format!("127.0.0.1:{}", free_port());
+    let several = format!("{host},127.0.0.1:{}", free_port());
+    for (scheme, hosts) in SCHEMES.iter().flat_map(|scheme| [(scheme, &host), (scheme, &several)]) {
+        let path = match *scheme {
+            "redis" | "rediss" => "0",
+            "redis+sentinel" | "rediss+sentinel" => "ids/0",
+            "etcd" | "etcds" => "",
+            _ => "ids",
+        };
+        for character in ["/", "?", "#", "@", ":", "%", "&", ",", "?#/@"] {
+            let codes: Vec<_> = character.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let encoded = codes.concat();
+            for (first, second) in HALVES {
+                for between in [character, &encoded] {
+                    let url = format!("{scheme}://user:{first}{between}{second}@{hosts}/{path}");
+                    check(&url, [first, "s3cond", "n0thing"]);
+                }
+            }
+            // An encoded password is taken as it is, so what fails is the connection.
+            let url = format!("{scheme}://user:fir5t{encoded}s3cond@{hosts}/{path}");
+            let fault = fault_of(&url);
+            assert!(matches!(fault, Fault::Unavailable(_)), "{url}: {fault:?}");
+            assert!(fault.to_string().contains(&host), "{url}: {fault:?}");
+        }
+    }
+}
+
+fn check(url: &str, secrets: [&str; 3]) {
+    let location = Location::parse(url).unwrap();
+    let fault = fault_of(url);
+    let shown = [location.to_string(), format!("{location:?}"), format!("{fault} {fault:?}")];
+    for (text, secret) in shown.iter().flat_map(|text| secrets.map(|secret| (text, secret))) {
+        assert!(!text.contains(secret), "{url}: {text}");
+    }
+}

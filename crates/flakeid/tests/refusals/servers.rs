@@ -1,0 +1,210 @@
+use std::sync::Arc;
+
+use flakeid::LeasedGenerator;
+use flakeid_core::{Clock, ErrorKind, SystemClock};
+use flakeid_protocol::store::Store;
+use flakeid_protocol::{Namespace, operations};
+use flakeid_stores::Location;
+use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
+
+use crate::expectation::{Parts, layout, on, refused, what_any_store_refuses};
+
+/// The namespace of these tests.
+pub(crate) const SPACE: &str = "ids";
+
+/// The password of a user who may do less than leases need.
+const WEAK: &str = "weak-s3cret";
+
+pub(crate) fn connect(url: &str) -> Box<dyn Store> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // A busy machine may not get a connection up within the time-out at once.
+    let connect = || Location::parse(url).unwrap().connect(&clock).ok();
+    (0..20).find_map(|_| connect()).expect("a connection")
+}
+
+pub(crate) fn init(url: &str) {
+    operations::init(&mut *connect(url), &Namespace::new(SPACE, layout())).unwrap();
+}
+
+/// Each of these URLs is refused like this.
+fn check(cases: &[(String, ErrorKind, Parts<'_>)]) {
+    for (url, kind, parts) in cases {
+        refused(on(url).namespace(SPACE), *kind, parts);
+    }
+}
+
+/// What every server refuses, from before there is a namespace.
+fn check_server(url: &str) {
+    let missing = |namespace: &str| {
+        let parts = ["`flakeid leases init`"];
+        refused(on(url).namespace(namespace), ErrorKind::StoreRejected, &parts);
+    };
+    missing(SPACE);
+    init(url);
+    missing("mistyped");
+    what_any_store_refuses(&|layout| {
+        LeasedGenerator::builder(url, layout).unwrap().namespace(SPACE)
+    });
+}
+
+/// Nothing is granted by what happened since the nodes were given back.
+fn check_untouched(url: &str, happens: impl FnOnce()) {
+    let before = operations::list(&mut *connect(url), SPACE).unwrap();
+    happens();
+    let after = operations::list(&mut *connect(url), SPACE).unwrap();
+    assert_eq!((before.namespace, before.rows), (after.namespace, after.rows));
+}
+
+#[test]
+fn postgres() {
+    let server = PostgresServer::new();
+    let url = server.url();
+    check_server(&url);
+    let sql = |text: &str| server.sql(text).unwrap();
+    sql(&format!(
+        "CREATE ROLE weak LOGIN PASSWORD '{WEAK}'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO weak"
+    ));
+    check_untouched(&url, || {
+        check(&[
+            (
+                server.url_of("flakeid", "wr0ng-s3cret", "ids", ""),
+                ErrorKind::StoreRejected,
+                &["password authentication failed", "127.0.0.1"],
+            ),
+            (
+                server.url_of("flakeid", PostgresServer::PASSWORD, "mistyped", ""),
+                ErrorKind::StoreRejected,
+                &["database \"mistyped\" does not exist"],
+            ),
+            (
+                server.url_of("weak", WEAK, "ids", ""),
+                ErrorKind::StoreRejected,
+                &["permission denied"],
+            ),
+        ]);
+        sql("ALTER ROLE flakeid SET default_transaction_read_only = on");
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
+        sql("ALTER ROLE flakeid RESET default_transaction_read_only");
+        // What the server says when its disk is full.
+        sql("CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                 RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; \
+             END $$; \
+             CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON flakeid_node \
+                 FOR EACH ROW EXECUTE FUNCTION fill()");
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["No space left on device"])]);
+        sql("DROP TRIGGER fill ON flakeid_node");
+    });
+}
+
+#[test]
+fn mariadb() {
+    let server = MariadbServer::new();
+    let url = server.url();
+    check_server(&url);
+    let sql = |text: &str| server.sql(text).unwrap();
+    sql(&format!("CREATE USER weak IDENTIFIED BY '{WEAK}'; GRANT SELECT ON ids.* TO weak"));
+    check_untouched(&url, || {
+        check(&[
+            (
+                server.url_of("flakeid", "wr0ng-s3cret", "ids", ""),
+                ErrorKind::StoreRejected,
+                &["Access denied", "127.0.0.1"],
+            ),
+            (
+                server.url_of("flakeid", MariadbServer::PASSWORD, "mistyped", ""),
+                ErrorKind::StoreRejected,
+                &["mistyped"],
+            ),
+            (server.url_of("weak", WEAK, "ids", ""), ErrorKind::StoreRejected, &["denied"]),
+        ]);
+        sql("SET GLOBAL read_only = 1");
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
+        sql("SET GLOBAL read_only = 0");
+        // What the server says when its disk is full.
+        sql("CREATE TRIGGER ids.fill BEFORE UPDATE ON ids.flakeid_node FOR EACH ROW \
+             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'The table is full'");
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["The table is full"])]);
+        sql("DROP TRIGGER ids.fill");
+    });
+}
+
+#[test]
+fn redis() {
+    let server = RedisServer::new();
+    let url = server.url();
+    check_server(&url);
+    let told = |words: &[&str]| server.command(words).unwrap();
+    told(&["ACL", "SETUSER", "weak", "on", &format!(">{WEAK}"), "~*", "+@all", "-@write"]);
+    check_untouched(&url, || {
+        check(&[
+            (
+                server.url_of("", "wr0ng-s3cret", "0"),
+                ErrorKind::StoreRejected,
+                &["127.0.0.1", "authentication failed"],
+            ),
+            (
+                format!("redis://127.0.0.1:{}/0", server.port()),
+                ErrorKind::StoreRejected,
+                &["NOAUTH"],
+            ),
+            (
+                server.url_of("weak", WEAK, "0"),
+                ErrorKind::StoreRejected,
+                &["can't run this command"],
+            ),
+        ]);
+        told(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["NOREPLICAS"])]);
+        told(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+        told(&["CONFIG", "SET", "maxmemory", "1"]);
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["OOM"])]);
+        told(&["CONFIG", "SET", "maxmemory", "0"]);
+    });
+}
+
+#[test]
+fn etcd() {
+    let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
+    let url = server.url();
+    check_server(&url);
+    check_untouched(&url, || {
+        let filler = "x".repeat(100_000);
+        let full = || !server.ctl(&["alarm", "list"]).unwrap().trim().is_empty();
+        while !full() {
+            // The one that is too much is refused, and raises the alarm.
+            let _ = server.ctl(&["put", "filler", &filler]);
+        }
+        check(&[(url.clone(), ErrorKind::StoreUnavailable, &["space exceeded"])]);
+    });
+}
+
+#[test]
+fn etcd_with_users() {
+    let server = EtcdServer::new();
+    init(&server.url());
+    let weak = format!("weak:{WEAK}");
+    for words in [
+        &["role", "add", "root"][..],
+        &["user", "add", "root:r00t-s3cret"],
+        &["user", "grant-role", "root", "root"],
+        &["role", "add", "weak"],
+        &["role", "grant-permission", "--prefix", "weak", "read", "/flakeid/"],
+        &["user", "add", &weak],
+        &["user", "grant-role", "weak", "weak"],
+        &["auth", "enable"],
+    ] {
+        server.ctl(words).unwrap_or_else(|text| panic!("{words:?}: {text}"));
+    }
+    let url_of = |user: &str| format!("etcd://{user}127.0.0.1:{}/", server.port());
+    check_untouched(&url_of("root:r00t-s3cret@"), || {
+        check(&[
+            (
+                url_of("root:wr0ng-s3cret@"),
+                ErrorKind::StoreRejected,
+                &["authentication failed", "127.0.0.1"],
+            ),
+            (url_of(""), ErrorKind::StoreRejected, &["user name is empty"]),
+            (url_of(&format!("{weak}@")), ErrorKind::StoreRejected, &["permission denied"]),
+        ]);
+    });
+}

@@ -1,0 +1,265 @@
+//! A process that is stopped for longer than its lease and its window, as by a debugger, a frozen
+//! container or a laptop's lid: others take its node meanwhile, and it must not go on where it was.
+#![cfg(unix)]
+#![allow(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid_core::{Error, ErrorKind, Id, Layout};
+use flakeid_protocol::Identity;
+
+/// Tell a child of this test binary that it is the holder, of which store, and its one node if it
+/// wants no other.
+const URL: &str = "FLAKEID_TEST_STOPPED_URL";
+const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
+
+const WINDOW: Duration = Duration::from_millis(200);
+const TTL: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two nodes.
+fn layout() -> Layout {
+    "t42.n1.s12@0/1ms".parse().unwrap()
+}
+
+fn on(url: &str) -> LeaseBuilder {
+    LeasedGenerator::builder(url, layout()).unwrap().window(WINDOW).ttl(TTL)
+}
+
+fn node_of(id: Id) -> u64 {
+    layout().unpack(id).unwrap().node
+}
+
+fn tick_of(id: Id) -> u64 {
+    layout().unpack(id).unwrap().tick
+}
+
+/// What a holder says.
+#[derive(Debug, PartialEq)]
+enum Word {
+    Id(Id),
+    Error(String),
+}
+
+/// Another process that makes IDs all the time.
+struct Holder {
+    child: Child,
+    words: Receiver<Word>,
+    /// The file that is locked during every transaction of its store.
+    locked: File,
+}
+
+impl Holder {
+    fn start(url: &str, node: Option<u64>) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "holder", "--nocapture"]).env(URL, url);
+        if let Some(node) = node {
+            command.env(NODE, node.to_string());
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, words) = channel();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let word = match line.split_once(' ') {
+                    Some(("id", id)) => Word::Id(id.parse().unwrap()),
+                    Some(("error", code)) => Word::Error(code.into()),
+                    // What the test runner says itself.
+                    _ => continue,
+                };
+                if sender.send(word).is_err() {
+                    return;
+                }
+            }
+        });
+        let path = format!("{}-serial", url.trim_start_matches("sqlite://"));
+        let locked = File::options().create(true).append(true).open(path).unwrap();
+        Self { child, words, locked }
+    }
+
+    fn next(&self) -> Word {
+        self.words.recv_timeout(PATIENCE).expect("it says nothing")
+    }
+
+    fn signal(&self, signal: libc::c_int) {
+        let pid = libc::pid_t::try_from(self.child.id()).unwrap();
+        // SAFETY: the child was not waited for yet, so its ID is still its own.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+    }
+
+    /// Whether it is in the middle of a transaction, so that nobody else can use the store.
+    fn is_in_transaction(&self) -> bool {
+        let flock = |operation| {
+            // SAFETY: the descriptor is an open file's.
+            unsafe { libc::flock(self.locked.as_raw_fd(), operation) }
+        };
+        let is_free = flock(libc::LOCK_EX | libc::LOCK_NB) == 0;
+        if is_free {
+            assert_eq!(flock(libc::LOCK_UN), 0);
+        }
+        !is_free
+    }
+
+    /// Stops it, and returns the IDs that it generated until then.
+    fn stop(&self) -> Vec<Id> {
+        let mut said = Vec::new();
+        // On a busy machine its window may end between two IDs.
+        while said.is_empty() {
+            said.extend(id_of(self.next()));
+        }
+        self.signal(libc::SIGSTOP);
+        while self.is_in_transaction() {
+            self.signal(libc::SIGCONT);
+            thread::sleep(Duration::from_millis(5));
+            self.signal(libc::SIGSTOP);
+        }
+        // What is in the pipe by now is all, for it is stopped.
+        while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
+            said.extend(id_of(word));
+        }
+        said
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It fails only if the child has ended.
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Does nothing unless it is the child of another test.
+#[test]
+fn holder() {
+    let Ok(url) = std::env::var(URL) else { return };
+    let node = std::env::var(NODE).ok().map(|node| node.parse().unwrap());
+    let identity = node.map_or(Identity::Any, Identity::Node);
+    let builder = || on(&url).identity(identity.clone()).max_wait(Duration::from_millis(100));
+    let generator = open(builder).unwrap();
+    let mut out = std::io::stdout().lock();
+    writeln!(out).unwrap();
+    loop {
+        match generator.next_id() {
+            Ok(id) => writeln!(out, "id {id}").unwrap(),
+            Err(error) => writeln!(out, "error {}", error.code()).unwrap(),
+        }
+        out.flush().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn id_of(word: Word) -> Option<Id> {
+    match word {
+        Word::Id(id) => Some(id),
+        Word::Error(code) => {
+            assert_eq!(code, ErrorKind::LeaseExpired.code());
+            None
+        }
+    }
+}
+
+/// Opens a lease, again while a busy machine is too slow for the store's time limit.
+fn open(builder: impl Fn() -> LeaseBuilder) -> Result<LeasedGenerator, Error> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match builder().open() {
+            Err(error)
+                if error.kind() == ErrorKind::StoreUnavailable && Instant::now() < deadline => {}
+            opened => return opened,
+        }
+    }
+}
+
+/// As soon as the node is free.
+fn take(url: &str, identity: &Identity, node: u64) -> LeasedGenerator {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // Not shared with an earlier one of this process.
+        let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
+        match open(builder) {
+            Ok(generator) => return generator,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::NoFreeNode, "{error}");
+                assert!(Instant::now() < deadline, "{error}");
+            }
+        }
+    }
+}
+
+fn assert_distinct(all: &[&[Id]]) {
+    let mut seen = HashSet::new();
+    for id in all.iter().flat_map(|ids| ids.iter()) {
+        assert!(seen.insert(*id), "{id} was made twice");
+    }
+}
+
+#[test]
+fn its_node_is_taken_when_it_has_expired_and_it_takes_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let holder = Holder::start(&url, None);
+    let mut before = Vec::new();
+    for _ in 0..3 {
+        before.extend(holder.stop());
+        let node = node_of(*before.last().unwrap());
+        let successor = take(&url, &Identity::Any, node);
+        let mut theirs = successor.next_ids(1000).unwrap();
+        assert!(theirs.iter().all(|id| node_of(*id) == node));
+        holder.signal(libc::SIGCONT);
+        // It may say once that it has none.
+        let moved = loop {
+            match holder.next() {
+                Word::Id(id) if node_of(id) != node => break id,
+                Word::Id(id) => {
+                    assert!(tick_of(id) < tick_of(theirs[0]), "{id} is not below {}", theirs[0]);
+                    before.push(id);
+                }
+                Word::Error(code) => assert_eq!(code, ErrorKind::LeaseExpired.code()),
+            }
+        };
+        before.push(moved);
+        theirs.extend(successor.next_ids(1000).unwrap());
+        assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+        assert!(before.is_sorted_by(|a, b| a < b), "its IDs rise, whatever its node");
+        assert_distinct(&[&before, &theirs]);
+    }
+}
+
+#[test]
+fn its_fixed_node_is_taken_over_and_it_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+    let holder = Holder::start(&url, Some(1));
+    let mut before = holder.stop();
+    let successor = take(&url, &Identity::Node(1), 1);
+    let mut theirs = successor.next_ids(1000).unwrap();
+    thread::sleep(WINDOW.max(TTL));
+    holder.signal(libc::SIGCONT);
+    let mut errors = 0;
+    while errors < 5 {
+        match holder.next() {
+            Word::Id(id) => {
+                assert_eq!(errors, 0, "it goes on after its end");
+                assert!(tick_of(id) < tick_of(theirs[0]), "{id} is not below {}", theirs[0]);
+                before.push(id);
+            }
+            Word::Error(code) => {
+                assert_eq!(code, ErrorKind::LeaseExpired.code());
+                errors += 1;
+            }
+        }
+    }
+    theirs.extend(successor.next_ids(1000).unwrap());
+    assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+    assert_distinct(&[&before, &theirs]);
+}
