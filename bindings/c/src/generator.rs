@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid::{AnyGenerator, LeaseBuilder};
-use flakeid_core::{Error, ErrorKind, Generator, Id};
+use flakeid_core::{Error, ErrorKind, Generator, Id, whole_ms};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
@@ -198,8 +198,7 @@ pub extern "C" fn flakeid_generator_max_wait_ms(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        let max_wait = generator.generator.max_wait().as_millis();
-        given(max_wait_ms, "max_wait_ms")?.write(u64::try_from(max_wait).unwrap_or(u64::MAX));
+        given(max_wait_ms, "max_wait_ms")?.write(whole_ms(generator.generator.max_wait()));
         Ok(())
     })
 }

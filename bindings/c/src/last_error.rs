@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::time::Duration;
 
-use flakeid_core::Error;
+use flakeid_core::{Error, whole_ms};
 
 use crate::fault::Fault;
 
@@ -53,7 +53,7 @@ fn ask<T>(what: impl FnOnce(&mut LastError) -> Option<T>) -> Option<T> {
 fn ms(what: impl FnOnce(&Error) -> Option<Duration>) -> i64 {
     let duration = ask(|last| last.fault.core().and_then(what));
     // Rounded up: waiting that long must be enough.
-    duration.map_or(-1, |d| i64::try_from(d.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX))
+    duration.map_or(-1, |d| i64::try_from(whole_ms(d)).unwrap_or(i64::MAX))
 }
 
 /// The message of this thread's last failed call: an English sentence that names the field, the

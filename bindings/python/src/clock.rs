@@ -31,10 +31,10 @@ impl ManualClock {
         self.0.set(unix_ms);
     }
 
-    /// Move the clock forward by whole milliseconds.
+    /// Move the clock forward.
     ///
     /// Args:
-    ///     step: Seconds (int or float) or a timedelta; a fraction of a millisecond is dropped.
+    ///     step: Seconds (int or float) or a timedelta, rounded up to whole milliseconds.
     fn advance(&self, step: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.advance(duration("step", step)?);
         Ok(())

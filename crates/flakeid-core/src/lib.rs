@@ -57,7 +57,7 @@ mod statistics;
 mod sync;
 mod text;
 
-pub use calendar::Rfc3339;
+pub use calendar::{Rfc3339, whole_ms};
 pub use clock::*;
 pub use error::{Error, ErrorKind};
 pub use field::{Field, FieldSpan};

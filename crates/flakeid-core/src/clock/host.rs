@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
 
 use super::{Clock, SystemClock};
+use crate::calendar::whole_ms;
 
 /// Before every epoch until the host has spoken, so that no ID comes out of no time at all.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
@@ -53,9 +54,8 @@ impl Clock for SystemClock {
     }
 
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
-        let ms = at_most.as_nanos().div_ceil(1_000_000);
         WAIT_UNTIL_MS.store(unix_ms, Ordering::Relaxed);
-        WAIT_AT_MOST_MS.store(u64::try_from(ms).unwrap_or(u64::MAX), Ordering::Relaxed);
+        WAIT_AT_MOST_MS.store(whole_ms(at_most), Ordering::Relaxed);
         None
     }
 }

@@ -3,6 +3,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::Clock;
+use crate::calendar::whole_ms;
 use crate::sync::{AtomicI64, Ordering};
 
 /// A clock that stands still until it is told otherwise, for tests of code that makes IDs.
@@ -37,9 +38,9 @@ impl ManualClock {
         self.0.store(unix_ms, Ordering::SeqCst);
     }
 
-    /// Moves the clock forward by whole milliseconds; a fraction is cut.
+    /// Moves the clock forward, by whole milliseconds: a fraction is rounded up.
     pub fn advance(&self, duration: Duration) {
-        let step = whole_ms(duration);
+        let step = step_of(duration);
         let mut now = self.unix_ms();
         while let Err(newer) = self.0.compare_exchange(
             now,
@@ -52,8 +53,8 @@ impl ManualClock {
     }
 }
 
-fn whole_ms(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+fn step_of(duration: Duration) -> i64 {
+    i64::try_from(whole_ms(duration)).unwrap_or(i64::MAX)
 }
 
 impl Clock for ManualClock {
@@ -61,13 +62,13 @@ impl Clock for ManualClock {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Moves the clock forward to `unix_ms`, but by no more than `at_most`.
+    /// Moves the clock forward to `unix_ms`, but by no more than `at_most`, rounded up to whole milliseconds.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         let now = self.unix_ms();
         let needed = Duration::from_millis(unix_ms.saturating_sub(now).max(0).cast_unsigned());
         let waited = needed.min(at_most);
         // Never back, even if another thread has moved it since.
-        self.0.fetch_max(now.saturating_add(whole_ms(waited)), Ordering::SeqCst);
+        self.0.fetch_max(now.saturating_add(step_of(waited)), Ordering::SeqCst);
         Some(waited)
     }
 }

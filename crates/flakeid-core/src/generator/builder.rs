@@ -429,6 +429,14 @@ mod tests {
     #[test]
     fn half_a_window_is_refused() {
         for given in ["window_start", "window_fence"] {
+    #[test]
+    fn max_ahead_is_rounded_up_to_whole_milliseconds() {
+        let clock = ManualClock::new(Layout::TWITTER.epoch());
+        let builder = Generator::builder(Layout::TWITTER).node(7).clock(clock);
+        let generator = builder.max_ahead(Duration::from_micros(1_500)).build().unwrap();
+        assert_eq!(generator.max_ahead, 2);
+    }
+
             let error = set(&[("node", "7"), (given, "10")]).unwrap().build().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOption);
             assert!(error.to_string().contains("give both"), "{error}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window};
+use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window, whole_ms};
 
 use crate::{Bounds, Identity, Namespace};
 
@@ -151,8 +151,4 @@ impl LeaseOptions {
         }
         Ok(())
     }
-}
-
-fn whole_ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

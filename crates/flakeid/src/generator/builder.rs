@@ -139,14 +139,14 @@ impl LeaseBuilder {
     }
 
     /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
-    /// allows. It is how long IDs go on while the store is away.
+    /// allows, rounded up to whole milliseconds. It is how long IDs go on while the store is away.
     pub fn window(mut self, window: Duration) -> Self {
         self.options.set_window(window);
         self
     }
 
-    /// For how long the node is kept from others without a renewal: 60 s unless set. Uniqueness
-    /// does not depend on it.
+    /// For how long the node is kept from others without a renewal: 60 s unless set, rounded up to
+    /// whole milliseconds. Uniqueness does not depend on it.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.options.set_ttl(ttl);
         self
@@ -415,6 +415,13 @@ mod tests {
         assert_eq!(by_name.options, by_method.options);
         assert_eq!(by_name.clock.system, by_method.clock.system);
         assert_ne!(by_name.options, set(&[]).unwrap().options);
+    }
+
+    #[test]
+    fn lengths_of_time_are_rounded_up_to_whole_milliseconds() {
+        let half = |ms: u64| Duration::from_micros(ms * 1_000 + 500);
+        let builder = set(&[]).unwrap().window(half(2)).ttl(half(9));
+        assert_eq!((builder.options.window_ms, builder.options.ttl_ms), (3, 10));
     }
 
     #[test]
