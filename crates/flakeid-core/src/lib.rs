@@ -59,7 +59,7 @@ mod text;
 
 pub use calendar::{Rfc3339, whole_ms};
 pub use clock::*;
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, SpelledError, Spelling};
 pub use field::{Field, FieldSpan};
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,

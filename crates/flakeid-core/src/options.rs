@@ -221,7 +221,7 @@ impl<B> NamedOption<B> {
 
 /// Any 64-bit number; the builder checks the range.
 fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
-    text.parse().map_err(|_| Error::field_out_of_range(name, &text, min, max))
+    text.parse().map_err(|_| Error::option_out_of_range(name, &text, min, max))
 }
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]

@@ -36,21 +36,22 @@ impl Identity {
             (None, None, None, Some(name)) => Ok(Self::Name(name.to_owned())),
             (Some(node), None, None, None) if node <= layout.max_node() => Ok(Self::Node(node)),
             (Some(node), None, None, None) => {
-                Err(Error::field_out_of_range("node", &node, 0, layout.max_node()))
+                Err(Error::option_out_of_range("node", &node, 0, layout.max_node()))
             }
             (None, Some(datacenter), Some(worker), None) => {
-                layout.join_node(datacenter, worker).map(Self::Node)
+                layout.join_node(datacenter, worker).map(Self::Node).map_err(Error::of_option)
             }
-            (None, Some(_), None, None) => {
-                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
-            }
+            (None, Some(_), None, None) => Err(Error::invalid_option(
+                "worker",
+                "missing: `datacenter` and `worker` go together",
+            )),
             (None, None, Some(_), None) => Err(Error::invalid_option(
                 "datacenter",
-                "missing: datacenter and worker go together",
+                "missing: `datacenter` and `worker` go together",
             )),
             _ => Err(Error::invalid_option(
                 "node",
-                "give only one of these: a node, a datacenter with a worker, or a name",
+                "give only one of these: `node`, `datacenter` with `worker`, or `name`",
             )),
         }
     }

@@ -69,7 +69,7 @@ impl Bounds {
             ("quiet_ms", self.quiet_ms, self.least_quiet_ms(layout), week),
         ] {
             if value < min || value > max {
-                return Err(Error::field_out_of_range(name, &value, min, max));
+                return Err(Error::option_out_of_range(name, &value, min, max));
             }
         }
         Ok(())
@@ -173,7 +173,7 @@ impl Namespace {
         if self.block_bits <= max {
             return Ok(());
         }
-        Err(Error::field_out_of_range("block_bits", &self.block_bits, 0, max.into()))
+        Err(Error::option_out_of_range("block_bits", &self.block_bits, 0, max.into()))
     }
 
     /// The store's run in the incarnation.

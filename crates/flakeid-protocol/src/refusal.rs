@@ -153,11 +153,11 @@ impl Refusal {
                  draw 128 random bits for each node that is asked for",
             ),
             Self::Window { asked_ms, min_ms, max_ms } => {
-                Error::field_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
+                Error::option_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
             }
             Self::Nodes { from, to, max_node } => {
                 let wrong = if to > max_node { to } else { from };
-                Error::field_out_of_range("node", wrong, 0, *max_node.min(to))
+                Error::option_out_of_range("node", wrong, 0, *max_node.min(to))
             }
             Self::Skew { by_ms, max_ms } => skewed(&too_far_apart(namespace, *by_ms, *max_ms)),
             Self::ImpossibleClock { by_ms } => skewed(&format!(

@@ -1,6 +1,7 @@
 //! The one error type of all languages.
 
 mod reasons;
+mod spelling;
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -9,6 +10,8 @@ use core::time::Duration;
 
 use crate::calendar::{Rfc3339, whole_ms};
 pub(crate) use reasons::{LayoutFault, TextFault};
+use spelling::Named;
+pub use spelling::{SpelledError, Spelling};
 
 use crate::quoted::Quoted;
 
@@ -153,7 +156,7 @@ pub struct Error(Repr);
 #[derive(Clone, PartialEq, Eq)]
 enum Repr {
     Field {
-        field: &'static str,
+        name: Named,
         value: Box<str>,
         min: u64,
         max: u64,
@@ -173,7 +176,7 @@ enum Repr {
         layout: Box<str>,
     },
     Option {
-        option: &'static str,
+        name: Named,
         reason: Box<str>,
     },
     ClockRollback {
@@ -222,13 +225,47 @@ impl Error {
         min: u64,
         max: u64,
     ) -> Self {
-        Self(Repr::Field { field, value: excerpt(&value.to_string()), min, max })
+        Self::out_of_range(Named::Field(field), value, min, max)
+    }
+
+    /// As [`field_out_of_range`](Self::field_out_of_range), for an option: [`spelled`](Self::spelled)
+    /// writes its name as the caller does.
+    #[must_use]
+    pub fn option_out_of_range(
+        option: &'static str,
+        value: &dyn fmt::Display,
+        min: u64,
+        max: u64,
+    ) -> Self {
+        Self::out_of_range(Named::Option(option), value, min, max)
+    }
+
+    fn out_of_range(name: Named, value: &dyn fmt::Display, min: u64, max: u64) -> Self {
+        Self(Repr::Field { name, value: excerpt(&value.to_string()), min, max })
     }
 
     /// An option that cannot be, with the reason and what to do instead.
+    ///
+    /// Names of options in the reason are in backticks, as in "requires `worker`", so that
+    /// [`spelled`](Self::spelled) finds them.
     #[must_use]
     pub fn invalid_option(option: &'static str, reason: &str) -> Self {
-        Self(Repr::Option { option, reason: reason.into() })
+        Self(Repr::Option { name: Named::Option(option), reason: reason.into() })
+    }
+
+    /// As [`invalid_option`](Self::invalid_option), for a field of an ID or another argument.
+    #[must_use]
+    pub fn invalid_field(field: &'static str, reason: &str) -> Self {
+        Self(Repr::Option { name: Named::Field(field), reason: reason.into() })
+    }
+
+    /// Returns the same error, naming the option of the same name if it names a field of an ID.
+    #[must_use]
+    pub fn of_option(mut self) -> Self {
+        if let Repr::Field { name, .. } | Repr::Option { name, .. } = &mut self.0 {
+            *name = Named::Option(name.canonical());
+        }
+        self
     }
 
     pub(crate) fn layout(text: Option<&str>, fault: LayoutFault) -> Self {
@@ -338,9 +375,27 @@ impl Error {
     #[must_use]
     pub const fn field(&self) -> Option<&'static str> {
         match &self.0 {
-            Repr::Field { field, .. } => Some(field),
+            Repr::Field { name, .. } => Some(name.canonical()),
             _ => None,
         }
+    }
+
+    /// Returns the error as a caller reads it who spells options and fields otherwise.
+    ///
+    /// ```
+    /// use flakeid_core::{Error, Spelling};
+    ///
+    /// let command = Spelling { options: &[("max_wait_ms", "--max-wait")], fields: &[] };
+    /// let error = Error::option_out_of_range("max_wait_ms", &-1, 0, 60_000);
+    /// assert_eq!(error.to_string(), "max_wait_ms -1 is out of range: must be from 0 to 60000");
+    /// assert_eq!(
+    ///     error.spelled(&command).to_string(),
+    ///     "--max-wait -1 ms is out of range: must be from 0 to 60000 ms"
+    /// );
+    /// ```
+    #[must_use]
+    pub const fn spelled<'a>(&'a self, spelling: &'a Spelling<'a>) -> SpelledError<'a> {
+        SpelledError { error: self, spelling }
     }
 }
 
@@ -353,9 +408,15 @@ pub(crate) fn excerpt(text: &str) -> Box<str> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Spelling::default())
+    }
+}
+
+impl Error {
+    fn write(&self, f: &mut fmt::Formatter<'_>, spelling: &Spelling<'_>) -> fmt::Result {
         match &self.0 {
-            Repr::Field { field, value, min, max } => {
-                write!(f, "{field} {value} is out of range: must be from {min} to {max}")
+            Repr::Field { name, value, min, max } => {
+                spelling.write_out_of_range(f, *name, value, *min, *max)
             }
             Repr::Layout { text: Some(text), fault } => {
                 write!(f, "layout {}: {fault}", Quoted(text))
@@ -369,7 +430,7 @@ impl fmt::Display for Error {
                 "{id} is not an ID of the layout {layout}: it has bits set outside that layout's \
                  fields ({stray:#018x})"
             ),
-            Repr::Option { option, reason } => write!(f, "{option}: {reason}"),
+            Repr::Option { name, reason } => spelling.write_reason(f, *name, reason),
             Repr::ClockRollback { by, .. } => write!(
                 f,
                 "the clock went back by {} ms; no ID is issued until it has caught up (configure NTP to slew \

@@ -174,7 +174,7 @@ impl GeneratorBuilder {
                  leave one of the two out",
             ));
         }
-        let shape = Shape::new(&layout, &nodes)?;
+        let shape = Shape::new(&layout, &nodes).map_err(Error::of_option)?;
         let sequence_mask = self.resolve_sequence_mask(&shape)?;
         let start = SequenceStart::new(self.sequence_start, sequence_mask)?;
         let window = self.resolve_window()?;
@@ -246,7 +246,10 @@ impl GeneratorBuilder {
         match (self.window_start, self.window_fence) {
             (None, None) => Ok(None),
             (Some(start), Some(fence)) => Window::new(start, fence).map(Some),
-            _ => Err(Error::invalid_option("window", "give both window_start and window_fence")),
+            _ => {
+                let reason = "missing: `window_start` and `window_fence` go together";
+                Err(Error::invalid_option("window_fence", reason))
+            }
         }
     }
 
@@ -427,9 +430,6 @@ mod tests {
     }
 
     #[test]
-    fn half_a_window_is_refused() {
-        for given in ["window_start", "window_fence"] {
-    #[test]
     fn max_ahead_is_rounded_up_to_whole_milliseconds() {
         let clock = ManualClock::new(Layout::TWITTER.epoch());
         let builder = Generator::builder(Layout::TWITTER).node(7).clock(clock);
@@ -437,9 +437,12 @@ mod tests {
         assert_eq!(generator.max_ahead, 2);
     }
 
+    #[test]
+    fn half_a_window_is_refused() {
+        for given in ["window_start", "window_fence"] {
             let error = set(&[("node", "7"), (given, "10")]).unwrap().build().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOption);
-            assert!(error.to_string().contains("give both"), "{error}");
+            assert!(error.to_string().contains("go together"), "{error}");
         }
     }
 }

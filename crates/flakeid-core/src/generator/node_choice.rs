@@ -23,7 +23,7 @@ impl NodeChoice {
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));
         let Some(nodes) = several.get() else { return refused("not on WebAssembly") };
         if self.node.is_some() || self.datacenter.is_some() || self.worker.is_some() {
-            return refused("give either nodes or one node, not both");
+            return refused("give either `nodes` or one node, not both");
         }
         if !nodes.len().is_power_of_two() {
             return refused(&format!("{} nodes: their number must be a power of two", nodes.len()));
@@ -58,16 +58,19 @@ impl NodeChoice {
         match (self.node, self.datacenter, self.worker) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Error::invalid_option(
                 "node",
-                "give either a node, or a datacenter with a worker, not both",
+                "give either `node`, or `datacenter` with `worker`, not both",
             )),
             (Some(node), None, None) => Ok(node),
-            (None, Some(datacenter), Some(worker)) => layout.join_node(datacenter, worker),
-            (None, Some(_), None) => {
-                Err(Error::invalid_option("worker", "missing: datacenter and worker go together"))
+            (None, Some(datacenter), Some(worker)) => {
+                layout.join_node(datacenter, worker).map_err(Error::of_option)
             }
+            (None, Some(_), None) => Err(Error::invalid_option(
+                "worker",
+                "missing: `datacenter` and `worker` go together",
+            )),
             (None, None, Some(_)) => Err(Error::invalid_option(
                 "datacenter",
-                "missing: datacenter and worker go together",
+                "missing: `datacenter` and `worker` go together",
             )),
             (None, None, None) if layout.max_node() == 0 => Ok(0),
             (None, None, None) => Err(Error::invalid_option(

@@ -15,7 +15,7 @@ impl SequenceStart {
     pub(super) fn new(bits: u64, sequence_mask: u64) -> Result<Self, Error> {
         let most = sequence_mask.count_ones().into();
         if bits > most {
-            return Err(Error::field_out_of_range("sequence_start", &bits, 0, most));
+            return Err(Error::option_out_of_range("sequence_start", &bits, 0, most));
         }
         let mask = (1 << bits) - 1;
         Ok(Self { mask, seed: if mask == 0 { 0 } else { random_seed() } })

@@ -184,9 +184,9 @@ impl Layout {
         let (Some((most_datacenter, most_worker)), Some(width)) =
             (self.max_datacenter_and_worker(), self.worker_width)
         else {
-            return Err(Error::invalid_option(
-                "datacenter and worker",
-                "this layout does not split its node; give a node instead",
+            return Err(Error::invalid_field(
+                "datacenter",
+                "this layout does not split its node; give `node` instead of `datacenter` and `worker`",
             ));
         };
         check("datacenter", datacenter, most_datacenter)?;
@@ -215,15 +215,15 @@ impl Layout {
         check("clock_sequence", parts.clock_sequence, self.clock_sequence.mask())?;
         check("sequence", parts.sequence, self.sequence.mask())?;
         if self.tick_at(parts.unix_ms)? != parts.tick {
-            return Err(Error::invalid_option("unix_ms", "not in the tick given"));
+            return Err(Error::invalid_field("unix_ms", "not in the tick given"));
         }
         let split = self.split_node(parts.node);
         let told = (parts.datacenter, parts.worker);
         if told.0.is_some_and(|d| split.map(|s| s.0) != Some(d)) {
-            return Err(Error::invalid_option("datacenter", "not that of the node given"));
+            return Err(Error::invalid_field("datacenter", "not that of the node given"));
         }
         if told.1.is_some_and(|w| split.map(|s| s.1) != Some(w)) {
-            return Err(Error::invalid_option("worker", "not that of the node given"));
+            return Err(Error::invalid_field("worker", "not that of the node given"));
         }
         Ok(Id::from_u64(
             self.time.place(parts.tick)
@@ -245,7 +245,7 @@ impl Layout {
             (Some(tick), unix_ms) => (tick, unix_ms.unwrap_or_else(|| self.unix_ms_at(tick))),
             (None, Some(unix_ms)) => (self.tick_at(unix_ms)?, unix_ms),
             (None, None) => {
-                return Err(Error::invalid_option("tick", "missing: give a tick or unix_ms"));
+                return Err(Error::invalid_field("tick", "missing: give `tick` or `unix_ms`"));
             }
         };
         let GivenParts { datacenter, worker, .. } = *given;
@@ -254,8 +254,8 @@ impl Layout {
             (None, Some(datacenter), Some(worker)) => self.join_node(datacenter, worker)?,
             (None, None, None) if self.max_node() == 0 => 0,
             _ => {
-                let reason = "missing: give a node, or datacenter and worker";
-                return Err(Error::invalid_option("node", reason));
+                let reason = "missing: give `node`, or `datacenter` and `worker`";
+                return Err(Error::invalid_field("node", reason));
             }
         };
         let clock_sequence = given.clock_sequence.unwrap_or_default();

@@ -104,12 +104,12 @@ impl RingOptions {
         let max_age = self.resolve_max_age(&generator)?;
         if self.refill_interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
             return Err(Error::invalid_option(
-                "refill_interval",
+                "refill_interval_ms",
                 &format!("{:?} must be at least 1 ms", self.refill_interval.unwrap_or_default()),
             ));
         }
         if !(1..=99).contains(&self.padding_factor) {
-            return Err(Error::field_out_of_range("padding_factor", &self.padding_factor, 1, 99));
+            return Err(Error::option_out_of_range("padding_factor", &self.padding_factor, 1, 99));
         }
         if generator.policy.rollback == Rollback::ClockSequence {
             return Err(Error::invalid_option(
@@ -131,7 +131,7 @@ impl RingOptions {
 
     fn resolve_capacity(&self, generator: &Generator) -> Result<u64, Error> {
         if self.boost_power > Self::MOST_BOOST {
-            return Err(Error::field_out_of_range(
+            return Err(Error::option_out_of_range(
                 "boost_power",
                 &self.boost_power,
                 0,
@@ -149,7 +149,7 @@ impl RingOptions {
             None => Ok(shortest.max(Duration::from_secs(1))),
             Some(max_age) if max_age >= shortest => Ok(max_age),
             Some(max_age) => Err(Error::invalid_option(
-                "max_age",
+                "max_age_ms",
                 &format!("{max_age:?} must be at least two ticks of the layout, {shortest:?}"),
             )),
         }

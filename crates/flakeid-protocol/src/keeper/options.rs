@@ -110,14 +110,14 @@ impl LeaseOptions {
             Identity::Any | Identity::Name(_) => ("nodes_to", self.to),
         };
         if node > max_node {
-            return Err(Error::field_out_of_range(field, &node, 0, max_node));
+            return Err(Error::option_out_of_range(field, &node, 0, max_node));
         }
         if self.from > self.to {
-            return Err(Error::field_out_of_range("nodes_from", &self.from, 0, self.to));
+            return Err(Error::option_out_of_range("nodes_from", &self.from, 0, self.to));
         }
         let range = (self.to - self.from).saturating_add(1);
         if self.node_count < 1 || self.node_count > range {
-            return Err(Error::field_out_of_range("node_count", &self.node_count, 1, range));
+            return Err(Error::option_out_of_range("node_count", &self.node_count, 1, range));
         }
         if !self.node_count.is_power_of_two() {
             return Err(Error::invalid_option(
@@ -128,8 +128,8 @@ impl LeaseOptions {
         if self.node_count > 1 && self.identity != Identity::Any {
             return Err(Error::invalid_option(
                 "node_count",
-                "a lease of several nodes cannot be combined with a name or a node; leave those \
-                 out",
+                "a lease of several nodes cannot be combined with `name`, `node`, `datacenter` or \
+                 `worker`; leave those out",
             ));
         }
         if let Identity::Name(name) = &self.identity
@@ -146,7 +146,7 @@ impl LeaseOptions {
         {
             const MONTH: u64 = 30 * 86_400_000;
             if value < min || value > MONTH {
-                return Err(Error::field_out_of_range(field, &value, min, MONTH));
+                return Err(Error::option_out_of_range(field, &value, min, MONTH));
             }
         }
         Ok(())

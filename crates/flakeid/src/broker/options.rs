@@ -84,7 +84,7 @@ impl BrokerOptions {
             ("ttl_ms", self.ttl_ms, least_ttl, 30 * 86_400_000),
         ] {
             if value < min || value > max {
-                return Err(Error::field_out_of_range(name, &value, min, max));
+                return Err(Error::option_out_of_range(name, &value, min, max));
             }
         }
         Ok(())
