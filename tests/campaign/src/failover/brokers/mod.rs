@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
+use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Namespace, operations};
 use flakeid_stores::Location;
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
@@ -23,6 +24,9 @@ use measured::Measured;
 use members::{MemberProcesses, Runtimes};
 
 pub(crate) use members::{Languages, Members};
+
+/// The longest time for which the measurement itself waits for a store on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much is measured.
 pub(super) struct BrokerMeasurement<'a> {
@@ -126,8 +130,18 @@ fn create_namespace_of_blocks(url: &str, layout: Layout) -> io::Result<()> {
     let wanted = Namespace { block_bits, ..Namespace::new(NAMESPACE, layout) };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-    let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
+    persist(|| operations::init(&mut *location.connect(&clock)?, &wanted)).map(drop)
+}
+
+/// Repeats an operation of the measurement itself while a busy machine is too slow for the store's time limits.
+fn persist<T>(mut operation: impl FnMut() -> Result<T, Fault>) -> io::Result<T> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match operation() {
+            Err(Fault::Unavailable(_)) if Instant::now() < deadline => {}
+            outcome => return outcome.map_err(io::Error::other),
+        }
+    }
 }
 
 /// How many blocks nobody else could have been granted.
@@ -141,8 +155,7 @@ impl TakenBlocks {
     fn count(&mut self, url: &str) -> io::Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-        let mut store = location.connect(&clock).map_err(io::Error::other)?;
-        let listing = operations::list(&mut *store, NAMESPACE).map_err(io::Error::other)?;
+        let listing = persist(|| operations::list(&mut *location.connect(&clock)?, NAMESPACE))?;
         let taken = listing.rows.iter().filter(|row| row.expires > listing.now).count();
         self.most = self.most.max(taken);
         self.blocks = listing.namespace.max_row() + 1;
