@@ -41,9 +41,6 @@ const ROW: [&str; 14] = [
 const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", "previous_until"];
 const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
 
-/// What earlier builds did not write: 0 where it is missing.
-const ADDED: [&str; 2] = ["history_until", "previous_until"];
-
 /// A namespace as it is kept.
 pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
     Ok(write(&NAMESPACE, namespace_values(namespace)?))
@@ -116,7 +113,6 @@ fn read(
             Some(Json::String(text)) => Value::Text(text),
             Some(Json::Bool(boolean)) => Value::Boolean(boolean),
             Some(Json::Number(number)) if number.is_i64() => number.as_i64().into(),
-            None if ADDED.contains(field) => Value::Integer(0),
             None => return Err(damage_fault(namespace, signed, field, "(missing)")),
             Some(_) if *field == "token" => {
                 return Err(damage_fault(namespace, signed, field, "(not shown)"));
@@ -176,14 +172,6 @@ mod tests {
 
         let sub = SubGrant { node: 7, start: 5, block_grant: 2, grant: 1, owner, acquired: 4 };
         assert_eq!(sub_grant_of("n", 7, &sub_grant_text(&sub).unwrap()).unwrap(), sub);
-    }
-
-    #[test]
-    fn what_earlier_builds_wrote_is_read() {
-        let mut fields: Json = serde_json::from_str(&row_text(&row()).unwrap()).unwrap();
-        fields.as_object_mut().unwrap().remove("history_until");
-        let older = Row { history_until: 0, ..row() };
-        assert_eq!(row_of("n", 7, &fields.to_string()).unwrap(), older);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Meta {
         Self { serial, run: random::token().to_text(), file: Some(file), forgot_at }
     }
 
-    /// `None` in an empty database. Takes over tables of an older version.
+    /// `None` in an empty database.
     pub(super) fn read(connection: &Connection, files: &StoreFiles) -> Result<Option<Self>, Fault> {
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let tables: (i64, i64) = connection
@@ -52,19 +52,13 @@ impl Meta {
         let version: i64 = connection
             .query_row("SELECT version FROM flakeid_meta", [], |row| row.get(0))
             .map_err(fault)?;
-        if !(1..=schema::VERSION).contains(&version) {
+        if version != schema::VERSION {
             return Err(reject(&format!(
                 "{} has tables of version {version}, and this build knows version {}: use the \
                  flakeid that created them, or a newer one",
                 files.file.display(),
                 schema::VERSION
             )));
-        }
-        if version < schema::VERSION {
-            let lacking = schema::UPGRADES.iter().filter(|(first, _)| version < *first);
-            let in_all = [schema::FLOOR_TRIGGER, schema::SUB_GRANT_TABLE];
-            let mut statements = lacking.map(|(_, sql)| *sql).chain(in_all);
-            statements.try_for_each(|sql| connection.execute_batch(sql)).map_err(fault)?;
         }
         let meta = connection.query_row(
             "SELECT serial, run, inode, forgot_at FROM flakeid_meta",
@@ -85,8 +79,6 @@ impl Meta {
     /// Creates the tables.
     pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(schema::CREATE)?;
-        connection.execute_batch(schema::FLOOR_TRIGGER)?;
-        connection.execute_batch(schema::SUB_GRANT_TABLE)?;
         let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
                        VALUES (1, ?1, 0, '', '', NULL)";
         connection.execute(columns, [schema::VERSION]).map(drop)
@@ -96,9 +88,8 @@ impl Meta {
         let Self { serial, run, file, forgot_at } = self;
         let file = file.map_or_else(String::new, |file| file.to_string());
         connection.execute(
-            "UPDATE flakeid_meta SET version = ?1, serial = ?2, run = ?3, inode = ?4, \
-             forgot_at = ?5",
-            (schema::VERSION, serial.cast_signed(), run, file, forgot_at),
+            "UPDATE flakeid_meta SET serial = ?1, run = ?2, inode = ?3, forgot_at = ?4",
+            (serial.cast_signed(), run, file, forgot_at),
         )?;
         // Also in the file's first page, where it can be read without the log.
         connection.pragma_update(None, "user_version", (*serial as u32).cast_signed())

@@ -1,36 +1,7 @@
 //! The tables.
 
-/// The tables' version; also in `flakeid_meta`. 1 had no birth times in `inode`; 2 to 4 lacked what
-/// [`UPGRADES`] adds. The next transaction takes such tables over; builds that know only an older
-/// version refuse them from then on.
+/// The version of the tables, also in `flakeid_meta`: a build refuses any other.
 pub(super) const VERSION: i64 = 5;
-
-/// What tables of an older version than the first of each pair lack. Without `quiet_ms` no holder goes
-/// on after a restoration, as with the builds that created them.
-pub(super) const UPGRADES: [(i64, &str); 3] = [
-    (
-        3,
-        "
-ALTER TABLE flakeid_namespace ADD COLUMN quiet_until INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE flakeid_namespace ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE flakeid_node ADD COLUMN fixed INTEGER NOT NULL DEFAULT 0;
-",
-    ),
-    (
-        4,
-        "
-ALTER TABLE flakeid_namespace ADD COLUMN block_bits INTEGER NOT NULL DEFAULT 0;
-",
-    ),
-    (
-        5,
-        "
-ALTER TABLE flakeid_node ADD COLUMN history_until INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE flakeid_grant ADD COLUMN previous_until INTEGER NOT NULL DEFAULT 0;
-DROP TRIGGER flakeid_floor_stays;
-",
-    ),
-];
 
 /// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
 /// rows stay, fences fall only in a release, floors and layouts never.
@@ -116,21 +87,13 @@ WHEN EXISTS (SELECT 1 FROM flakeid_namespace WHERE name = NEW.name)
 BEGIN
     SELECT RAISE(ABORT, 'there is such a namespace already');
 END;
-";
-
-/// What guards floors, layouts and blocks. [`UPGRADES`] end with it in the place of an older one.
-pub(super) const FLOOR_TRIGGER: &str = "
 CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
 WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until
     OR NEW.layout <> OLD.layout OR NEW.block_bits <> OLD.block_bits
 BEGIN
     SELECT RAISE(ABORT, 'a floor never falls, and layout and block_bits never change');
 END;
-";
-
-/// The grants that brokers made; before version 5 there was no such table.
-pub(super) const SUB_GRANT_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS flakeid_sub_grant (
+CREATE TABLE flakeid_sub_grant (
     namespace TEXT NOT NULL,
     node INTEGER NOT NULL,
     start INTEGER NOT NULL,

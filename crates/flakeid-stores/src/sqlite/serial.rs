@@ -16,11 +16,9 @@ use flakeid_protocol::store::Fault;
 pub(super) struct Serial<'a> {
     files: &'a StoreFiles,
     file: File,
-    /// Its contents; `None` if it is empty.
-    pub(super) recorded: Option<Progress>,
-    /// The widest bounds of any namespace that was ever in the database: one that gets lost may have
-    /// had them. `None` if the file is empty, or by a build that did not write them.
-    pub(super) bounds: Option<Bounds>,
+    /// How far the database has been, and the widest bounds of any namespace that was ever in it: one that
+    /// gets lost may have had them. `None` if the file is empty.
+    pub(super) recorded: Option<(Progress, Bounds)>,
 }
 
 /// More than the length of any valid text.
@@ -53,13 +51,17 @@ impl<'a> Serial<'a> {
         let mut text = String::with_capacity(LONGEST);
         let read = Read::by_ref(&mut file).take(LONGEST as u64).read_to_string(&mut text);
         read.map_err(|error| io_fault(path, &error))?;
-        let (recorded, bounds) = parse(&text).ok_or_else(|| {
+        let damaged = || {
             reject(&format!(
                 "{} was edited or damaged: delete it, and the store counts as restored",
                 path.display()
             ))
-        })?;
-        Ok(Some(Self { files, file, recorded, bounds }))
+        };
+        let recorded = match text.as_str() {
+            "" => None,
+            text => Some(parse(text).ok_or_else(damaged)?),
+        };
+        Ok(Some(Self { files, file, recorded }))
     }
 
     /// Writes, durably.
@@ -72,7 +74,7 @@ impl<'a> Serial<'a> {
         written.map_err(|error| {
             Fault::Unavailable(format!("{}: {error}", self.files.serial.display()))
         })?;
-        (self.recorded, self.bounds) = (Some(recorded), Some(bounds));
+        self.recorded = Some((recorded, bounds));
         Ok(())
     }
 }
@@ -97,11 +99,8 @@ fn text(recorded: Progress, bounds: Bounds) -> String {
     )
 }
 
-/// Also reads what earlier builds wrote: the first two numbers alone, or all but the last.
-fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
-    if text.is_empty() {
-        return Some((None, None));
-    }
+/// Reads what [`text`] wrote.
+fn parse(text: &str) -> Option<(Progress, Bounds)> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let mut number = |digits: usize| {
         let word = words.next()?;
@@ -109,16 +108,13 @@ fn parse(text: &str) -> Option<(Option<Progress>, Option<Bounds>)> {
         plain.then(|| u64::from_str_radix(word, 16).ok())?
     };
     let recorded = Progress { serial: number(16)?, in_file: number(8)? as u32 };
-    let bounds = match text.len() {
-        26 => None,
-        _ => Some(Bounds {
-            max_window_ms: number(16)?,
-            max_ahead_ms: number(16)?,
-            max_skew_ms: number(16)?,
-            quiet_ms: if text.len() == 77 { 0 } else { number(16)? },
-        }),
+    let bounds = Bounds {
+        max_window_ms: number(16)?,
+        max_ahead_ms: number(16)?,
+        max_skew_ms: number(16)?,
+        quiet_ms: number(16)?,
     };
-    words.next().is_none().then_some((Some(recorded), bounds))
+    words.next().is_none().then_some((recorded, bounds))
 }
 
 #[cfg(test)]
@@ -137,20 +133,16 @@ mod tests {
         for (recorded, bounds) in [(Progress::default(), NO_BOUNDS), (most, day)] {
             let text = text(recorded, bounds);
             assert_eq!(text.len(), 94);
-            assert_eq!(parse(&text), Some((Some(recorded), Some(bounds))));
-            let without_quiet = format!("{}\n", &text[..76]);
-            let bounds = Bounds { quiet_ms: 0, ..bounds };
-            assert_eq!(parse(&without_quiet), Some((Some(recorded), Some(bounds))));
-            let earlier = format!("{}\n", &text[..25]);
-            assert_eq!(parse(&earlier), Some((Some(recorded), None)));
+            assert_eq!(parse(&text), Some((recorded, bounds)));
         }
-        assert_eq!(parse(""), Some((None, None)));
         let whole = text(most, day);
         for text in [
+            "",
             "1 1\n",
-            "0000000000000001 00000001",
-            "+000000000000001 00000001\n",
-            "0000000000000001 00000001 \n",
+            "0000000000000001 00000001\n",
+            &whole.replacen('f', "+", 1),
+            &format!("{} \n", &whole[..93]),
+            &format!("{}\n", &whole[..76]),
             "\0",
             &whole[..93],
             &whole[..76],

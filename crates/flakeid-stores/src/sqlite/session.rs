@@ -63,18 +63,18 @@ impl<'a> Session<'a> {
                 serial.record(Progress::default(), NO_BOUNDS)?;
             }
         }
-        let reached = serial.recorded.map_or(0, |recorded| recorded.serial);
+        let (reached, recorded_bounds) =
+            serial.recorded.map_or((0, NO_BOUNDS), |(recorded, bounds)| (recorded.serial, bounds));
         let record_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
         // The file, if it is the one that was recorded, as it was left.
         let known = found.as_ref().and_then(|meta| {
-            let explained = serial.recorded?.explains(meta.serial, in_file);
+            let explained = serial.recorded?.0.explains(meta.serial, in_file);
             meta.file?.merge(file).filter(|_| explained)
         });
-        let bounds = match serial.bounds {
-            Some(bounds) if created || (known.is_some() && !record_is_late) => bounds,
-            recorded => {
-                widest_bounds(&connection, files)?.fieldwise_max(&recorded.unwrap_or(NO_BOUNDS))
-            }
+        let bounds = if created || (known.is_some() && !record_is_late) {
+            recorded_bounds
+        } else {
+            widest_bounds(&connection, files)?.fieldwise_max(&recorded_bounds)
         };
         let meta = match (found, known) {
             (Some(meta), Some(file)) => {

@@ -91,23 +91,6 @@ fn lost_again() {
     check_waits(&store, &grant, then);
 }
 
-/// What builds before bounds were noted wrote beside a database.
-fn forget_bounds(store: &Sqlite) {
-    let noted = fs::read_to_string(store.beside("-serial")).unwrap();
-    fs::write(store.beside("-serial"), format!("{}\n", &noted[..25])).unwrap();
-}
-
-#[test]
-fn serial_without_bounds() {
-    let (store, then) = (Sqlite::new(), now());
-    make_wide(&store);
-    forget_bounds(&store);
-    // One transaction of this build's, and the bounds are known.
-    let grant = take(&store, then, HOUR_MS).unwrap();
-    lose_database(&store);
-    check_waits(&store, &grant, then);
-}
-
 #[test]
 fn serial_deleted() {
     let (store, _, then) = held();

@@ -28,7 +28,6 @@ mod restorations;
 #[path = "../retrying/mod.rs"]
 mod retrying;
 mod store_under_test;
-mod versions;
 
 use flakeid_conformance as conformance;
 use store_under_test::Sqlite;
