@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_that_of_the_whole_run() {
+    fn rate_is_averaged_since_the_start() {
         assert_eq!(
             rate_and_time_left(2000, 5000, Duration::from_secs(2)),
             "1,000 IDs/s, 3 seconds left"

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_over_the_environment() {
+    fn flags_take_precedence_over_the_environment() {
         let none = ["-"; 3];
         let twitter = Layout::TWITTER;
         assert_eq!(resolve(none, none, &twitter), Ok(None));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_gives_one_node() {
+    fn node_options_reject_incomplete_and_conflicting_values() {
         let none = ["-"; 3];
         let twitter = Layout::TWITTER;
         for (flags, variables, part) in [

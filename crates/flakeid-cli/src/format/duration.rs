@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_numbers_with_units() {
+    fn parse_accepts_whole_numbers_with_units_only() {
         for (text, ms) in [
             ("0ms", 0),
             ("500ms", 500),
@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn exact_durations_keep_every_digit() {
+    fn exact_formats_durations_without_rounding() {
         assert_eq!(exact(1), "1 ms");
         assert_eq!(exact(1500), "1,500 ms");
         assert_eq!(exact(3_600_000), "3,600 s");
     }
 
     #[test]
-    fn people_read_few_digits() {
+    fn shown_rounds_durations_down_to_a_few_digits() {
         for (ms, text) in [
             (0, "0.0 s"),
             (7_290, "7.2 s"),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_exclusive_and_include_what_was_named() {
+    fn parse_end_returns_the_first_instant_after_the_period() {
         for (text, end) in [
             ("2095", "2096-01-01T00:00:00Z"),
             ("2095-06-30", "2095-07-01T00:00:00Z"),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn days() {
+    fn dates_and_days_are_in_utc() {
         assert_eq!(start_of_day(1_505_914_988_849), 1_505_865_600_000);
         assert_eq!(date(1_505_914_988_849), "2017-09-20");
         assert_eq!(start_of_day(-1), -86_400_000);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_digits_within_the_range() {
+    fn parse_accepts_only_digits_within_the_range() {
         assert_eq!(parse("node", "1023", 0, 1023), Ok(1023));
         assert_eq!(parse("node", "007", 0, 1023), Ok(7));
         for (text, shown) in [
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_readable() {
+    fn grouped_and_rate_format_readable_numbers() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");

@@ -18,7 +18,7 @@ fn whois(id: &str, url: &str) -> Value {
 
 /// Who made an ID is known at the broker at once, and at the store when the block was renewed.
 #[test]
-fn a_client_is_named_by_its_broker_and_by_the_store() {
+fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     let (_, store) = scratch("brokered");
     let (mut server, url) = serve(&["--store", &store]);
     let id = next(&url, &["--name", "import"]);
@@ -77,7 +77,7 @@ fn a_client_is_named_by_its_broker_and_by_the_store() {
 
 /// A broker that is killed before it could hand over leaves its own name.
 #[test]
-fn of_a_killed_broker_the_store_knows_the_broker() {
+fn whois_finds_only_the_broker_after_it_was_killed() {
     let (_, store) = scratch("brokered_killed");
     // On a busy machine the broker may have renewed its block before it was killed.
     let mut attempts = (0..5).map(|_| {
@@ -100,7 +100,7 @@ fn of_a_killed_broker_the_store_knows_the_broker() {
 
 /// What a broker cannot do is refused as before; what it tells needs its token, and its socket.
 #[test]
-fn operators_go_to_the_store() {
+fn broker_rejects_operator_commands_and_requests_without_its_token() {
     let (dir, store) = scratch("brokered_refused");
     let tokens = dir.join("tokens");
     std::fs::write(&tokens, "correct-horse-battery-staple\n").unwrap();

@@ -64,7 +64,7 @@ impl Fleet {
 
 /// Its clients have another node before their windows end, and what was issued is issued once.
 #[test]
-fn a_broker_may_be_killed() {
+fn clients_of_a_killed_broker_lease_other_nodes_in_time() {
     let (_, store) = scratch("brokers");
     let (mut killed, one) = serve(&["--store", &store]);
     let (other_server, other) = serve(&["--store", &store]);
@@ -88,7 +88,7 @@ fn port_of(url: &str) -> u16 {
 /// Each connection through the proxy reaches the other broker than the one before it, but renewals go to
 /// the broker that granted the node. So nobody loses a node.
 #[test]
-fn brokers_may_be_behind_a_round_robin_proxy() {
+fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_, store) = scratch("brokers-proxied");
     let (_first, one) = serve(&["--store", &store]);
     let (_second, other) = serve(&["--store", &store]);
@@ -104,7 +104,7 @@ fn brokers_may_be_behind_a_round_robin_proxy() {
 /// A broker that is killed and started again leases other blocks until its old ones are free. Clients go on
 /// with other nodes, and there are enough of them.
 #[test]
-fn a_broker_may_crash_again_and_again() {
+fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;
     let (_, store) = scratch("brokers-crashing");
     let address = format!("127.0.0.1:{}", free_port());
@@ -124,7 +124,7 @@ fn a_broker_may_crash_again_and_again() {
 
 /// As behind a Service of Kubernetes, whose brokers advertise their pods.
 #[test]
-fn a_token_follows_a_broker_to_the_hosts_that_the_url_lists() {
+fn client_sends_its_token_only_to_hosts_in_the_url() {
     const TOKEN: &str = "correct-horse-battery-staple";
     let (folder, store) = scratch("brokers-token");
     let tokens = folder.join("tokens");

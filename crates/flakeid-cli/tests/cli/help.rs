@@ -34,7 +34,7 @@ const COMMANDS: [&[&str]; 24] = [
 ];
 
 #[test]
-fn short_help_is_short_and_long_help_teaches() {
+fn short_help_fits_a_screen_and_long_help_has_examples() {
     for command in COMMANDS {
         let short = run(&[command, &["-h"]].concat()).quiet();
         assert!(short.lines().len() <= 30, "{command:?}");
@@ -48,7 +48,7 @@ fn short_help_is_short_and_long_help_teaches() {
 /// What help shows is what users type.
 #[cfg(unix)]
 #[test]
-fn every_example_works() {
+fn every_example_in_the_help_runs_without_errors() {
     let command_dir = Path::new(env!("CARGO_BIN_EXE_flakeid")).parent().unwrap();
     let path = format!("{}:{}", command_dir.display(), std::env::var("PATH").unwrap_or_default());
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
@@ -103,7 +103,7 @@ fn every_example_works() {
 }
 
 #[test]
-fn the_version_is_that_of_the_workspace() {
+fn version_flag_prints_the_workspace_version() {
     let version = format!("flakeid {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(run(&["--version"]).quiet().text(), version);
 }

@@ -31,13 +31,13 @@ const DRAWING: &str = "\
 ";
 
 #[test]
-fn json_in_a_pipe_and_on_demand() {
+fn inspect_prints_json_in_a_pipe_and_with_the_json_flag() {
     assert_eq!(run(&["inspect", "910499571847892992"]).quiet().text(), TWITTER);
     assert_eq!(run(&["inspect", "--json", "910499571847892992"]).quiet().text(), TWITTER);
 }
 
 #[test]
-fn every_form_is_read() {
+fn inspect_reads_ids_in_every_text_form() {
     for (form, id) in [
         ("dec", "910499571847892992"),
         ("dec", "0910499571847892992"),
@@ -59,13 +59,13 @@ fn every_form_is_read() {
 }
 
 #[test]
-fn a_text_that_merely_begins_like_hex_is_read_in_its_own_form() {
+fn base62_id_that_begins_like_hex_is_read_as_base62() {
     let run = run(&["inspect", "--format", "base62", "0xAAAAAAAAA"]).quiet();
     assert_eq!(run.json()[0]["base62"], "0xAAAAAAAAA");
 }
 
 #[test]
-fn keys_of_an_unsplit_layout() {
+fn inspect_prints_null_for_fields_that_the_layout_lacks() {
     let run = run(&["inspect", "--layout", "baidu-29", "180363646902239241"]).quiet();
     let value = &run.json()[0];
     assert_eq!(value["layout"], "baidu-29");
@@ -79,7 +79,7 @@ fn keys_of_an_unsplit_layout() {
 }
 
 #[test]
-fn a_clock_sequence_and_a_descriptor() {
+fn inspect_decodes_a_clock_sequence_of_a_descriptor() {
     let layout = "t41.c2.n8.s12@2020-01-01T00:00:00Z/1ms";
     let run = run(&["inspect", "--layout", layout, "3149824"]).quiet();
     let value = &run.json()[0];
@@ -90,14 +90,14 @@ fn a_clock_sequence_and_a_descriptor() {
 }
 
 #[test]
-fn the_layout_of_the_environment() {
+fn inspect_reads_the_layout_from_the_environment() {
     let id = "180363646902239241";
     let run = run_with(&[("FLAKEID_LAYOUT", "baidu-29")], &["inspect", id]).quiet();
     assert_eq!(run.json()[0]["layout"], "baidu-29");
 }
 
 #[test]
-fn ids_of_64_bits() {
+fn inspect_decodes_ids_with_the_top_bit_set() {
     let run = run(&["inspect", "--layout", "discord", "18446744073709551615"]).quiet();
     let value = &run.json()[0];
     assert_eq!(value["id"], "18446744073709551615");
@@ -107,25 +107,25 @@ fn ids_of_64_bits() {
 }
 
 #[test]
-fn many_arguments_in_their_order() {
+fn inspect_keeps_the_order_of_its_arguments() {
     let run = run(&["inspect", "3", "1", "2"]).quiet();
     let ids: Vec<_> = run.json().iter().map(|value| value["sequence"].as_u64().unwrap()).collect();
     assert_eq!(ids, [3, 1, 2]);
 }
 
 #[test]
-fn the_drawing_without_colour() {
+fn pretty_flag_draws_without_colour_in_a_pipe() {
     assert_eq!(run(&["inspect", "--pretty", "910499571847892992"]).quiet().text(), DRAWING);
 }
 
 #[test]
-fn drawings_stand_apart() {
+fn drawings_of_several_ids_are_separated_by_a_blank_line() {
     let run = run(&["inspect", "--pretty", "910499571847892992", "910499571847892992"]).quiet();
     assert_eq!(run.text(), format!("{DRAWING}\n{DRAWING}"));
 }
 
 #[test]
-fn the_drawing_of_every_kind_of_field() {
+fn inspect_draws_every_kind_of_field() {
     let layout = "t30.r3.c2.n8.s9@1420070400000/5ms";
     let run = run(&["inspect", "--pretty", "--layout", layout, "4195073"]).quiet();
     assert_eq!(
@@ -147,7 +147,7 @@ fn the_drawing_of_every_kind_of_field() {
 }
 
 #[test]
-fn colour_on_demand() {
+fn color_flag_colours_drawings_and_never_json() {
     let args = ["inspect", "--pretty", "910499571847892992", "--color"];
     let always = run(&[&args[..], &["always"]].concat()).quiet();
     assert!(always.text().contains("\u{1b}[36mttttttt tttttttt"), "{}", always.text());
@@ -158,7 +158,7 @@ fn colour_on_demand() {
 }
 
 #[test]
-fn standard_input() {
+fn inspect_reads_ids_from_standard_input() {
     let run =
         run_on(b"910499571847892992\n  910499571847892992\t\r\n0x0ca2be895c239000", &["inspect"]);
     assert_eq!(run.quiet().text(), TWITTER.repeat(3));
@@ -168,7 +168,7 @@ fn standard_input() {
 }
 
 #[test]
-fn standard_input_is_answered_line_by_line() {
+fn inspect_prints_each_result_before_the_next_line() {
     let mut child =
         flakeid().arg("inspect").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -184,7 +184,7 @@ fn standard_input_is_answered_line_by_line() {
 }
 
 #[test]
-fn what_next_makes() {
+fn inspect_decodes_the_output_of_next() {
     let made = run(&["next", "-n", "50000", "--node", "11"]).quiet();
     let seen = run_on(&made.stdout, &["inspect"]).quiet();
     let ids: Vec<String> =

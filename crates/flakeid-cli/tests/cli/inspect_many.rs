@@ -14,7 +14,7 @@ fn with(args: &[&str], input: &str) -> Run {
 }
 
 #[test]
-fn a_guess_says_which_preset_and_why_not_others() {
+fn guess_ranks_presets_and_gives_reasons_against_others() {
     let tweet = "1050118621198921728";
     let run_of = |more: &[&str]| run(&[&["inspect", "--guess", tweet], more].concat()).quiet();
     let presets = run_of(&[]).json();
@@ -36,7 +36,7 @@ fn a_guess_says_which_preset_and_why_not_others() {
 }
 
 #[test]
-fn several_ids_decide_and_few_may_not() {
+fn guess_is_ambiguous_for_one_id_and_clear_for_ten() {
     // Of one of the first Discord servers: it may as well be a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());
@@ -48,13 +48,13 @@ fn several_ids_decide_and_few_may_not() {
 }
 
 #[test]
-fn of_no_ids_nothing_is_guessed() {
+fn guess_returns_nothing_without_ids() {
     assert_eq!(with(&["inspect", "--guess", "--pretty"], "").quiet().text(), "No IDs.\n");
     assert_eq!(with(&["inspect", "--guess"], "").quiet().text(), "");
 }
 
 #[test]
-fn a_guess_takes_no_layout() {
+fn guess_option_conflicts_with_layout_option() {
     let run_both = run(&["inspect", "--guess", "--layout", "twitter", "1"]);
     assert!(refused(&run_both).contains("--layout"), "{}", run_both.stderr);
     let run_none = run(&["inspect", "--guess", "x"]);
@@ -62,7 +62,7 @@ fn a_guess_takes_no_layout() {
 }
 
 #[test]
-fn statistics_of_what_is_in_order() {
+fn stats_count_ids_without_repeats_in_order() {
     let ids = run(&["next", "-n", "20000", "--node", "7"]).quiet();
     let stats = with(&["inspect", "--stats"], ids.text()).quiet().json().remove(0);
     assert_eq!((&stats["count"], &stats["repeats"]), (&20_000.into(), &0.into()));
@@ -75,7 +75,7 @@ fn statistics_of_what_is_in_order() {
 }
 
 #[test]
-fn statistics_of_what_is_not() {
+fn stats_count_repeats_and_steps_back_of_mixed_lines() {
     // Lines of every kind: Windows' ends, spaces, hexadecimal, no end.
     let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
     let stats = with(&["inspect", "--stats"], text).quiet().json().remove(0);
@@ -91,7 +91,7 @@ fn statistics_of_what_is_not() {
 
 /// Of layouts with more nodes than are told apart.
 #[test]
-fn nodes_beyond_the_limit_are_said() {
+fn stats_report_ids_of_nodes_beyond_the_limit() {
     let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
     let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
     let drawn = with(&given, &ids.join("\n")).quiet();
@@ -105,7 +105,7 @@ fn nodes_beyond_the_limit_are_said() {
 }
 
 #[test]
-fn what_is_no_id_is_named_with_its_line() {
+fn stats_report_the_line_of_an_invalid_id() {
     let long = "1".repeat(600_000);
     for (text, said) in [
         ("1\n2\nx\n", "line 3 of standard input"),

@@ -21,7 +21,7 @@ fn refused(run: &Run, code: &str, told: &[&str]) {
 }
 
 #[test]
-fn keys_are_random_and_get_the_next_letter() {
+fn keygen_generates_random_keys_with_the_next_letter() {
     let made = [run(&["keygen"]).quiet(), run(&["keygen"]).quiet()];
     assert_ne!(made[0].text(), made[1].text());
     for key in &made {
@@ -46,7 +46,7 @@ fn keys_are_random_and_get_the_next_letter() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_key_file_is_for_its_owner_alone() {
+fn new_key_file_is_readable_only_by_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let (path, file) = key_file("keygen-mode");
     run(&["keygen", "--key-file", &file]);
@@ -60,7 +60,7 @@ fn a_new_key_file_is_for_its_owner_alone() {
 }
 
 #[test]
-fn what_is_sealed_opens_also_after_the_next_key() {
+fn sealed_ids_still_open_after_another_key_was_added() {
     let (_, file) = key_file("seal");
     run(&["keygen", "--key-file", &file]);
     let options = ["--key-file", &file, "--domain", "user", "--prefix", "usr"];
@@ -87,7 +87,7 @@ fn what_is_sealed_opens_also_after_the_next_key() {
 }
 
 #[test]
-fn what_was_not_sealed_so_is_refused() {
+fn open_rejects_ids_sealed_with_another_prefix_or_time() {
     let (path, file) = key_file("open");
     run(&["keygen", "--key-file", &file]);
     let seal = ["seal", "--key-file", &file, "--domain", "user", "--prefix", "usr", ID];

@@ -22,7 +22,7 @@ fn rows(url: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn five_ids_from_a_file_in_the_working_directory() {
+fn next_creates_a_store_file_in_the_working_directory() {
     let (dir, _) = scratch("relative");
     let mut command = flakeid();
     command.args(["next", "-n", "5", "--store", "sqlite://flakeid.db"]).current_dir(&dir);
@@ -33,7 +33,7 @@ fn five_ids_from_a_file_in_the_working_directory() {
 }
 
 #[test]
-fn the_node_is_given_back() {
+fn next_releases_its_node_just_above_the_last_id() {
     let (_, url) = scratch("given_back");
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
@@ -44,7 +44,7 @@ fn the_node_is_given_back() {
 }
 
 #[test]
-fn a_closed_pipe_gives_the_node_back() {
+fn next_releases_its_node_when_its_pipe_is_closed() {
     let (_, url) = scratch("closed_pipe");
     let mut child = flakeid()
         .args(["next", "-n", "1000000000", "--store", &url])
@@ -61,7 +61,7 @@ fn a_closed_pipe_gives_the_node_back() {
 }
 
 #[test]
-fn runs_that_follow_each_other_do_not_repeat() {
+fn consecutive_runs_of_next_do_not_repeat_ids() {
     let (_, url) = scratch("following");
     let mut all = Vec::new();
     for _ in 0..10 {
@@ -73,7 +73,7 @@ fn runs_that_follow_each_other_do_not_repeat() {
 }
 
 #[test]
-fn names_have_their_node_again_and_fixed_nodes_are_leased() {
+fn names_keep_their_nodes_and_given_nodes_are_leased() {
     let (_, url) = scratch("identities");
     let named = || node(run(&["next", "--store", &url, "--name", "import"]));
     let first = named();
@@ -93,7 +93,7 @@ fn names_have_their_node_again_and_fixed_nodes_are_leased() {
 }
 
 #[test]
-fn the_store_comes_from_the_flag_else_from_the_environment() {
+fn store_flag_takes_precedence_over_the_environment() {
     let (_, flag) = scratch("store_flag");
     let (_, variable) = scratch("store_variable");
     let variables = [("FLAKEID_STORE", variable.as_str()), ("FLAKEID_NAMESPACE", "there")];
@@ -107,7 +107,7 @@ fn the_store_comes_from_the_flag_else_from_the_environment() {
 }
 
 #[test]
-fn what_cannot_be_leased() {
+fn next_rejects_invalid_lease_options() {
     let (dir, url) = scratch("not_leased");
     let next = |args: &[&str]| run(&[&["next", "--store", &url], args].concat());
     next(&[]).quiet();
@@ -136,7 +136,7 @@ fn what_cannot_be_leased() {
 }
 
 #[test]
-fn no_password_is_shown() {
+fn store_password_never_appears_in_errors() {
     // Nobody listens on port 1.
     for url in [
         "postgresql://ada:s3cret@127.0.0.1:1/db",
@@ -161,7 +161,7 @@ fn no_password_is_shown() {
 }
 
 #[test]
-fn node_sources_are_chosen_and_the_unsafe_ones_warn() {
+fn node_from_selects_a_source_and_warns_of_unsafe_ones() {
     let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
     assert_eq!(node(from_environment), 9);
     let missing = run(&["next", "--node-from", "env"]);

@@ -36,7 +36,7 @@ pub(crate) fn die_with(url: &str, node: &str) -> u32 {
 }
 
 #[test]
-fn a_namespace_is_created_once() {
+fn init_creates_a_namespace_and_keeps_an_existing_one() {
     let (_, url) = scratch("init");
     let created = leases(&url, &["init", "--namespace", "orders", "--max-window", "2min"]).quiet();
     assert_eq!(
@@ -63,7 +63,7 @@ fn a_namespace_is_created_once() {
 }
 
 #[test]
-fn init_refuses_what_cannot_be() {
+fn init_rejects_invalid_options() {
     let (_, url) = scratch("init_refused");
     for (args, code, part) in [
         (
@@ -139,7 +139,7 @@ fn init_refuses_what_cannot_be() {
 
 /// What this store knows by itself it need not be told, but may be.
 #[test]
-fn an_embedded_store_may_be_told_what_it_lost() {
+fn init_accepts_fresh_and_lost_for_an_embedded_store() {
     let (_, url) = scratch("init_lost");
     let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
@@ -165,7 +165,7 @@ fn an_embedded_store_may_be_told_what_it_lost() {
 }
 
 #[test]
-fn ls_says_who_has_what() {
+fn ls_lists_nodes_with_their_holders_and_states() {
     let (_, url) = scratch("ls");
     let pid = die_with(&url, "7");
     run(&["next", "--store", &url, "--node", "8"]).quiet();
@@ -190,7 +190,7 @@ fn ls_says_who_has_what() {
 }
 
 #[test]
-fn a_missing_namespace_is_told_from_those_there_are() {
+fn missing_namespace_error_lists_the_existing_namespaces() {
     let (_, url) = scratch("missing");
     leases(&url, &["init", "--namespace", "orders"]).quiet();
     leases(&url, &["init", "--namespace", "users"]).quiet();
@@ -210,7 +210,7 @@ fn a_missing_namespace_is_told_from_those_there_are() {
 
 /// A mistyped path is told, and does not become a store.
 #[test]
-fn what_is_not_there_is_not_made() {
+fn commands_report_a_missing_store_without_creating_it() {
     let (dir, url) = scratch("not_there");
     let path = dir.join("flakeid.db").display().to_string();
     for args in [
@@ -237,7 +237,7 @@ fn what_is_not_there_is_not_made() {
 }
 
 #[test]
-fn release_lets_others_have_the_node_beyond_its_window() {
+fn released_node_is_free_and_keeps_its_fence() {
     let (_, url) = scratch("release");
     die_with(&url, "7");
     let before = row(&url, 7);
@@ -277,7 +277,7 @@ fn release_lets_others_have_the_node_beyond_its_window() {
 }
 
 #[test]
-fn a_quarantined_node_is_nobodys_until_it_is_lifted() {
+fn quarantined_node_cannot_be_leased_until_it_is_lifted() {
     let (_, url) = scratch("quarantine");
     run(&["next", "--store", &url]).quiet();
     leases(&url, &["quarantine", "5", "--yes"]).quiet();
@@ -326,7 +326,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
 }
 
 #[test]
-fn adopting_ends_every_lease_and_makes_the_store_wait() {
+fn adopt_ends_every_lease_and_delays_new_grants() {
     let (_, url) = scratch("adopt");
     run(&["next", "--store", &url]).quiet();
     refused(&leases(&url, &["adopt"]), "FLAKEID_INVALID_OPTION", &["--yes", "out of use"]);
@@ -343,7 +343,7 @@ fn adopting_ends_every_lease_and_makes_the_store_wait() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn ls_succeeds_when_the_reader_of_its_pipe_closes() {
     let (_, url) = scratch("leaving");
     die_with(&url, "7");
     let mut child = flakeid()

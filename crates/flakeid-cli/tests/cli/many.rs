@@ -72,7 +72,7 @@ fn release_node_of(url: &str, made: &Made) {
 }
 
 #[test]
-fn twelve_at_once_some_killed_again_and_again() {
+fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
     let (_, url) = scratch("many");
     let all = Mutex::new(Vec::new());
     thread::scope(|scope| {

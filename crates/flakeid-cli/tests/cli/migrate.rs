@@ -31,7 +31,7 @@ fn made_by(system: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_library_goes_on_above_its_ids() {
+fn migrate_continues_above_the_last_ids_of_every_library() {
     let (_, url) = scratch("migrate");
     for (library, system) in [
         ("bwmarrin", "bwmarrin/snowflake"),
@@ -66,7 +66,7 @@ fn every_library_goes_on_above_its_ids() {
 }
 
 #[test]
-fn nodes_that_are_in_use_are_not_leased() {
+fn migrate_quarantines_nodes_that_are_still_in_use() {
     let (_, url) = scratch("migrate_in_use");
     let last = made_by("yitter").pop().unwrap();
     let args = ["--from", "yitter", "--last-id", &last, "--in-use", "0-30,32-62"];
@@ -86,7 +86,7 @@ fn nodes_that_are_in_use_are_not_leased() {
 }
 
 #[test]
-fn a_namespace_that_exists_gets_a_higher_floor() {
+fn migrate_only_raises_the_floor_of_an_existing_namespace() {
     let (_, url) = scratch("migrate_floor");
     let first = next(&url, "default", "twitter")[0];
     // A generator whose clock was wrong: ten seconds ahead.
@@ -103,7 +103,7 @@ fn a_namespace_that_exists_gets_a_higher_floor() {
 }
 
 #[test]
-fn another_layout_starts_above_as_a_number() {
+fn migrate_to_another_layout_starts_above_the_last_number() {
     let (_, url) = scratch("migrate_layout");
     let last = made_by("sony/sonyflake").pop().unwrap();
     let args = ["--from", "sonyflake", "--last-id", &last, "--layout", "twitter"];
@@ -116,7 +116,7 @@ fn another_layout_starts_above_as_a_number() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_done() {
+fn migrate_rejects_invalid_options_before_it_changes_anything() {
     let (dir, url) = scratch("migrate_refused");
     let sonyflake: &[&str] = &["--from", "sonyflake", "--last-id"];
     for (args, code, parts) in [
@@ -180,7 +180,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
 }
 
 #[test]
-fn a_server_is_not_asked_to_guess() {
+fn migrate_requires_fresh_for_a_new_namespace_on_a_server() {
     let server = PostgresServer::new();
     let args = ["--from", "hutool", "--last-id", "2124904305097330688", "--in-use", "1/7"];
     let asked = migrate(&server.url(), &args);

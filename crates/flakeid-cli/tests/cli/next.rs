@@ -16,7 +16,7 @@ fn ids(run: &Run) -> Vec<Id> {
 }
 
 #[test]
-fn one_id_of_the_node_and_of_now() {
+fn next_generates_one_id_of_the_node_and_the_current_time() {
     let before = now_ms();
     let run = run(&["next", "--node", "569"]).quiet();
     let parts = Layout::TWITTER.unpack(ids(&run)[0]).unwrap();
@@ -26,7 +26,7 @@ fn one_id_of_the_node_and_of_now() {
 }
 
 #[test]
-fn many_are_strictly_increasing_and_at_most_4096_per_millisecond() {
+fn next_generates_increasing_ids_within_the_capacity_of_a_tick() {
     let run = run(&["next", "-n", "200000", "--node", "7"]).quiet();
     let ids = ids(&run);
     assert_eq!(ids.len(), 200_000);
@@ -41,7 +41,7 @@ fn many_are_strictly_increasing_and_at_most_4096_per_millisecond() {
 }
 
 #[test]
-fn runs_that_follow_each_other_do_not_repeat() {
+fn consecutive_runs_on_a_fixed_node_do_not_repeat_ids() {
     let mut last = Id::default();
     for _ in 0..20 {
         for id in ids(&run(&["next", "-n", "5000", "--node", "8"]).quiet()) {
@@ -52,14 +52,14 @@ fn runs_that_follow_each_other_do_not_repeat() {
 }
 
 #[test]
-fn none() {
+fn next_with_count_zero_writes_nothing() {
     for form in ["dec", "bytes", "json"] {
         assert_eq!(run(&["next", "-n", "0", "--node", "1", "--format", form]).quiet().text(), "");
     }
 }
 
 #[test]
-fn every_form_holds_what_it_says() {
+fn next_writes_ids_in_every_text_form() {
     for (name, form) in [
         ("dec", TextForm::Decimal),
         ("decimal", TextForm::Decimal),
@@ -80,7 +80,7 @@ fn every_form_holds_what_it_says() {
 }
 
 #[test]
-fn bytes_are_big_endian_and_nothing_else() {
+fn bytes_format_writes_big_endian_ids_without_separators() {
     let run = run(&["next", "-n", "5000", "--node", "1023", "--format", "bytes"]).quiet();
     assert_eq!(run.stdout.len(), 5000 * 8);
     let ids: Vec<Id> = run
@@ -93,7 +93,7 @@ fn bytes_are_big_endian_and_nothing_else() {
 }
 
 #[test]
-fn json_is_what_inspect_says() {
+fn json_format_equals_the_output_of_inspect() {
     let made = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
     for (line, value) in made.lines().iter().zip(made.json()) {
         let id = value["id"].as_str().unwrap();
@@ -102,7 +102,7 @@ fn json_is_what_inspect_says() {
 }
 
 #[test]
-fn the_node_comes_from_flags_else_from_the_environment() {
+fn node_flags_take_precedence_over_the_environment() {
     let node = |run: Run| Layout::TWITTER.unpack(ids(&run.quiet())[0]).unwrap().node;
     assert_eq!(node(run(&["next", "--datacenter", "17", "--worker", "25"])), 569);
     assert_eq!(node(run_with(&[("FLAKEID_NODE", "9")], &["next"])), 9);
@@ -114,7 +114,7 @@ fn the_node_comes_from_flags_else_from_the_environment() {
 }
 
 #[test]
-fn the_layout_comes_from_the_flag_else_from_the_environment() {
+fn layout_flag_takes_precedence_over_the_environment() {
     let custom = "t42.n8.s13@1420070400000/5ms";
     let layout: Layout = custom.parse().unwrap();
     let from_flag = run(&["next", "--layout", custom, "--node", "255"]).quiet();
@@ -128,13 +128,13 @@ fn the_layout_comes_from_the_flag_else_from_the_environment() {
 }
 
 #[test]
-fn a_layout_without_a_node_needs_none() {
+fn layout_without_a_node_field_requires_no_node() {
     let run = run(&["next", "-n", "3", "--layout", "t41.s22@1288834974657/1ms"]).quiet();
     assert_eq!(run.lines().len(), 3);
 }
 
 #[test]
-fn every_preset_that_has_not_ended_makes_ids() {
+fn next_generates_ids_of_every_preset_that_has_not_ended() {
     for (name, layout) in Layout::presets() {
         if *name == "baidu" {
             continue;
@@ -150,7 +150,7 @@ fn every_preset_that_has_not_ended_makes_ids() {
 }
 
 #[test]
-fn the_sequence_can_start_at_random() {
+fn sequence_start_option_randomises_the_start_of_each_tick() {
     let starts = |bits: &str| -> Vec<u64> {
         let args = ["next", "-n", "60000", "--node", "6", "--sequence-start", bits];
         let ids = ids(&run(&args).quiet());
@@ -173,7 +173,7 @@ fn the_sequence_can_start_at_random() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn next_succeeds_when_its_pipe_is_closed_early() {
     for form in ["dec", "bytes", "json"] {
         let mut child = flakeid()
             .args(["next", "-n", "1000000000", "--node", "1", "--format", form])
@@ -190,7 +190,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn a_slow_layout_does_not_keep_back_what_it_has_made() {
+fn next_writes_each_id_without_waiting_for_later_ticks() {
     // One ID per second and node; the first two are there long before all sixty are.
     let mut child = flakeid()
         .args(["next", "-n", "60", "--node", "1", "--layout", "t32.n10@1577836800000/1s"])

@@ -13,7 +13,7 @@ fn shown(command: &str) -> String {
 }
 
 #[test]
-fn ls_is_a_table_that_a_person_can_read() {
+fn ls_draws_a_table_on_a_terminal() {
     let (_, url) = scratch("table");
     let pid = die_with(&url, "7");
     run(&["next", "--store", &url, "--name", "import"]).quiet();
@@ -36,7 +36,7 @@ fn ls_is_a_table_that_a_person_can_read() {
 }
 
 #[test]
-fn names_from_a_store_command_no_terminal() {
+fn control_characters_in_names_never_reach_the_terminal() {
     let (_, url) = scratch("hostile");
     let long = "n".repeat(100);
     run(&["next", "--store", &url, "--name", &long]).quiet();
@@ -48,7 +48,7 @@ fn names_from_a_store_command_no_terminal() {
 }
 
 #[test]
-fn dangerous_commands_say_what_they_will_do_and_ask() {
+fn operator_commands_describe_their_effect_and_ask_for_confirmation() {
     let (_, url) = scratch("asking");
     let pid = die_with(&url, "7");
     let state =
@@ -82,7 +82,7 @@ fn dangerous_commands_say_what_they_will_do_and_ask() {
 }
 
 #[test]
-fn init_tells_what_it_made() {
+fn init_describes_the_created_namespace() {
     let (_, url) = scratch("told");
     let command = format!("flakeid leases init --namespace orders --max-skew 10s --store '{url}'");
     let text = shown(&command);
@@ -107,7 +107,7 @@ fn init_tells_what_it_made() {
 }
 
 #[test]
-fn watch_draws_until_it_is_interrupted() {
+fn watch_redraws_the_table_until_it_is_interrupted() {
     let (_, url) = scratch("watching");
     die_with(&url, "7");
     let command = format!("timeout -s INT 3 flakeid leases watch --store '{url}'");
@@ -121,7 +121,7 @@ fn watch_draws_until_it_is_interrupted() {
 }
 
 #[test]
-fn whois_is_a_paragraph() {
+fn whois_draws_a_paragraph_on_a_terminal() {
     let (_, url) = scratch("paragraph");
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();
     let text = shown(&format!("flakeid whois {id} 910499571847892992 --store '{url}'"));
@@ -142,7 +142,7 @@ fn whois_is_a_paragraph() {
 
 /// What a broker knows is drawn as what a store knows.
 #[test]
-fn brokers_are_drawn() {
+fn ls_and_whois_draw_the_data_of_a_broker() {
     let (_, store) = scratch("drawn_broker");
     let (_server, url) = crate::serve::serve(&["--store", &store]);
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();

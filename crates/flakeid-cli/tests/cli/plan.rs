@@ -10,7 +10,7 @@ fn plan(args: &[&str]) -> Run {
 const NEED: [&str; 6] = ["--nodes", "64", "--rate", "5000", "--until", "2095"];
 
 #[test]
-fn proposals_as_json_hold_what_they_say() {
+fn proposed_layouts_meet_the_requirements_in_json() {
     let values = plan(&[&NEED[..], &["--json"]].concat()).quiet().json();
     assert!(values.len() >= 3, "{values:?}");
     for value in &values {
@@ -43,7 +43,7 @@ fn proposals_as_json_hold_what_they_say() {
 }
 
 #[test]
-fn proposals_for_people() {
+fn proposals_are_a_table_with_a_legend() {
     let run = plan(&NEED).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -57,7 +57,7 @@ fn proposals_for_people() {
 }
 
 #[test]
-fn the_epoch_is_today_by_default() {
+fn planned_epoch_is_today_by_default() {
     let run = run(&[&["layout", "plan", "--json"], &NEED[..]].concat()).quiet();
     let layout: Layout = run.json()[0]["descriptor"].as_str().unwrap().parse().unwrap();
     assert_eq!(layout.epoch() % 86_400_000, 0);
@@ -71,7 +71,7 @@ fn the_epoch_is_today_by_default() {
 
 /// The hint's numbers are tried: each is enough, and one more is too much.
 #[test]
-fn what_does_not_fit_is_refused_with_numbers_that_do() {
+fn unmet_plan_error_suggests_the_largest_possible_numbers() {
     let need = |nodes: u64, rate: u64| {
         let (nodes, rate) = (nodes.to_string(), rate.to_string());
         plan(&["--nodes", &nodes, "--rate", &rate, "--until", "2060", "--bits", "60"])
@@ -101,7 +101,7 @@ fn what_does_not_fit_is_refused_with_numbers_that_do() {
 }
 
 #[test]
-fn more_bits_may_be_the_way_out() {
+fn unmet_plan_error_suggests_more_bits() {
     let need = ["--nodes", "1024", "--rate", "1000000", "--until", "2085"];
     let run = plan(&[&need[..], &["--bits", "55"]].concat());
     assert!(run.stderr.contains("raise --bits to "), "{}", run.stderr);
@@ -117,14 +117,14 @@ fn more_bits_may_be_the_way_out() {
 }
 
 #[test]
-fn a_hopeless_need_says_so() {
+fn impossible_plan_error_suggests_several_changes() {
     let run = plan(&["--nodes", "1000000000", "--rate", "4000000000", "--until", "9999"]);
     assert_eq!((run.code, run.text()), (Some(1), ""));
     assert!(run.stderr.contains("hint: lower more than one of"), "{}", run.stderr);
 }
 
 #[test]
-fn numbers_that_are_none() {
+fn plan_rejects_numbers_out_of_range() {
     for (args, code, part) in [
         (
             ["0", "1", "2095"],
@@ -157,7 +157,7 @@ fn fleet(args: &[&str]) -> Run {
 }
 
 #[test]
-fn a_fleet_as_json_is_proposals_and_then_its_sizes() {
+fn fleet_plan_in_json_lists_proposals_and_then_sizes() {
     let values = fleet(&["--processes", "1000000", "--json"]).quiet().json();
     let (proposals, sizes): (Vec<_>, Vec<_>) =
         values.iter().partition(|value| !value["proposal"].is_null());
@@ -198,7 +198,7 @@ fn a_fleet_as_json_is_proposals_and_then_its_sizes() {
 }
 
 #[test]
-fn a_fleet_for_people() {
+fn fleet_plan_is_a_table_with_a_legend() {
     let run = fleet(&["--processes", "2500"]).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -224,7 +224,7 @@ fn a_fleet_for_people() {
 }
 
 #[test]
-fn what_keeps_nodes_and_what_renews_can_be_set() {
+fn lifetime_ttl_and_window_options_change_the_plan() {
     let size = |args: &[&str]| {
         let values = fleet(&[&["--processes", "5", "--json"], args].concat()).quiet().json();
         values.last().unwrap().clone()
@@ -237,7 +237,7 @@ fn what_keeps_nodes_and_what_renews_can_be_set() {
 }
 
 #[test]
-fn behind_brokers_the_store_has_little_to_do() {
+fn brokers_reduce_the_load_on_the_store() {
     let values = fleet(&["--processes", "100000", "--brokers", "3", "--json"]).quiet().json();
     let size = values.last().unwrap();
     // 12 s of an hour: 334 died lately. A third to spare, and two blocks of 256 of each broker.
@@ -262,7 +262,7 @@ fn behind_brokers_the_store_has_little_to_do() {
 }
 
 #[test]
-fn a_fleet_that_is_too_large_is_told_which_is_not() {
+fn fleet_plan_error_suggests_the_largest_possible_fleet() {
     let need =
         |processes: &str| plan(&["--processes", processes, "--rate", "4000000", "--until", "2090"]);
     let run = need("1000000");
@@ -275,7 +275,7 @@ fn a_fleet_that_is_too_large_is_told_which_is_not() {
 }
 
 #[test]
-fn fleets_that_are_none() {
+fn fleet_plan_rejects_invalid_options() {
     for (args, message) in [
         (["--processes", "0"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 0 is out of range: must be"),
         (["--processes", "1000000001"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 1000000001 is out"),

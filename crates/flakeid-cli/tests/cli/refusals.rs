@@ -18,7 +18,7 @@ pub(crate) fn refused(run: &Run, code: &str, parts: &[&str]) {
 }
 
 #[test]
-fn fields_out_of_range() {
+fn next_rejects_numbers_out_of_range() {
     for (args, part) in [
         (&["--node", "1024"] as &[&str], "node 1024 is out of range: must be from 0 to 1023"),
         (&["--node", "-1"], "node -1 is out of range: must be from 0 to 1023"),
@@ -74,7 +74,7 @@ fn fields_out_of_range() {
 
 /// Build machines may be containers or not: a variable says so here.
 #[test]
-fn in_a_container_there_is_no_default() {
+fn commands_in_a_container_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
     let code = "FLAKEID_INVALID_OPTION";
     let ways = ["a file on a volume (sqlite:///", "the URL of a server", "a fixed node"];
@@ -94,7 +94,7 @@ fn in_a_container_there_is_no_default() {
 }
 
 #[test]
-fn two_nodes_or_half_of_one() {
+fn next_rejects_two_nodes_and_incomplete_ones() {
     let code = "FLAKEID_INVALID_OPTION";
     let both = run(&["next", "--node", "1", "--datacenter", "0", "--worker", "1"]);
     refused(&both, code, &["give either --node or --datacenter with --worker, not both"]);
@@ -110,7 +110,7 @@ fn two_nodes_or_half_of_one() {
 }
 
 #[test]
-fn the_environment() {
+fn invalid_variables_are_reported_with_their_names() {
     let code = "FLAKEID_FIELD_OUT_OF_RANGE";
     for value in ["1024", "", "-1", "abc"] {
         let node = run_with(&[("FLAKEID_NODE", value)], &["next"]);
@@ -133,7 +133,7 @@ fn the_environment() {
 }
 
 #[test]
-fn layouts() {
+fn invalid_layouts_are_rejected_by_every_command() {
     for (layout, part) in [
         ("t50.n10.s12@0/1ms", "must sum to at most 64 bits, not 72"),
         ("n10.t41.s12@0/1ms", "the time field (t) must come first"),
@@ -160,7 +160,7 @@ fn layouts() {
 }
 
 #[test]
-fn ids() {
+fn invalid_ids_are_rejected_with_a_reason() {
     let code = "FLAKEID_INVALID_ID";
     let most = "18446744073709551615";
     for (id, part) in [
@@ -207,14 +207,14 @@ fn ids() {
 }
 
 #[test]
-fn one_bad_id_among_good_ones() {
+fn one_invalid_id_argument_prevents_all_output() {
     let code = "FLAKEID_INVALID_ID";
     refused(&run(&["inspect", "1", "2", "x", "3"]), code, &["\"x\""]);
     refused(&run(&["inspect", "1", "2", "18446744073709551615"]), code, &["bits set outside"]);
 }
 
 #[test]
-fn a_bad_line_of_input_is_named() {
+fn invalid_line_of_input_is_reported_with_its_number() {
     for (input, line) in
         [("1\nx\n3\n", 2), ("1\n\n3\n", 2), ("x", 1), ("1\n2\n18446744073709551615\n", 3)]
     {
@@ -233,7 +233,7 @@ fn a_bad_line_of_input_is_named() {
 }
 
 #[test]
-fn horizons_and_epochs() {
+fn next_fails_past_the_horizon_and_before_the_epoch() {
     let over = run(&["next", "--layout", "baidu", "--node", "1"]);
     refused(&over, "FLAKEID_HORIZON_REACHED", &["ran out at 2024-11-20T13:24:16Z"]);
     let early = run(&["next", "--layout", "t41.s12@9999-01-01T00:00:00Z/1ms"]);
@@ -241,7 +241,7 @@ fn horizons_and_epochs() {
 }
 
 #[test]
-fn bounds() {
+fn bounds_rejects_missing_reversed_and_invalid_times() {
     let code = "FLAKEID_INVALID_OPTION";
     refused(&run(&["bounds"]), code, &["--from, --to: give at least one"]);
     refused(
@@ -258,7 +258,7 @@ fn bounds() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_written() {
+fn failed_writes_are_reported_with_the_action() {
     for args in [
         &["next", "-n", "100000", "--node", "1"] as &[&str],
         &["inspect", "1"],
@@ -278,7 +278,7 @@ fn what_cannot_be_written() {
 }
 
 #[test]
-fn wrong_usage() {
+fn invalid_arguments_exit_with_status_two() {
     for args in [
         &[] as &[&str],
         &["nonsense"],

@@ -55,7 +55,7 @@ fn ask(url: &str, request: &str) -> String {
 }
 
 #[test]
-fn ids_come_from_a_leased_node_that_is_given_back() {
+fn server_leases_a_node_and_releases_it_on_sigterm() {
     let (_, url) = scratch("serve");
     let (mut child, address) =
         serve(&["--store", &url, "--namespace", "orders", "--namespace", "users"]);
@@ -77,7 +77,7 @@ fn ids_come_from_a_leased_node_that_is_given_back() {
 }
 
 #[test]
-fn the_page_is_there() {
+fn server_serves_the_given_page() {
     let (dir, store) = scratch("serve-page");
     let file = dir.join("page.html");
     std::fs::write(&file, "<!doctype html><title>IDs</title>").unwrap();
@@ -90,7 +90,7 @@ fn the_page_is_there() {
 
 /// Two processes lease from the server, and one that goes past it is told where to lease.
 #[test]
-fn processes_lease_from_a_server() {
+fn processes_lease_from_the_server_and_not_from_its_store() {
     let (_, store) = scratch("serve-leases");
     let (mut child, url) = serve(&["--store", &store]);
     let mut ids = std::collections::HashSet::new();
@@ -119,7 +119,7 @@ fn processes_lease_from_a_server() {
 
 /// A namespace whose nodes are leased one by one is served without leases.
 #[test]
-fn a_namespace_of_nodes_has_ids_only() {
+fn namespace_without_blocks_is_served_without_leases() {
     let (_, store) = scratch("serve-nodes");
     run(&["next", "--store", &store]).quiet();
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--no-ids", "--store", &store]);
@@ -136,7 +136,7 @@ fn a_namespace_of_nodes_has_ids_only() {
 
 /// With `redis-cli`, in both versions of the protocol.
 #[test]
-fn clients_of_redis_get_ids() {
+fn redis_clients_get_ids_from_the_server() {
     let (_, store) = scratch("serve-resp");
     let mut child = flakeid()
         .args(["serve", "--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0", "--store", &store])
@@ -174,7 +174,7 @@ fn clients_of_redis_get_ids() {
 
 /// The server's own tests make calls; this is about the option.
 #[test]
-fn grpc_is_served_where_it_was_built_in() {
+fn grpc_option_works_only_if_the_feature_is_built_in() {
     let (_, store) = scratch("serve-grpc");
     let args = ["serve", "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--store", &store];
     if cfg!(not(feature = "grpc")) {
@@ -216,7 +216,7 @@ pub(crate) fn end(Serving(child): &mut Serving) {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused() {
+fn serve_rejects_invalid_options_before_it_listens() {
     let (dir, url) = scratch("serve-refused");
     let tokens = dir.join("tokens");
     std::fs::write(&tokens, "too-short\n").unwrap();

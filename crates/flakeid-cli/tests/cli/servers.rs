@@ -53,27 +53,27 @@ fn check(url: &str, contents: impl Fn() -> usize) {
 }
 
 #[test]
-fn postgres_has_no_tables_before() {
+fn init_without_a_decision_creates_no_table_in_postgres() {
     let server = PostgresServer::new();
     let tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'flakeid%'";
     check(&server.url(), || server.sql(tables).unwrap().trim().parse().unwrap());
 }
 
 #[test]
-fn mariadb_has_no_tables_before() {
+fn init_without_a_decision_creates_no_table_in_mariadb() {
     let server = MariadbServer::new();
     check(&server.url(), || server.sql("SHOW TABLES FROM ids").unwrap().lines().count());
 }
 
 #[test]
-fn etcd_has_no_keys_before() {
+fn init_without_a_decision_creates_no_key_in_etcd() {
     let server = EtcdServer::new();
     let keys = ["get", "/flakeid/", "--prefix", "--keys-only"];
     check(&server.url(), || server.ctl(&keys).unwrap().lines().count());
 }
 
 #[test]
-fn redis_has_no_keys_before() {
+fn init_without_a_decision_creates_no_key_in_redis() {
     let server = RedisServer::new();
     check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
 }
@@ -81,7 +81,7 @@ fn redis_has_no_keys_before() {
 /// The lost namespace allowed windows of an hour, and a process still has one. An operator who
 /// makes it again with the usual bounds has to say so, and then nothing is granted for that long.
 #[test]
-fn smaller_bounds_than_the_lost_ones_are_waited_for() {
+fn recreated_namespace_waits_for_the_larger_lost_bounds() {
     let server = RedisServer::new();
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
@@ -104,7 +104,7 @@ fn smaller_bounds_than_the_lost_ones_are_waited_for() {
 
 /// The default of `--lost` is that of the bounds.
 #[test]
-fn the_usual_bounds_are_waited_for_by_default() {
+fn lost_default_waits_for_the_default_bounds() {
     let server = RedisServer::new();
     let made = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
     // The time in which a restored store is quiet is longer than a window and two skews.

@@ -10,7 +10,7 @@ const COMMANDS: [&str; 8] =
     ["next", "inspect", "bounds", "layout", "leases", "whois", "completions", "man"];
 
 #[test]
-fn completions_for_every_shell() {
+fn completions_contain_every_command_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]).quiet();
         for command in COMMANDS.iter().chain(&["plan", "fast-forward", "watch"]) {
@@ -21,7 +21,7 @@ fn completions_for_every_shell() {
 
 #[cfg(unix)]
 #[test]
-fn bash_reads_its_script() {
+fn bash_parses_its_completion_script() {
     let script = run(&["completions", "bash"]).quiet();
     let mut bash = Command::new("bash")
         .args(["-n", "/dev/stdin"])
@@ -36,7 +36,7 @@ fn bash_reads_its_script() {
 
 #[cfg(unix)]
 #[test]
-fn bash_completes() {
+fn bash_completes_commands_and_presets() {
     let script = run(&["completions", "bash"]).quiet();
     let ask = r#"
         COMP_WORDS=(flakeid next --layout so); COMP_CWORD=3; COMPREPLY=()
@@ -50,7 +50,7 @@ fn bash_completes() {
 }
 
 #[test]
-fn the_manual_names_every_command() {
+fn main_manual_page_lists_every_command() {
     let page = run(&["man"]).quiet();
     assert!(page.text().contains(".TH flakeid 1"));
     for command in COMMANDS {
@@ -59,7 +59,7 @@ fn the_manual_names_every_command() {
 }
 
 #[test]
-fn the_manual_has_a_page_for_every_command() {
+fn man_writes_a_page_for_every_command() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man1");
     _ = std::fs::remove_dir_all(&dir);
     assert_eq!(run(&["man", dir.to_str().unwrap()]).quiet().text(), "");

@@ -40,7 +40,7 @@ pub(crate) fn typing(
 const INSPECT: &str = "flakeid inspect 910499571847892992";
 
 #[test]
-fn inspect_draws_in_colour() {
+fn inspect_draws_in_colour_on_a_terminal() {
     let (code, text) = on_terminal(&[], INSPECT);
     assert_eq!(code, Some(0));
     for part in [
@@ -55,7 +55,7 @@ fn inspect_draws_in_colour() {
 }
 
 #[test]
-fn no_color_is_obeyed() {
+fn no_color_variable_and_color_flag_disable_colours() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], INSPECT);
     assert!(!text.contains('\u{1b}'), "{text:?}");
     assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));
@@ -66,13 +66,13 @@ fn no_color_is_obeyed() {
 }
 
 #[test]
-fn json_is_plain() {
+fn json_is_not_coloured_on_a_terminal() {
     let (_, text) = on_terminal(&[], &format!("{INSPECT} --json"));
     assert!(text.starts_with("{\"id\":\"910499571847892992\"") && !text.contains('\u{1b}'));
 }
 
 #[test]
-fn narrow_terminals_get_more_rows() {
+fn drawings_and_tables_fit_narrow_terminals() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], &format!("stty rows 24 cols 50; {INSPECT}"));
     assert!(text.contains("\n  -ttttttt tttttttt tttttttt tttttttt\n"), "{text}");
     assert!(text.contains("\n  tttttttt ttdddddw wwwwssss ssssssss\n"), "{text}");
@@ -84,7 +84,7 @@ fn narrow_terminals_get_more_rows() {
 }
 
 #[test]
-fn bounds_are_ready_to_paste() {
+fn bounds_prints_a_condition_for_queries_on_a_terminal() {
     let command = "flakeid bounds --from 1505914988849 --to 1505914988849";
     let (code, text) = on_terminal(&[("NO_COLOR", "1")], command);
     assert_eq!(code, Some(0));
@@ -100,7 +100,7 @@ fn bounds_are_ready_to_paste() {
 }
 
 #[test]
-fn errors_are_red() {
+fn error_codes_are_red_on_a_terminal() {
     let (code, text) = on_terminal(&[], "flakeid next --node 1024");
     assert_eq!(code, Some(1));
     assert_eq!(
@@ -111,7 +111,7 @@ fn errors_are_red() {
 }
 
 #[test]
-fn without_ids_inspect_does_not_wait_for_a_keyboard() {
+fn inspect_without_ids_fails_on_a_terminal() {
     let (code, text) = on_terminal(&[("NO_COLOR", "1")], "flakeid inspect < /dev/tty");
     assert_eq!(code, Some(1));
     assert!(text.contains("FLAKEID_INVALID_OPTION: ID: missing"), "{text}");
@@ -121,7 +121,7 @@ fn without_ids_inspect_does_not_wait_for_a_keyboard() {
 const SLOW: &str = "--node 1 --layout t39.s1.n16@1409529600000/10ms";
 
 #[test]
-fn progress_is_shown_to_who_waits() {
+fn progress_bar_appears_during_a_long_generation() {
     let (code, text) = on_terminal(&[], &format!("flakeid next -n 400 {SLOW} > /dev/null"));
     assert_eq!(code, Some(0));
     assert!(text.contains(" of 400, ") && text.contains(" IDs/s, "), "{text:?}");
@@ -129,7 +129,7 @@ fn progress_is_shown_to_who_waits() {
 }
 
 #[test]
-fn progress_is_shown_to_nobody_else() {
+fn progress_bar_stays_hidden_during_short_generation_and_visible_output() {
     let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
     assert_eq!(text, "", "it was done at once");
     let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));

@@ -28,7 +28,7 @@ fn end(mut child: Child) {
 }
 
 #[test]
-fn every_change_is_a_line() {
+fn watch_writes_a_line_for_every_change() {
     let (_, url) = scratch("watch");
     let repair = |args: &[&str]| {
         run(&[&["leases"], args, &["--yes", "--store", &url]].concat()).quiet();

@@ -11,7 +11,7 @@ fn next(url: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn the_process_that_held_the_node_then() {
+fn whois_finds_the_process_that_held_the_node() {
     let (_, url) = scratch("whois");
     let killed = die_with(&url, "3");
     let first = next(&url, &["--node", "3"]);
@@ -33,7 +33,7 @@ fn the_process_that_held_the_node_then() {
 }
 
 #[test]
-fn what_the_history_does_not_know() {
+fn whois_gives_a_reason_for_ids_outside_the_history() {
     let (_, url) = scratch("whois_unknown");
     let id = next(&url, &["--node", "3"]);
     // Twitter's, of node 569 in 2017; and one of node 3 long before the namespace.
@@ -51,7 +51,7 @@ fn what_the_history_does_not_know() {
 }
 
 #[test]
-fn without_a_history_it_says_so() {
+fn whois_reports_a_namespace_without_history() {
     let (_, url) = scratch("whois_none");
     run(&["leases", "init", "--no-history", "--store", &url]).quiet();
     let id = next(&url, &[]);
@@ -60,7 +60,7 @@ fn without_a_history_it_says_so() {
 }
 
 #[test]
-fn the_layout_is_the_namespaces() {
+fn whois_decodes_ids_with_the_layout_of_the_namespace() {
     let (_, url) = scratch("whois_layout");
     let id = next(&url, &["--layout", "sonyflake", "--node", "40000"]);
     let found = run(&["whois", &id, "--store", &url]).quiet().json();

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_lines_are_what_the_core_reads() {
+    fn plain_line_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
             // Of every length.
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_left_to_the_core() {
+    fn plain_line_returns_none_for_signs_spaces_and_twenty_digits() {
         for text in
             ["\n", "1", "12345678", "1 \n", " 1\n", "1\r\n", "-1\n", "+1\n", "0x1\n", "1_0\n"]
         {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_expired_is_not_counted_as_held() {
+    fn summary_counts_expired_leases_separately_from_held_ones() {
         let listing = Listing {
             namespace: Namespace::new("default", Layout::TWITTER),
             rows: vec![

@@ -99,7 +99,7 @@ mod tests {
     const GUIDE: &str = include_str!("../../../../../docs/src/moving.md");
 
     #[test]
-    fn the_guide_has_a_row_for_each_library() {
+    fn guide_table_has_a_row_for_each_library() {
         for Library { name, layout, .. } in &LIBRARIES {
             let row = GUIDE.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
             let row = row.unwrap_or_default();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_library_has_a_layout() {
+    fn every_library_name_parses_to_its_layout() {
         for Library { name, .. } in &LIBRARIES {
             assert!(Origin::parse(name).is_ok_and(|origin| origin.library.is_some()), "{name}");
         }

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_broker_may_crash() {
+    fn nodes_include_spare_ones_for_a_crashed_broker() {
         let two = Brokers { number: 2 };
         // 600 and 300 spare, 10 node bits, blocks of 16: two of them in part for each.
         assert_eq!(two.nodes(600), 900 + 64);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_store_does_not_feel_how_many_clients_a_block_has() {
+    fn store_load_depends_on_blocks_and_not_on_clients() {
         let three = Brokers { number: 3 };
         let few = three.renewals_per_second(3);
         assert!((few - 6.0 * 0.3).abs() < 1e-9, "{few}");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn more_processes_never_need_fewer_nodes() {
+    fn node_count_never_falls_as_processes_increase() {
         for number in [1, 2, 7] {
             let mut before = 0;
             for used in 1..20_000 {

@@ -156,7 +156,7 @@ mod tests {
     };
 
     #[test]
-    fn the_dead_keep_their_nodes_for_a_ttl() {
+    fn nodes_of_dead_processes_are_counted_for_a_ttl() {
         assert_eq!(USUAL.nodes(), 1_016_667);
         assert_eq!(USUAL.with_processes(1).nodes(), 2);
         assert_eq!(USUAL.with_processes(60).nodes(), 61);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_nodes_are_enough_and_one_more_process_is_too_many() {
+    fn most_processes_is_the_largest_count_that_the_nodes_allow() {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
             let most = USUAL.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn renewals_come_three_in_a_window() {
+    fn mean_renewal_time_is_a_third_of_the_window() {
         let mean = USUAL.renewal_ms();
         assert!((mean - 10_000.0 / 3.0).abs() < 1e-9, "{mean}");
         assert!((USUAL.renewals_per_second() - 300_000.0).abs() < 1e-6);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simulated_fleet_renews_as_often_as_the_formula_says() {
+    fn simulated_renewals_match_the_formula() {
         for fleet in [
             USUAL.with_processes(100_000),
             Fleet { ttl_ms: 8_000, ..USUAL.with_processes(100_000) },
@@ -242,7 +242,7 @@ mod tests {
 
     /// All processes started in one instant: the worst second is a quarter above the mean.
     #[test]
-    fn a_fleet_that_starts_at_once_spreads_out() {
+    fn renewals_spread_out_after_all_processes_start_at_once() {
         let fleet = USUAL.with_processes(100_000);
         let simulation = Simulation::run(&fleet, 120);
         let mean = fleet.renewals_per_second();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_grows_by_powers_of_ten() {
+    fn growth_lists_powers_of_ten_and_the_fleet_itself() {
         let steps =
             |processes| USUAL.with_processes(processes).growth().map(|fleet| fleet.processes);
         assert_eq!(steps(1).collect::<Vec<_>>(), [1]);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn renewals_may_use_half_of_what_was_measured() {
+    fn store_suffices_up_to_half_of_the_measured_rate() {
         for limit in Limit::each() {
             let most = limit.renewals_per_second;
             assert!(most > 0.0, "{limit:?}");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_process_than_connections_is_too_many() {
+    fn connection_limit_is_exceeded_by_one_more_process() {
         let limit = Limit { store: "any", renewals_per_second: 1.0, connections: Some(100) };
         assert!(!limit.exceeds_connections(100) && limit.exceeds_connections(101));
         assert!(!Limit { connections: None, ..limit }.exceeds_connections(u64::MAX));

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_fits_each_alternative_fits_and_is_the_largest() {
+    fn each_alternative_fits_and_is_the_largest_possible() {
         let mut unmet = 0;
         for required in combinations().filter(|required| proposals(required).is_empty()) {
             unmet += 1;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_requirements_have_three_to_five_answers_of_its_own() {
+    fn common_requirements_get_three_to_five_own_layouts() {
         for required in
             [required(64, 5000, 69, 63), required(1000, 100, 30, 63), required(1, 10, 20, 63)]
         {

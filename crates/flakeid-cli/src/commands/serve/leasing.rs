@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_with_tls_refuses_to_advertise_http() {
+    fn tls_server_refuses_to_advertise_an_http_url() {
         for (url, scheme, is_allowed) in [
             ("https://ids.example:7117", "https", true),
             ("http://ids.example:7117", "http", true),

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_filled() {
+    fn scripts_have_no_unfilled_placeholder() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
                 let node = node.map(|node| DatabaseNode {

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_filled() {
+    fn script_has_no_unfilled_placeholder() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
                 let node = node.map(|node| DatabaseNode {
@@ -142,7 +142,7 @@ mod tests {
 
     /// A slot holds its IDs and the spare values, and the places of the last one are still positive.
     #[test]
-    fn slots_are_large_enough() {
+    fn slots_have_room_for_their_ids_and_spare_values() {
         for text in [
             "twitter",
             "sonyflake",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_need_no_escapes() {
+    fn quoted_rejects_schema_names_that_need_escapes() {
         assert_eq!(quoted("Ids_2").unwrap(), "\"Ids_2\"");
         for name in ["", "a b", "a\"b", "a$b", "é", &"a".repeat(64)] {
             assert!(quoted(name).is_err(), "{name}");

@@ -31,7 +31,7 @@ fn assert_ended(dir: &Path, store: &str) {
 }
 
 #[test]
-fn processes_outside_the_group_end_before_the_release() {
+fn processes_outside_the_group_end_before_the_node_is_released() {
     for (name, start) in [
         ("setsid", "setsid ./writer &"),
         ("timeout", "timeout 60 ./writer &"),
@@ -53,7 +53,7 @@ fn processes_outside_the_group_end_before_the_release() {
 }
 
 #[test]
-fn a_process_left_behind_gets_sigterm_before_sigkill() {
+fn process_left_behind_gets_sigterm_before_sigkill() {
     let (dir, store) = scratch("exec_left_term");
     script(&dir, "writer", &format!("trap 'echo yes > ended; exit' TERM; {WRITER}"));
     let script = format!("setsid ./writer & {BEGUN}");
@@ -63,7 +63,7 @@ fn a_process_left_behind_gets_sigterm_before_sigkill() {
 }
 
 #[test]
-fn a_process_that_ignores_sigterm_is_killed_after_the_grace() {
+fn process_that_ignores_sigterm_is_killed_after_the_grace_time() {
     let (dir, store) = scratch("exec_left_stubborn");
     script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
     let script = format!("setsid ./writer & {BEGUN}; date +%s%3N > ended");
@@ -92,7 +92,7 @@ fn exec_ends_processes_that_keep_forking() {
 }
 
 #[test]
-fn processes_outside_the_group_end_before_a_lost_lease() {
+fn processes_outside_the_group_end_before_a_lost_lease_ends() {
     check_ends_before_a_lost_lease(
         "exec_left_lost",
         |dir| script(dir, "writer", &format!("trap '' TERM; {WRITER}")),
@@ -172,7 +172,7 @@ impl Unsignalled {
 }
 
 #[test]
-fn a_process_that_cannot_be_signalled_keeps_the_node() {
+fn process_that_cannot_be_signalled_delays_the_release() {
     let (dir, store) = scratch("exec_unsignalled");
     let script = "$UNSIGNALLED \"$waiter\" & until [ -s begun ]; do sleep 0.02; done; exit 4";
     let mut command = Unsignalled::start(&dir, &store, &["--grace", "250ms"], script);
@@ -186,7 +186,7 @@ fn a_process_that_cannot_be_signalled_keeps_the_node() {
 }
 
 #[test]
-fn a_node_in_use_past_its_fence_is_not_released() {
+fn node_in_use_past_its_fence_is_not_released() {
     let (dir, store) = scratch("exec_unsignalled_lost");
     let script = "exec $UNSIGNALLED \"$waiter\"";
     let command = Unsignalled::start(&dir, &store, &["--window", "2s"], script);

@@ -34,7 +34,7 @@ fn exec_releases_the_node_at_its_fence() {
 /// Without a step of the clock the present tick is above all that the command can have used.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_ahead_lowers_the_fence_to_the_present() {
+fn no_ahead_lowers_the_fence_to_the_current_tick() {
     let (_, store) = scratch("exec_no_ahead");
     let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
     let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();
@@ -44,7 +44,7 @@ fn no_ahead_lowers_the_fence_to_the_present() {
 }
 
 #[test]
-fn a_named_node_starts_again_at_its_fence() {
+fn exec_with_the_same_node_starts_at_the_previous_fence() {
     for named in [["--name", "app"], ["--node", "9"]] {
         let (_, store) = scratch("exec_again");
         let exec = |arguments: &[&str]| {
@@ -62,7 +62,7 @@ fn a_named_node_starts_again_at_its_fence() {
 
 /// The window of the second grant was not used.
 #[test]
-fn a_signal_during_the_wait_releases_the_node() {
+fn signal_before_the_command_starts_releases_the_node() {
     let (dir, store) = scratch("exec_interrupted");
     let arguments = ["--store", &store, "--node", "7", "--", "sh", "-c", "echo yes >> begun"];
     ended(exec(&dir, &arguments)).quiet();
@@ -113,7 +113,7 @@ mod clock {
 
     /// Many generators refuse to continue then, and their supervisors start them again.
     #[test]
-    fn the_fence_stays_when_the_clock_goes_back() {
+    fn fence_is_not_lowered_when_the_clock_goes_back() {
         for flags in [&[][..], &["--no-ahead"]] {
             let (dir, store) = scratch("exec_rollback");
             let clock = TestClock::new(&dir);

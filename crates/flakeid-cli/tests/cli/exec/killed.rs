@@ -42,13 +42,13 @@ fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
 }
 
 #[test]
-fn the_command_is_killed_with_exec() {
+fn command_is_killed_together_with_exec() {
     let (dir, _) = scratch("exec_killed");
     assert!(!writer_outlives_exec(&dir, "exec ./writer"));
 }
 
 #[test]
-fn a_program_outlives_exec_if_its_wrapper_does_not_exec_it() {
+fn program_outlives_exec_if_its_wrapper_does_not_exec_it() {
     let (dir, _) = scratch("exec_killed_wrapper");
     assert!(writer_outlives_exec(&dir, "./writer; true"));
 }

@@ -80,7 +80,7 @@ fn row(store: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_node_is_in_the_environment() {
+fn exec_sets_the_node_in_the_given_variables() {
     let (_, store) = scratch("exec");
     let printed = |arguments: &[&str], script: &str| {
         run(&[&["exec", "--store", &store], arguments, &["--", "sh", "-c", script]].concat())
@@ -95,7 +95,7 @@ fn the_node_is_in_the_environment() {
 
 /// The URL of a store may have a password in it.
 #[test]
-fn the_command_does_not_inherit_the_variables_of_exec() {
+fn command_does_not_inherit_the_variables_of_exec() {
     let (_, store) = scratch("exec_variables");
     let variables = [
         ("FLAKEID_STORE", store.as_str()),
@@ -123,7 +123,7 @@ fn the_command_does_not_inherit_the_variables_of_exec() {
 }
 
 #[test]
-fn window_sets_the_length_of_the_lease() {
+fn window_option_sets_the_length_of_the_lease() {
     let (dir, store) = scratch("exec_window");
     let script = "echo yes > begun; until [ -e listed ]; do sleep 0.02; done";
     let arguments = ["--store", &store, "--window", "40s", "--", "sh", "-c", script];
@@ -143,7 +143,7 @@ fn window_sets_the_length_of_the_lease() {
 }
 
 #[test]
-fn two_at_a_time_have_two_nodes() {
+fn concurrent_commands_get_different_nodes() {
     let (dir, store) = scratch("exec_two");
     let arguments = ["--store", &store, "--", "sh", "-c", "echo $WORKER_ID; sleep 2"];
     let runs = [(); 2].map(|()| exec(&dir, &arguments));
@@ -154,7 +154,7 @@ fn two_at_a_time_have_two_nodes() {
 }
 
 #[test]
-fn the_status_is_the_commands() {
+fn exec_exits_with_the_status_of_the_command() {
     let (_, store) = scratch("exec_status");
     for (script, status) in [("exit 3", 3), ("kill -KILL $$", 137)] {
         let ended = run(&["exec", "--store", &store, "--", "sh", "-c", script]);
@@ -171,7 +171,7 @@ fn the_status_is_the_commands() {
 }
 
 #[test]
-fn signals_are_passed_on() {
+fn exec_forwards_signals_to_the_command() {
     let (dir, store) = scratch("exec_signals");
     let script = "trap 'exit 5' TERM; echo yes > begun; while :; do sleep 0.02; done";
     let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
@@ -212,13 +212,13 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
 
 /// Whatever it does about SIGTERM, and with all that it has started.
 #[test]
-fn the_command_ends_before_a_lease_that_is_not_renewed() {
+fn command_ends_before_a_lease_that_cannot_be_renewed() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));
 }
 
 /// The command may take longer to end than its window lasts.
 #[test]
-fn short_windows_that_are_renewed_end_nothing() {
+fn exec_keeps_the_command_while_short_windows_are_renewed() {
     let (dir, store) = scratch("exec_short");
     let (_broker, url) = serve(&["--store", &store, "--lease-window", "4s"]);
     let arguments = ["--store", &url, "--grace", "10s", "--", "sh", "-c", "sleep 8; echo done"];

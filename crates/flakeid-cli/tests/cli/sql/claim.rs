@@ -30,7 +30,7 @@ fn node_of(run: Run, name: &str) -> u64 {
 }
 
 #[test]
-fn a_name_keeps_its_node_and_nobody_leases_it() {
+fn claimed_node_stays_with_its_name_and_is_never_leased() {
     let (_, store) = scratch("sql-claim");
     let missing = sql(&store, &["--name", "db1"]);
     refused(&missing, "FLAKEID_STORE_REJECTED", &["flakeid leases init"]);
@@ -65,7 +65,7 @@ fn a_name_keeps_its_node_and_nobody_leases_it() {
 }
 
 #[test]
-fn what_a_namespace_cannot_give_is_refused_and_takes_no_node() {
+fn rejected_options_for_a_named_database_claim_no_node() {
     let (_, store) = scratch("sql-claim-refused");
     leases(&store, &["init", "--namespace", "wide", "--layout", "discord"]).quiet();
     leases(&store, &["init", "--layout", "twitter"]).quiet();
@@ -93,7 +93,7 @@ fn what_a_namespace_cannot_give_is_refused_and_takes_no_node() {
 
 /// Of those that run at the same time, all that print a script print the same node.
 #[test]
-fn one_name_never_gets_two_nodes() {
+fn concurrent_claims_of_a_name_get_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
     leases(&store, &["init"]).quiet();
     let runs: Vec<Run> = thread::scope(|scope| {
@@ -119,7 +119,7 @@ fn one_name_never_gets_two_nodes() {
 
 /// In a namespace of blocks a database has a block for itself, and uses its first node.
 #[test]
-fn a_block_is_taken_as_a_whole() {
+fn database_claims_a_whole_block_of_nodes() {
     let (_, store) = scratch("sql-claim-block");
     leases(&store, &["init", "--block-bits", "4"]).quiet();
     let node = node_of(sql(&store, &["--name", "db1"]), "db1");
@@ -130,7 +130,7 @@ fn a_block_is_taken_as_a_whole() {
 
 /// The first ID is of the fence or later, also where the functions were installed before.
 #[test]
-fn the_database_begins_at_the_fence() {
+fn postgres_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");
     leases(&store, &["init"]).quiet();
     let server = PostgresServer::new();

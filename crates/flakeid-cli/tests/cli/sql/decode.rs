@@ -88,7 +88,7 @@ fn compare(engine: &impl Engine, cases: &[(String, String)]) {
 }
 
 #[test]
-fn decoding_agrees_with_the_vectors() {
+fn postgres_decodes_ids_to_the_values_in_the_vectors() {
     let server = PostgresServer::new();
     psql(&server, OUTCOME).unwrap();
     let compared = agrees(&server);

@@ -30,7 +30,7 @@ pub(super) const MANUAL_CLOCK: &str = "
 /// An insert that is not committed keeps nobody waiting, and neither does one that was rolled back to a
 /// savepoint.
 #[test]
-fn an_open_transaction_stops_nobody() {
+fn open_transaction_does_not_block_other_sessions() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
@@ -64,7 +64,7 @@ fn session(server: &PostgresServer, sql: &str) -> Child {
 
 /// The core's rules and codes for clocks.
 #[test]
-fn a_wrong_clock_is_noticed() {
+fn postgres_waits_for_or_rejects_a_wrong_clock() {
     let server = PostgresServer::new();
     psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
     let layout = Layout::TWITTER;
@@ -140,7 +140,7 @@ pub(super) const SHAPES: [(&str, u64); 10] = [
 
 /// Every kind of layout generates IDs that the core decodes, in order, row by row and in batches.
 #[test]
-fn layouts_of_all_shapes() {
+fn postgres_generates_ordered_ids_for_every_kind_of_layout() {
     let server = PostgresServer::new();
     for (index, (name, node)) in SHAPES.into_iter().enumerate() {
         let layout: Layout = name.parse().unwrap();

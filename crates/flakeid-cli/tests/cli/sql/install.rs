@@ -10,7 +10,7 @@ use crate::run::flakeid;
 
 /// What the help promises: a pipe, and a column with a default.
 #[test]
-fn a_pipe_into_psql_makes_a_default() {
+fn script_piped_into_psql_installs_a_column_default() {
     let server = PostgresServer::new();
     let mut command = flakeid();
     command.args(["sql", "--dialect", "postgres", "--layout", "twitter", "--node", "7"]);

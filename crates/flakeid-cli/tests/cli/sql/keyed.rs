@@ -10,7 +10,7 @@ use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
-fn public_ids_agree_with_the_vectors() {
+fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let mut schemas: BTreeMap<&str, String> = BTreeMap::new();
@@ -44,7 +44,7 @@ fn public_ids_agree_with_the_vectors() {
 }
 
 #[test]
-fn what_the_vectors_open_and_refuse() {
+fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let domain = &vectors["one_domain"];
@@ -84,7 +84,7 @@ fn what_the_vectors_open_and_refuse() {
 
 /// Speck64/128 of <https://eprint.iacr.org/2013/404>, appendix C.
 #[test]
-fn the_cipher_is_the_published_one() {
+fn encrypt_matches_the_published_test_vector_of_speck() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
     // The words of the key from the last one to the first, as bigints without a sign.
@@ -94,7 +94,7 @@ fn the_cipher_is_the_published_one() {
 }
 
 #[test]
-fn what_is_not_a_public_id_is_refused_without_a_reason() {
+fn open_rejects_invalid_public_ids_without_a_reason() {
     let server = PostgresServer::new();
     let install = script("twitter", &["--node", "7", "--keyed"]);
     psql(&server, &format!("{OUTCOME}{install}{install}")).unwrap();
@@ -186,7 +186,7 @@ fn rights(server: &PostgresServer, sealed: &str, id: &str) {
 }
 
 #[test]
-fn other_databases_have_no_public_ids() {
+fn mariadb_and_mysql_scripts_reject_the_keyed_option() {
     for dialect in ["mariadb", "mysql"] {
         let run = run(&["sql", "--dialect", dialect, "--decode-only", "--keyed"]);
         refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "functions for public IDs"]);

@@ -102,7 +102,7 @@ impl Engine for Speaking<'_> {
 }
 
 #[test]
-fn decoding_agrees_with_the_vectors() {
+fn mariadb_decodes_ids_to_the_values_in_the_vectors() {
     let server = server();
     let compared = agrees(&Speaking { server: &server, dialect: "mariadb" });
     assert!(are_many(compared), "{compared:?}");
@@ -115,7 +115,7 @@ const TABLE: &str = "
 ";
 
 #[test]
-fn a_pipe_into_the_client_makes_a_generator() {
+fn script_piped_into_the_mariadb_client_generates_ids() {
     let server = server();
     let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
     assert_eq!(query(&server, &own("7")).unwrap(), "");
@@ -204,7 +204,7 @@ fn what_may_be_called(server: &MariadbServer) {
 
 /// Every kind of layout generates IDs that the core decodes, in order.
 #[test]
-fn layouts_of_all_shapes() {
+fn mariadb_generates_ordered_ids_for_every_kind_of_layout() {
     let server = server();
     for (name, node) in super::generate::SHAPES {
         let layout: Layout = name.parse().unwrap();
@@ -223,7 +223,7 @@ fn layouts_of_all_shapes() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn mariadb_script_requires_a_valid_database_name() {
     let sql = |args: &[&str]| run(&[&["sql", "--dialect"], args].concat());
     let unnamed = sql(&["mariadb", "--node", "7"]);
     refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
@@ -238,7 +238,7 @@ fn what_cannot_be_is_refused() {
 
 /// The first ID is of the fence or later, also where the functions were installed before.
 #[test]
-fn the_database_begins_at_the_fence() {
+fn mariadb_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");
     let run = |args: &[&str]| run(&[args, &["--store", &store]].concat()).quiet().text().to_owned();
     run(&["leases", "init"]);

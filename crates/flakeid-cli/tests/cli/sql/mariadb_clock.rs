@@ -54,7 +54,7 @@ fn parts(answer: &str) -> (i64, u64) {
 
 /// The core's rules and codes for clocks.
 #[test]
-fn a_wrong_clock_is_waited_for_or_refused() {
+fn mariadb_waits_for_or_rejects_a_wrong_clock() {
     let clocked = Clocked::new();
     let layout = Layout::TWITTER;
     let next = |ms| clocked.next(ms);
@@ -82,7 +82,7 @@ fn a_wrong_clock_is_waited_for_or_refused() {
 
 /// Each refused call uses up a place, so enough of them reach the places of the next tick.
 #[test]
-fn refused_calls_do_not_reach_the_next_tick() {
+fn rejected_calls_do_not_issue_ids_of_the_next_tick() {
     let clocked = Clocked::new();
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();
@@ -108,7 +108,7 @@ fn refused_calls_do_not_reach_the_next_tick() {
 
 /// A clock that is behind by less than a second is waited for, also where the tick of the latest ID is not used up.
 #[test]
-fn no_id_is_ahead_of_the_clock() {
+fn mariadb_issues_no_id_ahead_of_the_clock() {
     let clocked = Clocked::new();
     assert_eq!(parts(&clocked.next(START + 5)), (START + 5, 0));
     for back in [1, 5, 900] {

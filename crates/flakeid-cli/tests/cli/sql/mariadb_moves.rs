@@ -92,7 +92,7 @@ fn beside(
 
 /// `MariaDB` keeps a function that a procedure has called as it was until the procedure ends.
 #[test]
-fn a_running_procedure_issues_no_id_of_the_old_node() {
+fn running_mariadb_procedure_issues_no_id_of_the_old_node() {
     let server = filled_server();
     for (index, (procedure, _)) in WAYS.into_iter().enumerate() {
         let (old, new) = if index % 2 == 0 { (7, 8) } else { (8, 7) };
@@ -111,7 +111,7 @@ fn a_running_procedure_issues_no_id_of_the_old_node() {
 }
 
 #[test]
-fn a_new_node_waits_for_transactions_that_took_an_id() {
+fn change_of_node_waits_for_transactions_that_took_ids() {
     let server = filled_server();
     for (index, way) in
         ["SELECT flakeid_next();", "INSERT INTO triggered (x) VALUES (1);", "SELECT wrapped();"]
@@ -138,7 +138,7 @@ fn a_new_node_waits_for_transactions_that_took_an_id() {
 
 /// What the guide says of giving a node back: a procedure still has a function that is dropped.
 #[test]
-fn dropping_the_table_ends_generation() {
+fn dropping_the_position_table_ends_generation() {
     let server = filled_server();
     for (procedure, _) in &WAYS[2..] {
         let (end, since) = beside(&server, procedure, "DROP TABLE flakeid_position;");
@@ -151,7 +151,7 @@ fn dropping_the_table_ends_generation() {
 
 /// An older version had no column for the node, and its functions name no columns.
 #[test]
-fn the_script_upgrades_an_older_version() {
+fn mariadb_script_upgrades_an_older_version() {
     let server = filled_server();
     let first = query(&server, "SELECT flakeid_next();").unwrap();
     let older = "ALTER TABLE flakeid_position DROP COLUMN node_7;
@@ -178,7 +178,7 @@ fn the_script_upgrades_an_older_version() {
 
 /// A restored dump sets the position back, which the functions cannot detect. So the guide asks for the script.
 #[test]
-fn the_script_after_a_restored_dump_repeats_no_id() {
+fn mariadb_repeats_no_id_if_the_script_follows_a_restore() {
     let server = server();
     // Ticks of a second, so that the dump and its restoration fit into one.
     let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);

@@ -31,7 +31,7 @@ const ROUND: &str = "
 ";
 
 #[test]
-fn a_storm_repeats_nothing_and_leaves_nobody_stuck() {
+fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
     let server = server();
     query(&server, &script("mariadb", "twitter", &["--node", "7", "--schema", "ids"])).unwrap();
     query(&server, "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);").unwrap();

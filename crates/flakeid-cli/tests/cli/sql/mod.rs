@@ -103,7 +103,7 @@ impl Drop for SetAtEnd<'_> {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn sql_rejects_invalid_layouts_nodes_and_schemas() {
     let sql = |args: &[&str]| run(&[&["sql", "--dialect", "postgres"], args].concat());
     for layout in ["discord", "instagram", "flakeid"] {
         for rest in [["--node", "7"].as_slice(), &["--decode-only"]] {

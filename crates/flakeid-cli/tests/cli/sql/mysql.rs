@@ -6,14 +6,14 @@ use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
-fn decoding_agrees_with_the_vectors() {
+fn mysql_script_decodes_ids_to_the_values_in_the_vectors() {
     let server = server();
     let compared = agrees(&Speaking { server: &server, dialect: "mysql" });
     assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
 }
 
 #[test]
-fn another_layout_is_refused_and_the_same_is_not() {
+fn mysql_script_rejects_only_a_different_layout() {
     let server = server();
     let of = |layout| script("mysql", layout, &["--decode-only"]);
     for _ in 0..2 {
@@ -30,7 +30,7 @@ fn another_layout_is_refused_and_the_same_is_not() {
 
 /// `MySQL` does not compute a function before it decides how to read a table, so bounds come from variables.
 #[test]
-fn bounds_from_variables_read_a_part_of_the_index() {
+fn bounds_in_variables_read_only_a_range_of_the_index() {
     let server = server();
     let depth =
         if server.is_mysql() { "cte_max_recursion_depth" } else { "max_recursive_iterations" };
@@ -52,7 +52,7 @@ fn bounds_from_variables_read_a_part_of_the_index() {
 }
 
 #[test]
-fn it_does_not_generate() {
+fn mysql_script_rejects_options_for_generating() {
     for rest in [["--node", "7"], ["--name", "db1"]] {
         refused(
             &run(&[&["sql", "--dialect", "mysql"], rest.as_slice()].concat()),

@@ -46,7 +46,7 @@ struct Database<'a> {
 }
 
 #[test]
-fn an_application_and_the_database_fill_one_table() {
+fn application_and_postgres_ids_do_not_collide_in_one_table() {
     let server = PostgresServer::new();
     let url = server.url();
     fill_one_table(&Database {
@@ -66,7 +66,7 @@ fn an_application_and_the_database_fill_one_table() {
 }
 
 #[test]
-fn an_application_and_a_mariadb_fill_one_table() {
+fn application_and_mariadb_ids_do_not_collide_in_one_table() {
     let server = mariadb::server();
     fill_one_table(&Database {
         dialect: "mariadb",

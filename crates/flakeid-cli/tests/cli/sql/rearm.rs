@@ -50,7 +50,7 @@ const WAYS: [&str; 9] = [
 ];
 
 #[test]
-fn rearm_refuses_while_a_transaction_that_took_an_id_is_open() {
+fn rearm_fails_while_a_transaction_that_took_ids_is_open() {
     let server = server();
     let mut session = session(&server);
     session.answer(&format!("PREPARE prepared AS {}", WAYS[0]));
@@ -80,7 +80,7 @@ fn rearm_refuses_while_a_transaction_that_took_an_id_is_open() {
 }
 
 #[test]
-fn rearm_changes_the_node_of_transactions_that_took_no_id_yet() {
+fn rearm_changes_the_node_of_transactions_without_ids() {
     let server = server();
     for (begin, then) in [
         ("BEGIN; SELECT 1;", NODE),
@@ -153,7 +153,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
 
 /// Three nodes go round between two databases. Each database gets the node that the other one has just left.
 #[test]
-fn nodes_handed_around_repeat_no_id() {
+fn databases_that_exchange_nodes_repeat_no_id() {
     let server = server();
     server.sql_in("postgres", "CREATE DATABASE other OWNER flakeid").unwrap();
     let urls = [server.url(), server.url_of("flakeid", PostgresServer::PASSWORD, "other", "")];
@@ -210,7 +210,7 @@ fn move_around(urls: &[String; 2]) {
 
 /// What the guide says of giving a node back.
 #[test]
-fn dropping_the_sequence_waits_for_transactions_that_took_an_id() {
+fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
     let server = server();
     let mut session = session(&server);
     session.answer(

@@ -15,7 +15,7 @@ fn recipe(text: &str) -> String {
 }
 
 #[test]
-fn recipes_of_the_guide() {
+fn guide_recipes_for_postgres_have_the_described_effects() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, &recipe("flakeid_next() PRIMARY KEY, total numeric")).unwrap();
@@ -46,7 +46,7 @@ fn recipes_of_the_guide() {
 }
 
 #[test]
-fn partitions_of_pg_partman() {
+fn pg_partman_recipe_creates_daily_partitions() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     let version = server

@@ -41,7 +41,7 @@ fn wait_for_tick() {
 }
 
 #[test]
-fn a_dump_restored_into_its_own_database_generates_nothing() {
+fn database_restored_from_its_own_dump_does_not_generate() {
     let server = server();
     for (index, clean) in [
         ["--clean", "--if-exists", "--schema=ids"].as_slice(),
@@ -81,7 +81,7 @@ fn a_dump_restored_into_its_own_database_generates_nothing() {
 /// A restoration of data alone sets the sequence back, which no function can detect. So the guide asks for
 /// `flakeid_rearm`.
 #[test]
-fn rearm_after_restored_data_repeats_no_id() {
+fn postgres_repeats_no_id_if_rearm_follows_a_data_restore() {
     let server = server();
     wait_for_tick();
     psql(&server, MANY).unwrap();
@@ -96,7 +96,7 @@ fn rearm_after_restored_data_repeats_no_id() {
 
 /// An older version noted neither the sequence nor what a restoration had done to it.
 #[test]
-fn the_script_upgrades_an_older_version() {
+fn postgres_script_upgrades_an_older_version() {
     let server = server();
     wait_for_tick();
     let issued = ids(&psql(&server, MANY).unwrap());
@@ -123,7 +123,7 @@ fn the_script_upgrades_an_older_version() {
 
 /// Two schemas in one session verify the database once each, not with every call.
 #[test]
-fn schemas_of_one_session_generate_side_by_side() {
+fn session_with_two_schemas_verifies_the_database_once_each() {
     let server = server();
     let other = script("twitter", &["--node", "8", "--schema", "others"]);
     psql(&server, &format!("CREATE SCHEMA others;\n{other}")).unwrap();

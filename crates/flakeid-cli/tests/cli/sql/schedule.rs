@@ -20,7 +20,7 @@ fn is_ours(schedule: &Value, layout: &Layout) -> bool {
 }
 
 #[test]
-fn schedules_agree_with_the_vectors() {
+fn postgres_issues_the_ids_of_the_schedules_in_the_vectors() {
     let server = PostgresServer::new();
     psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
     let (mut schedules, mut calls) = (0, 0);

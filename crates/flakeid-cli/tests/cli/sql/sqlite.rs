@@ -20,7 +20,7 @@ const LOAD: &str = "SELECT load_extension('flakeid_sqlite');";
 const TWITTER: &str = "t41.d5.w5.s12@1288834974657/1ms";
 
 #[test]
-fn a_connection_is_configured() {
+fn sqlite_script_configures_the_layout_and_the_node() {
     let node = format!("SELECT flakeid_configure('layout={TWITTER}', 'node=7');");
     assert_eq!(statements(&["--node", "7"]), [LOAD, &node]);
     let decode = format!("SELECT flakeid_configure('layout={TWITTER}');");
@@ -28,7 +28,7 @@ fn a_connection_is_configured() {
 }
 
 #[test]
-fn leases_are_those_of_the_namespace() {
+fn sqlite_script_configures_leases_of_the_namespace() {
     let (folder, _) = scratch("sql-sqlite");
     let store = format!("sqlite://{}/it's.db", folder.display());
     let here = ["--store", &store, "--namespace", "orders"];
@@ -47,7 +47,7 @@ fn leases_are_those_of_the_namespace() {
 }
 
 #[test]
-fn a_store_must_be_the_same_for_every_process() {
+fn sqlite_script_rejects_a_relative_store_path() {
     let (folder, _) = scratch("sql-sqlite-relative");
     let relative =
         |args: &[&str]| finish(flakeid().args(args).current_dir(&folder).output().unwrap());
@@ -64,7 +64,7 @@ fn a_store_must_be_the_same_for_every_process() {
 }
 
 #[test]
-fn what_only_servers_have_is_refused() {
+fn sqlite_script_rejects_server_only_options() {
     for (args, parts) in [
         (["--name", "db1"].as_slice(), ["--name", "lease a node each"]),
         (&["--node", "7", "--schema", "ids"], ["--schema", "belong to a connection"]),

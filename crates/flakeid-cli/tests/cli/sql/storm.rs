@@ -30,7 +30,7 @@ const ROUND: &str = "
 ";
 
 #[test]
-fn a_storm_repeats_nothing_and_leaves_nobody_stuck() {
+fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
