@@ -1,4 +1,4 @@
-//! The command line as a whole. The arguments of each command are defined beside what it does.
+//! The command line as a whole. The module of each command defines its arguments.
 
 use anstream::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,12 +20,12 @@ use crate::commands::whois::WhoisArgs;
 /// Generates, decodes and draws 64-bit Snowflake-family IDs
 ///
 /// An ID packs the time, a node number and a sequence number into 64 bits. It fits a BIGINT column,
-/// sorts by time, and is generated without asking a server.
+/// sorts by time, and is generated without a request to a server.
 #[derive(Parser)]
 #[command(name = "flakeid", version, after_long_help = MAIN_EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// When to use colour
+    /// Whether to use colour
     #[arg(
         long,
         global = true,
@@ -90,7 +90,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Decides for everything that is written from here on.
+    /// Sets the colour choice for all further output.
     pub(crate) fn apply(self) {
         let choice = match self {
             Self::Auto => ColorChoice::Auto,
@@ -101,7 +101,7 @@ impl Color {
     }
 }
 
-// Every line of these that begins with `flakeid` is run by the tests.
+// The tests run every line of these texts that begins with `flakeid`.
 
 const MAIN_EXAMPLES: &str = "\
 Examples:
@@ -121,13 +121,13 @@ Environment:
   FLAKEID_NODE        node number for `next`, if no flag gives one
   FLAKEID_DATACENTER  the node number in two parts:
   FLAKEID_WORKER      set both or neither
-  FLAKEID_KEY_FILE    file of the keys of public IDs, if --key-file is not given
+  FLAKEID_KEY_FILE    file with the keys of public IDs, if --key-file is not given
   NO_COLOR            turns colour off, if set and not empty
 
 Exit status:
-  0  success, also when the reader of a pipe closes it early
-  1  an error, reported with its code on standard error, or a question answered with no
-  2  wrong usage";
+  0  success, also if the reader of a pipe closes it early
+  1  an error, reported with its code on standard error, or the user answered no
+  2  invalid arguments";
 
 const LAYOUT_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! How a command ends: its errors, what it says about them, and its exit code.
+//! The end of a command: its errors, their hints, and the exit code.
 
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
@@ -7,19 +7,19 @@ use flakeid_core::Error;
 
 use crate::terminal;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An error of the table that every language shares, and what to do about it where its message
-    /// does not say so.
+    /// An error with one of the codes of all languages, and a hint on what to do if its message has
+    /// none.
     Refused { error: Error, hint: Option<String> },
     /// Standard output, standard input or a file could not be written or read.
     Io { doing: String, error: io::Error },
-    /// The reader of our output has gone: `flakeid next -n 1000000 | head` is no error.
+    /// The reader of the output has closed it: `flakeid next -n 1000000 | head` is not an error.
     NoReader,
-    /// The user was asked and did not agree.
+    /// The user did not confirm the action.
     Declined,
-    /// A command that was run for the user ended with this status, and has said why itself.
+    /// A command that ran for the user ended with this status and reported the reason itself.
     Exit(u8),
 }
 
@@ -34,7 +34,7 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
-    /// The same, with the place on standard input.
+    /// Adds the line of standard input to the hint.
     pub(crate) fn in_line(self, number: u64) -> Self {
         let place = format!("the error is in line {number} of standard input");
         match self {
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// Says on standard error what went wrong and gives the exit code.
+    /// Reports the error on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Refused { error, hint } => {
@@ -70,8 +70,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// For writing to standard output only. Everything else that is read or written says what it was
-/// doing, with [`Failure::io`].
+/// Converts errors of writing to standard output only. For other reads and writes use
+/// [`Failure::io`], which adds the action that failed.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {

@@ -1,5 +1,5 @@
 //! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
-//! layouts, and looks after the leases of their nodes. All arithmetic on bits and time is in
+//! layouts, and manages the leases of their nodes. All arithmetic on bits and time is in
 //! `flakeid-core`, and all lease logic in `flakeid`; this crate reads arguments and writes
 //! text.
 //!

@@ -1,4 +1,4 @@
-//! Which store leases come from, and which namespace in it.
+//! The store that leases come from, and the namespace in it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,7 +27,7 @@ Store of the leases, by URL [default: the embedded one of this host]
 
 sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis://, \
 redis+sentinel:// or etcd://. The URL of a server may name several hosts: host:port,host:port. \
-Everybody on this host who lists processes sees what is written here: give a password \
+Every user of this host who lists processes can see this argument: give a password \
 in FLAKEID_STORE instead.";
 
 #[derive(Args)]
@@ -48,7 +48,7 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreUrl {
-    /// The store that was named, by the flag, else by the environment.
+    /// Returns the store that the flag names, or otherwise the environment.
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         if let Some(url) = &self.store {
             return Ok(Some(Location::parse(url)?));
@@ -57,7 +57,7 @@ impl StoreUrl {
         Location::parse(&url).map(Some).map_err(|error| args::variable_failure(error, STORE))
     }
 
-    /// That one, else this host's own.
+    /// Returns the named store, or the embedded store of this host if none is named.
     pub(crate) fn location(&self) -> Result<Location, Failure> {
         if let Some(location) = self.named()? {
             return Ok(location);
@@ -70,12 +70,12 @@ impl StoreUrl {
 }
 
 impl StoreArgs {
-    /// As [`StoreUrl::named`].
+    /// Returns the same as [`StoreUrl::named`].
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         self.url.named()
     }
 
-    /// Whether a flag says where leases come from; the environment does not count.
+    /// Whether a flag names a store or a namespace; the environment does not count.
     pub(crate) fn is_given(&self) -> bool {
         self.url.store.is_some() || self.has_namespace()
     }
@@ -84,7 +84,7 @@ impl StoreArgs {
         self.namespace.is_some()
     }
 
-    /// From the flag, else from the environment, else the default.
+    /// Returns the namespace of the flag, or otherwise of the environment, or the default.
     pub(crate) fn namespace(&self) -> Result<String, Failure> {
         match &self.namespace {
             Some(name) => Ok(checked(name)?),
@@ -92,12 +92,12 @@ impl StoreArgs {
         }
     }
 
-    /// To the store that is there: a mistyped path does not become one.
+    /// Connects to a store that must exist, so that a mistyped path does not create one.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         self.open(Location::connect_existing)
     }
 
-    /// To whoever can be asked about leases: the store that is there, or a broker.
+    /// Connects to a source of lease data: a store that must exist, or a broker.
     pub(crate) fn connect_to_read(&self) -> Result<Source, Failure> {
         let location = self.url.location()?;
         if !location.is_broker() {
@@ -110,8 +110,8 @@ impl StoreArgs {
         }
     }
 
-    /// To a store that may have to be made.
-    pub(crate) fn connect_or_make(&self) -> Result<Connection, Failure> {
+    /// Connects to a store, and creates it if necessary.
+    pub(crate) fn connect_or_create(&self) -> Result<Connection, Failure> {
         self.open(Location::connect)
     }
 
@@ -125,13 +125,13 @@ impl StoreArgs {
     }
 }
 
-/// What to use where no flag names a namespace.
+/// Returns the namespace to use if no flag names one.
 pub(crate) fn default_namespace() -> Result<String, Failure> {
     let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
     checked(&name).map_err(|error| args::variable_failure(error, NAMESPACE))
 }
 
-/// A namespace's name that can be one.
+/// Returns the name if it is valid for a namespace.
 pub(crate) fn checked(name: &str) -> Result<String, Error> {
     Namespace::check_name(name)?;
     Ok(name.to_owned())
@@ -139,7 +139,7 @@ pub(crate) fn checked(name: &str) -> Result<String, Error> {
 
 type Connect = fn(&Location, &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault>;
 
-/// A store that is open at one namespace. Faults become errors with their code here.
+/// An open store with a selected namespace. It converts faults to errors with their codes.
 pub(crate) struct Connection {
     pub(crate) location: Location,
     pub(crate) namespace: String,
@@ -147,17 +147,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// For people: `namespace orders of postgresql://db/app`.
+    /// Returns the name for messages: `namespace orders of postgresql://db/app`.
     pub(crate) fn name(&self) -> String {
         format!("namespace {} of {}", self.namespace, self.location)
     }
 
-    /// Whether the store knows by itself if it has lost a namespace.
-    pub(crate) fn knows_its_losses(&self) -> bool {
+    /// Whether the store itself detects that it has lost a namespace.
+    pub(crate) fn detects_its_losses(&self) -> bool {
         self.store.creates_namespaces()
     }
 
-    /// The namespace as it is, or `None` if it does not exist.
+    /// Returns the namespace and its rows, or `None` if the namespace does not exist.
     pub(crate) fn find(&mut self) -> Result<Option<Listing>, Failure> {
         match self.store.is_prepared() {
             Ok(true) => {}
@@ -175,7 +175,8 @@ impl Connection {
         self.run(operations::list)
     }
 
-    /// `lost`: the bounds of the namespace of this name that the store has lost, if it lost one.
+    /// Creates the namespace. `lost` contains the bounds of a lost namespace of this name, if there
+    /// was one.
     pub(crate) fn init(
         &mut self,
         wanted: &Namespace,
@@ -225,7 +226,7 @@ impl Connection {
         if !matches!(fault, Fault::Refused(Refusal::MissingNamespace)) {
             return error.into();
         }
-        // A store that cannot list them has nothing to add to the error.
+        // If the store cannot list its namespaces, the error has no hint.
         let names = self.store.namespaces().unwrap_or_default();
         match names.len() {
             0 => error.into(),
@@ -234,21 +235,21 @@ impl Connection {
     }
 }
 
-/// Who is asked about leases.
+/// The source of lease data: a store or a broker.
 pub(crate) enum Source {
     Store(Connection),
     Broker(BrokerConnection),
 }
 
-/// A namespace as a store or a broker has it.
+/// The data about a namespace from a store or a broker.
 pub(crate) struct Leases {
     pub(crate) listing: Listing,
-    /// How many nodes the blocks of the broker have, if it is one.
+    /// The number of nodes in the broker's blocks, if the source is a broker.
     pub(crate) of_broker: Option<u64>,
 }
 
 impl Source {
-    /// For people: `namespace orders of postgresql://db/app`.
+    /// Returns the name for messages: `namespace orders of postgresql://db/app`.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Store(connection) => connection.name(),
@@ -262,14 +263,14 @@ impl Source {
         match self {
             Self::Store(connection) => Ok(Leases { listing: connection.list()?, of_broker: None }),
             Self::Broker(broker) => {
-                let told = broker.ask(BrokerReader::leases)?;
-                Ok(Leases { listing: told.listing, of_broker: Some(told.nodes) })
+                let response = broker.query(BrokerReader::leases)?;
+                Ok(Leases { listing: response.listing, of_broker: Some(response.nodes) })
             }
         }
     }
 }
 
-/// Brokers that are asked about one namespace.
+/// A connection to brokers for queries about one namespace.
 pub(crate) struct BrokerConnection {
     location: Location,
     namespace: String,
@@ -278,25 +279,26 @@ pub(crate) struct BrokerConnection {
 
 impl BrokerConnection {
     pub(crate) fn layout(&self) -> Result<Layout, Failure> {
-        self.ask(BrokerReader::layout)
+        self.query(BrokerReader::layout)
     }
 
     pub(crate) fn holder(&self, id: Id) -> Result<HolderJson, Failure> {
-        self.ask(|reader, namespace| reader.holder(namespace, id))
+        self.query(|reader, namespace| reader.holder(namespace, id))
     }
 
-    fn ask<T>(
+    fn query<T>(
         &self,
-        question: impl FnOnce(&BrokerReader, &str) -> Result<T, Fault>,
+        request: impl FnOnce(&BrokerReader, &str) -> Result<T, Fault>,
     ) -> Result<T, Failure> {
-        let answer = question(&self.reader, &self.namespace);
-        answer.map_err(|fault| refused(&fault, &self.location, &self.namespace).into())
+        let response = request(&self.reader, &self.namespace);
+        response.map_err(|fault| refused(&fault, &self.location, &self.namespace).into())
     }
 }
 
 fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
     let kind = match fault {
-        // The layout is for the end of its ticks alone, of which operators are told otherwise.
+        // The layout is needed only for the end of its ticks, which operators read from the
+        // listing.
         Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
         Fault::Rejected(_) => ErrorKind::StoreRejected,
         Fault::Unavailable(_) | Fault::Conflict => ErrorKind::StoreUnavailable,
@@ -304,7 +306,7 @@ fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
     Error::new(kind, &format!("{location}: {fault}"), None)
 }
 
-/// The first few of many names.
+/// Formats the first few names of a list.
 fn first_names(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| sanitize(name)).collect();

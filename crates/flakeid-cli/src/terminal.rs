@@ -1,5 +1,5 @@
-//! Standard output and standard error, with colour where it is wanted; and the progress bar of
-//! `flakeid next`.
+//! Standard output and standard error, with colour if enabled, and the progress bar of `flakeid
+//! next`.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::time::{Duration, Instant};
@@ -14,30 +14,31 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Bytes: large enough that a system call costs little beside the IDs in it.
+/// The size of the output buffer in bytes, large enough to make the cost of system calls
+/// negligible.
 const BUFFER: usize = 1 << 16;
 
 pub(crate) type Stream = BufWriter<StdoutLock<'static>>;
 
-/// For lines that programs read: buffered, never coloured.
+/// Opens standard output for lines that programs read: buffered, and never coloured.
 pub(crate) fn stream() -> Stream {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
 }
 
-/// Writes text for people, whose colours are taken out unless they are wanted.
+/// Writes text for a terminal, and removes the colours unless they are enabled.
 pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// One JSON object on a line of its own.
+/// Writes one JSON object on its own line.
 pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
 }
 
-/// The same for several, on standard output.
+/// Writes several JSON objects to standard output, each on its own line.
 pub(crate) fn show_json<T: Serialize>(values: impl IntoIterator<Item = T>) -> io::Result<()> {
     let mut out = stream();
     for value in values {
@@ -46,7 +47,7 @@ pub(crate) fn show_json<T: Serialize>(values: impl IntoIterator<Item = T>) -> io
     out.flush()
 }
 
-/// The width of the terminal in columns, or 80 where there is none.
+/// Returns the width of the terminal in columns, or 80 without a terminal.
 pub(crate) fn columns() -> usize {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width.into())
 }
@@ -55,21 +56,21 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether the reader of standard output has gone. A command that writes seldom would otherwise go
-/// on for long after that.
+/// Whether the reader of standard output has closed it. Without this check, a command that rarely
+/// writes would continue for a long time.
 #[cfg(unix)]
-pub(crate) fn reader_is_gone() -> bool {
+pub(crate) fn reader_has_closed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let out = io::stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // If asking fails, the next write tells.
+    // If polling fails, the next write reports the error.
     poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
 }
 
-/// Elsewhere the next write tells.
+/// Returns `false`, because on other systems only the next write reports the error.
 #[cfg(not(unix))]
-pub(crate) fn reader_is_gone() -> bool {
+pub(crate) fn reader_has_closed() -> bool {
     false
 }
 
@@ -85,25 +86,25 @@ pub(crate) fn warning(text: &str) {
     write_error(&format!("flakeid: {YELLOW}warning{YELLOW:#}: {text}\n"));
 }
 
-/// Text for people on standard error.
+/// Writes a message to standard error.
 pub(crate) fn note(text: &str) {
     write_error(&format!("{text}\n"));
 }
 
-/// Asks on standard error, and leaves the cursor behind the question.
+/// Writes a question to standard error, and leaves the cursor after it.
 pub(crate) fn question(text: &str) {
     write_error(&format!("{BOLD}{text}{BOLD:#} "));
 }
 
-/// If standard error cannot be written, there is nobody left to tell.
+/// Writes to standard error. A failure is ignored, because it cannot be reported anywhere.
 fn write_error(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
-/// A run that ends sooner needs no progress bar.
+/// The time before the progress bar appears. A shorter generation does not need one.
 const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
 
-/// Between two changes of the bar.
+/// The time between two updates of the bar.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Progress {
@@ -116,7 +117,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shown only to somebody who sees standard error but not the IDs themselves.
+    /// Creates a progress bar, which is shown only if standard error is a terminal and standard
+    /// output is not.
     pub(crate) fn new(total: u64) -> Self {
         let wanted = io::stderr().is_terminal() && !io::stdout().is_terminal();
         Self {
@@ -146,7 +148,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Errors and the shell's prompt come next, on the same line.
+    /// Removes the bar, because errors or the shell's prompt continue on the same line.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -154,7 +156,8 @@ impl Drop for Progress {
     }
 }
 
-/// Measured over the whole run, because the bar appears late and the rate of a generator is even.
+/// Formats the average rate since the start, because the bar appears late and a generator's rate is
+/// even.
 fn rate_and_time_left(done: u64, total: u64, elapsed: Duration) -> String {
     let per_second = done as f64 / elapsed.as_secs_f64();
     let left = Duration::try_from_secs_f64((total - done) as f64 / per_second);

@@ -77,7 +77,7 @@ impl HolderJson {
         let node = parts.node;
         let Some(PastHolder { record, fence, client }) = found else {
             answer.reason = Some(if namespace.keeps_history {
-                format!("no window of node {node} in the history covers that tick")
+                format!("the history of node {node} has no window that covers the ID's tick")
             } else {
                 format!("namespace {} keeps no history", namespace.name)
             });
@@ -178,6 +178,6 @@ mod tests {
         let direct = read(None);
         assert!(direct.broker.is_none() && direct.holder.unwrap().pid == 7);
         let none = HolderJson::new(id, &namespace, None).unwrap();
-        assert!(none.reason.unwrap().contains("no window of node 0"));
+        assert!(none.reason.unwrap().contains("the history of node 0 has no window"));
     }
 }

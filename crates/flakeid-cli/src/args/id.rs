@@ -1,4 +1,4 @@
-//! IDs as they are typed, and the form in which they are written.
+//! IDs as arguments, and the text forms in which they are written.
 
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout, TextForm};
@@ -6,7 +6,7 @@ use flakeid_json::without_prefix;
 
 use crate::failure::Failure;
 
-/// The form of the IDs that a command reads.
+/// The text form of the IDs that a command reads.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputForm {
     #[value(alias = "decimal")]
@@ -36,16 +36,16 @@ impl InputForm {
     }
 }
 
-/// Reads an ID and checks that the layout can have produced it.
+/// Parses an ID and checks that the layout can have produced it.
 pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
     let id = parse_any(text, form)?;
     layout.unpack(id).map_err(|error| {
-        Failure::hinted(error, "if the ID has another layout, name that layout with --layout")
+        Failure::hinted(error, "if the ID has another layout, give that layout with --layout")
     })?;
     Ok(id)
 }
 
-/// Reads an ID of any layout.
+/// Parses an ID of any layout.
 pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
     let (digits, form) = without_prefix(text, form);
     form.decode(&digits).map_err(|error| {
@@ -54,7 +54,8 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
     })
 }
 
-/// The allowed range, unless the error has named it, and what else the text may be.
+/// Returns the allowed range, unless the error contains it, and other possible meanings of the
+/// text.
 fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     let mut hints = Vec::new();
     if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
@@ -70,7 +71,7 @@ fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join("; "))
 }
 
-/// The forms in which the text would be an ID.
+/// Returns the forms in which the text would be a valid ID.
 fn other_forms(text: &str, form: TextForm) -> Option<String> {
     let others: Vec<&str> = TextForm::ALL
         .into_iter()

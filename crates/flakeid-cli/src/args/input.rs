@@ -1,4 +1,4 @@
-//! What a command is given one after the other: as arguments, or one per line on standard input.
+//! The values that a command processes one by one: arguments, or lines of standard input.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 
@@ -7,10 +7,12 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// In bytes. No valid input is longer; a longer line is cut here, so that it does not fill the memory.
+/// The longest line in bytes. Valid input is shorter. A longer line is cut, so that it does not
+/// fill the memory.
 const LONGEST_LINE: u64 = 4096;
 
-/// Reads standard input, and does something with each line as it comes. Errors call what is in the lines `what`.
+/// Calls `each` with every line of standard input as it arrives. Errors refer to the values as
+/// `what`.
 pub(crate) fn each_line(
     what: &'static str,
     mut each: impl FnMut(&mut terminal::Stream, &str) -> Outcome,
@@ -24,7 +26,8 @@ pub(crate) fn each_line(
     let mut out = terminal::stream();
     let mut line = Vec::new();
     for number in 1_u64.. {
-        // Before a read that may wait, so that the reader of a slow pipe gets every answer.
+        // The output is flushed before a read that may wait, so that the reader of a slow pipe gets
+        // every result.
         if input.buffer().is_empty() {
             out.flush()?;
         }
@@ -34,7 +37,7 @@ pub(crate) fn each_line(
             break;
         }
         let text = String::from_utf8_lossy(&line);
-        // A line that was cut is not trimmed, so it is refused for its length or its spaces.
+        // A line that was cut is not trimmed, so that its length or its spaces cause an error.
         let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
         let text = if is_cut { &text } else { text.trim() };
         if let Err(failure) = each(&mut out, text) {

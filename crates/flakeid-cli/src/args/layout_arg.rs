@@ -25,12 +25,13 @@ pub(crate) struct LayoutArg {
 }
 
 impl LayoutArg {
-    /// The layout that the flag names. Where something else has a layout, the environment does not matter.
+    /// Returns the layout of the flag. The environment does not count if the namespace already has
+    /// a layout.
     pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
         self.layout.as_deref().map(parse).transpose()
     }
 
-    /// From the flag, else from the environment, else the default.
+    /// Returns the layout of the flag, or otherwise of the environment, or the default.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {
             return parse(text);
@@ -42,7 +43,8 @@ impl LayoutArg {
     }
 }
 
-/// Accepts any text, which the core parses later; shells complete the names of the presets.
+/// A parser that accepts any text, which the core parses later. Shells complete the names of the
+/// presets.
 #[derive(Clone)]
 pub(crate) struct Presets;
 

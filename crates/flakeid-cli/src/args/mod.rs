@@ -1,4 +1,4 @@
-//! Arguments that several commands take, and the environment variables that stand in for some.
+//! Arguments that several commands accept, and the environment variables that replace some of them.
 
 pub(crate) mod id;
 pub(crate) mod input;
@@ -13,35 +13,36 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// An environment variable. One that is set but empty counts: an empty value that stands where a
-/// node was meant to be must not pass for "no node".
+/// Reads an environment variable. A variable that is set but empty counts, so that an empty value
+/// is not mistaken for a missing node.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// An error in the value of a variable. The hint names it, because nobody typed the value here.
+/// Adds a hint with the name of the variable to an error, because the user did not type the value
+/// here.
 pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
     Failure::hinted(error, format!("it comes from the environment variable {name}"))
 }
 
-// Asks before a command changes something that others rely on.
+// The confirmation that a command requires before it changes shared state.
 #[derive(Args)]
 pub(crate) struct Confirm {
-    /// Do not ask for confirmation; required where there is no terminal
+    /// Do not ask for confirmation; required without a terminal
     #[arg(short, long)]
     yes: bool,
 }
 
 impl Confirm {
-    /// Shows what is going to be done, and succeeds only if `--yes` was given or the user agrees.
+    /// Shows the planned change, and returns an error unless `--yes` was given or the user agrees.
     pub(crate) fn ask(&self, plan: &str) -> Outcome {
         if self.yes {
             return Ok(());
         }
         let input = io::stdin();
         if !input.is_terminal() || !io::stderr().is_terminal() {
-            let reason = "this command asks for confirmation, and there is no terminal to ask on; \
-                          add --yes to go ahead";
+            let reason = "this command needs confirmation, but standard input or standard error is not a terminal; \
+                          add --yes to continue";
             return Err(Failure::hinted(Error::invalid_option("--yes", reason), plan));
         }
         terminal::note(plan);
@@ -50,7 +51,7 @@ impl Confirm {
         let read = input.read_line(&mut answer);
         let length = read.map_err(|error| Failure::io("cannot read the answer", error))?;
         if length == 0 {
-            // The input ended without a line break: the cursor is still behind the question.
+            // The input ended without a line break, so the cursor is still after the question.
             terminal::note("");
         }
         match answer.trim().to_ascii_lowercase().as_str() {

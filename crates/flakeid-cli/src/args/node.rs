@@ -1,4 +1,4 @@
-//! The options that give a node number, and the environment variables that stand in for them.
+//! The options that give a node number, and the environment variables that replace them.
 
 use clap::{Args, ValueEnum};
 use flakeid::NodeSource;
@@ -14,7 +14,7 @@ pub(crate) const WORKER: &str = "FLAKEID_WORKER";
 
 #[derive(Args)]
 pub(crate) struct NodeArgs {
-    /// Node number; no two generators that run at the same time may share one
+    /// Node number; generators that run at the same time must have different ones
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     node: Option<String>,
 
@@ -26,12 +26,12 @@ pub(crate) struct NodeArgs {
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     worker: Option<String>,
 
-    /// Where to take the node number from
+    /// Source of the node number
     #[arg(long, value_enum, value_name = "SOURCE", conflicts_with_all = ["node", "datacenter", "worker"])]
     node_from: Option<Source>,
 }
 
-/// Where else a node may come from.
+/// The other sources of a node.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
@@ -57,12 +57,12 @@ impl Source {
     }
 }
 
-/// What the flags give, or what the environment gives.
+/// The values that the flags or the environment give.
 struct Given {
     node: Option<String>,
     datacenter: Option<String>,
     worker: Option<String>,
-    /// The names of the three, as flags or as variables.
+    /// The names of the three values, as flags or as variables.
     names: [&'static str; 3],
     from_environment: bool,
 }
@@ -76,7 +76,7 @@ impl NodeArgs {
             && self.node_from.is_none()
     }
 
-    /// The node, or `None` if none is given. `environment` looks up a variable.
+    /// Returns the node, or `None` if none is given. `environment` reads a variable.
     pub(crate) fn resolve(
         &self,
         layout: &Layout,
@@ -121,7 +121,7 @@ impl Given {
             (None, Some(datacenter), Some(worker)) => {
                 let Some((most_datacenter, most_worker)) = layout.max_datacenter_and_worker()
                 else {
-                    // The core explains why not, whatever the numbers are.
+                    // The core returns the error, which does not depend on the numbers.
                     return layout.join_node(0, 0).map(Some);
                 };
                 let datacenter = number::parse("datacenter", datacenter, 0, most_datacenter)?;
@@ -145,7 +145,7 @@ impl Given {
         Error::invalid_option(option, &format!("{given} requires {missing}, which is not {place}"))
     }
 
-    /// Names the variable that an error is about, because nobody typed the number here.
+    /// Adds the name of the variable to an error, because the user did not type the number here.
     fn explain(&self, error: Error) -> Failure {
         match error.field() {
             Some(field) if self.from_environment => {

@@ -13,9 +13,9 @@ use flakeid_json::{Bound, BoundsJson, EndNames, TimeRange, layout_name};
 
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///
-/// Both are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick that
-/// contains --from through the tick that contains --to. You may give only one of the two. In a pipe
-/// the output is lower, a tab and upper.
+/// Both IDs are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick that
+/// contains --from through the tick that contains --to. One of the two
+/// options is enough. In a pipe, the output is the lower ID, a tab and the upper ID.
 ///
 /// T is a date (2026-01-31, midnight UTC), RFC 3339 (2026-01-31T12:00:00Z) or Unix milliseconds.
 #[derive(Args)]
@@ -37,7 +37,7 @@ pub(crate) struct BoundsArgs {
     json: bool,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid bounds --from 2026-01-01 --to 2026-01-31T23:59:59.999Z
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     if args.json {
         terminal::show_json([BoundsJson::new(&range, &layout_name(&layout))])?;
     } else if terminal::is_terminal() {
-        terminal::show(&for_people(&range)?)?;
+        terminal::show(&render(&range)?)?;
     } else {
         let id = |bound: Option<&Bound>| bound.map_or(String::new(), |bound| bound.id.to_string());
         let mut out = terminal::stream();
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &BoundsArgs) -> Outcome {
     Ok(())
 }
 
-fn for_people(range: &TimeRange) -> Result<String, Error> {
+fn render(range: &TimeRange) -> Result<String, Error> {
     let both =
         [range.lower().map(|bound| ("lower", bound)), range.upper().map(|bound| ("upper", bound))];
     let width = both.iter().flatten().map(|(_, b)| b.id.to_string().len()).max().unwrap_or(0);

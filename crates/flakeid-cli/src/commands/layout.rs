@@ -1,4 +1,4 @@
-//! `flakeid layout`: what a layout holds, and the list of presets.
+//! `flakeid layout`: the properties of a layout, and the list of presets.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
     Ok(terminal::show(&text)?)
 }
 
-/// One line for each layout, or two where the terminal is too narrow to show the descriptor as well.
+/// Renders one line for each layout, or two if the terminal is too narrow for the descriptor column.
 fn list(layouts: &[Layout], now: i64) -> String {
     let wide = table(layouts, now, true);
     if terminal::is_terminal() && wide.width() > terminal::columns() {
@@ -135,7 +135,7 @@ fn properties(layout: &Layout, now: i64) -> Vec<(&'static str, String)> {
         ("signed 64-bit", signed),
         ("JavaScript", js.to_owned()),
         (
-            "makes IDs now",
+            "issues IDs now",
             layout_obstacle(layout, now).map_or("yes".to_owned(), |error| format!("no: {error}")),
         ),
     ]

@@ -1,5 +1,5 @@
-//! What each command does: it reads its arguments, asks `flakeid-core` or `flakeid`, and
-//! writes the answer.
+//! The commands: each reads its arguments, calls `flakeid-core` or `flakeid`, and writes the
+//! result.
 
 pub(crate) mod bounds;
 pub(crate) mod exec;

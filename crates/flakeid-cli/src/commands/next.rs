@@ -13,23 +13,24 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///
-/// It leases a node from a store and gives it back at the end, so that no other run generates the
-/// same IDs, even if one of them is killed. Without --store it uses the embedded store of this host.
+/// The command leases a node from a store and releases it at the end, so no other run generates the
+/// same IDs, even if one of the runs is killed. Without --store it uses the embedded store of this
+/// host.
 ///
-/// A node that is given by flag or environment variable is leased too, if a store is named. If no
-/// store is named, nothing checks that no other process uses that node. The first ID is then in the
-/// tick after the start, so that consecutive runs do not repeat IDs.
+/// If a store is named, the command also leases a node that a flag or an environment variable
+/// gives. If no store is named, nothing checks that no other process uses that node. The first ID
+/// is then in the tick after the start, so that consecutive runs do not repeat IDs.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct NextArgs {
-    /// How many IDs to generate; memory use does not depend on it
+    /// Number of IDs to generate; memory use does not depend on it
     #[arg(short = 'n', long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     count: String,
 
     #[command(flatten)]
     source: SourceArgs,
 
-    /// How to write the IDs
+    /// Format of the IDs
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: OutputForm,
 }
@@ -39,28 +40,28 @@ enum OutputForm {
     /// Decimal digits
     #[value(alias = "decimal")]
     Dec,
-    /// 16 hexadecimal digits; sorts in the order of the IDs
+    /// 16 hexadecimal digits, which sort in the order of the IDs
     Hex,
-    /// 13 digits of Crockford's base32; sorts in the order of the IDs, and can be read aloud
+    /// 13 digits of Crockford's base32, which sort in the order of the IDs and can be read aloud
     Base32,
-    /// 11 digits 0-9A-Za-z; sorts in the order of the IDs, as ASCII
+    /// 11 digits 0-9A-Za-z, which sort in the order of the IDs as ASCII
     Base62,
     /// Up to 11 digits of Bitcoin's alphabet
     Base58,
     /// Up to 13 digits 0-9a-z
     Base36,
-    /// Up to 11 digits of Flickr's alphabet, as `Base58` of Go's bwmarrin/snowflake
+    /// Up to 11 digits of Flickr's alphabet, like `Base58` of Go's bwmarrin/snowflake
     #[value(name = "base58_flickr")]
     Base58Flickr,
-    /// Up to 13 digits of z-base-32, as `Base32` of Go's bwmarrin/snowflake
+    /// Up to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake
     Zbase32,
     /// 8 raw bytes per ID, most significant first, without separators
     Bytes,
-    /// One JSON object per line, as `inspect --json` writes it
+    /// One JSON object per line, in the format of `inspect --json`
     Json,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid next
@@ -80,7 +81,7 @@ Environment (flags win):
   FLAKEID_DATACENTER  the node number in two parts:
   FLAKEID_WORKER      set both or neither";
 
-/// IDs generated at a time: a fixed buffer, however many are asked for.
+/// The number of IDs generated at a time: the size of the buffer, whatever the count.
 const CHUNK: usize = 4096;
 
 pub(crate) fn run(args: &NextArgs) -> Outcome {
@@ -96,7 +97,8 @@ pub(crate) fn run(args: &NextArgs) -> Outcome {
         let filled = if let Ok(filled) = source.try_fill(&mut ids[..wanted]) {
             filled
         } else {
-            // So that the reader of a pipe waits for the next tick at most.
+            // The reader of a pipe gets the earlier IDs before this process waits for the next
+            // tick.
             out.flush()?;
             source.fill(&mut ids[..1])?
         };

@@ -1,8 +1,8 @@
-//! Where `flakeid next` gets its IDs: a generator with a fixed node, or one with a leased node.
+//! The source of the IDs of `flakeid next`: a generator with a fixed node or with a leased node.
 //!
-//! The node comes from the flags, else from the environment, else it is any node that the store has
-//! free. If a store is named, by flag or environment, the node is always leased there, so that it
-//! cannot collide with other runs that lease theirs.
+//! Flags give the node, otherwise the environment; without either, it is any free node of the
+//! store. If a flag or the environment names a store, the node is always leased there, so that it
+//! cannot collide with other runs that lease their nodes.
 
 use clap::Args;
 use flakeid::{AnyGenerator, Identity, LeaseBuilder};
@@ -14,7 +14,7 @@ use crate::args::{self};
 use crate::failure::Failure;
 use crate::store::{self, StoreArgs};
 
-/// The arguments that say with which layout, from which store and which node.
+/// The arguments that give the layout, the store and the node.
 #[derive(Args)]
 pub(super) struct LeaseArgs {
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(super) struct LeaseArgs {
     node: NodeArgs,
 }
 
-/// The same, and how the IDs begin.
+/// The arguments of a lease, and the start of its sequence numbers.
 #[derive(Args)]
 pub(super) struct SourceArgs {
     #[command(flatten)]
@@ -39,8 +39,8 @@ pub(super) struct SourceArgs {
 
     /// Start each tick at a random sequence number of at most this many bits
     ///
-    /// Otherwise, at low rates, every ID ends in sequence 0, and `id mod 2^k` is badly skewed. This
-    /// costs up to 2^BITS IDs per tick.
+    /// Without this option, every ID ends in sequence 0 at low rates, and `id mod 2^k` is badly
+    /// skewed. The option costs up to 2^BITS IDs per tick.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     sequence_start: Option<String>,
 }
@@ -51,8 +51,7 @@ impl SourceArgs {
     }
 }
 
-/// A generator of a node that was given, and nothing checks that no other process uses it; or of a
-/// node that is leased.
+/// Opens a generator: with a leased node, or with a given node that nothing checks for other users.
 pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Failure> {
     let identity = args.lease.identity(&layout)?;
     let is_named = args.lease.store.named()?.is_some();
@@ -78,7 +77,7 @@ impl LeaseArgs {
         self.layout.resolve()
     }
 
-    /// Leases from the store that is named, else from the embedded one.
+    /// Builds a lease from the named store, or from the embedded store if none is named.
     pub(super) fn builder(
         &self,
         layout: Layout,
@@ -98,7 +97,7 @@ impl LeaseArgs {
         Ok(builder.namespace(&self.store.namespace()?).identity(identity))
     }
 
-    /// Who is to have the node: whoever has that name, or a node that flags or variables give.
+    /// Returns the identity to lease for: the given name, the node that flags or variables give, or any node.
     pub(super) fn identity(&self, layout: &Layout) -> Result<Identity, Failure> {
         let Some(name) = &self.name else {
             let node = self.node.resolve(layout, args::variable)?;
@@ -111,8 +110,8 @@ impl LeaseArgs {
     }
 }
 
-/// Whether to lease where no store is named. A layout without nodes has nothing to lease, unless a
-/// namespace was asked for.
+/// Whether to lease from the embedded store if no store is named. A layout without nodes needs no
+/// lease, unless a namespace is given.
 fn leases_from_the_embedded_store(
     args: &LeaseArgs,
     identity: &Identity,

@@ -1,4 +1,4 @@
-//! `flakeid completions` and `flakeid man`: what a shell and `man` read, written from the
+//! `flakeid completions` and `flakeid man`: completion scripts and manual pages, generated from the
 //! definition of the command line.
 
 use std::io::Write;
@@ -26,7 +26,7 @@ pub(crate) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   flakeid completions bash > ~/.local/share/bash-completion/completions/flakeid
@@ -35,7 +35,7 @@ Examples:
   flakeid completions powershell >> $PROFILE";
 
 pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outcome {
-    // Generated in memory: on a closed pipe the generator itself would panic.
+    // The script is generated in memory, because the generator itself would panic on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "flakeid", &mut script);
     write(&script)

@@ -16,23 +16,23 @@ use crate::terminal;
 
 /// Finds the process that generated an ID
 ///
-/// It looks up in the history of the namespace which process held the ID's node at the ID's tick.
-/// The windows of one node do not overlap, so there is one answer, or none if the history does not
-/// reach that far. Of a client of a broker it names the broker, too; with the URL of the broker as
-/// --store it also knows grants that are not in the history yet.
+/// It searches the history of the namespace for the process that held the ID's node at the ID's
+/// tick. The windows of one node do not overlap, so it finds one process, or none if the history
+/// does not reach that far. If the process was a client of a broker, it also names the broker. With
+/// the broker's URL as --store it also finds grants that are not in the history yet.
 ///
 /// In a pipe, or with --json, it writes one JSON object per ID.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct WhoisArgs {
-    /// IDs to look up; 0x in front marks a hexadecimal number
+    /// IDs to look up; the prefix 0x marks a hexadecimal number
     #[arg(value_name = "ID", required = true, allow_negative_numbers = true)]
     ids: Vec<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// How the IDs are written
+    /// Format of the IDs
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: InputForm,
 
@@ -41,7 +41,7 @@ pub(crate) struct WhoisArgs {
     json: bool,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid whois 910499571847892992 --store sqlite://flakeid.db
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
         Source::Broker(broker) => {
             let layout = broker.layout()?;
             let ids = args.parse(&layout)?;
-            // Before the server is asked about the first.
+            // All IDs are checked before the first request, so that an invalid one causes no
+            // output.
             ids.iter().try_for_each(|id| layout.unpack(*id).map(drop))?;
             ids.into_iter().map(|id| broker.holder(id)).collect::<Result<Vec<_>, _>>()?
         }
@@ -77,7 +78,7 @@ impl WhoisArgs {
     }
 }
 
-/// What a store knows about one ID.
+/// Looks up one ID in the store's history.
 fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<HolderJson, Failure> {
     let namespace = &listing.namespace;
     let parts = namespace.layout.unpack(id)?;
@@ -92,7 +93,7 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     if let Some(of_record) = of_record {
         of_record.current = Some(is_current);
     }
-    // Whether a client still has its node, only the broker knows.
+    // Only the broker knows whether a client still holds its node.
     if let (Some(holder), Some(Client::Known { .. }), false) =
         (&mut answer.holder, &found.client, is_current)
     {
@@ -101,7 +102,7 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     Ok(answer)
 }
 
-/// Whether the holder of the row still has it, so that its window may still grow.
+/// Whether the row's holder still holds the node, so that its window may still grow.
 fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool {
     listing.rows.iter().any(|row| {
         (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)
@@ -110,7 +111,7 @@ fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool
 }
 
 fn draw(answer: &HolderJson) -> String {
-    // A broker's answer is what others wrote.
+    // A broker's response can contain any characters.
     let [id, timestamp] = [&answer.id, &answer.timestamp].map(|text| printable(text));
     let mut text = format!("{BOLD}{id}{BOLD:#}  node {}, {timestamp}\n", answer.node);
     let mut pair = |name: &str, value: &str| {
@@ -156,14 +157,14 @@ fn why_unknown(listing: &Listing, node: u64, tick: u64) -> String {
     let what = if namespace.block_bits == 0 {
         format!("node {node}")
     } else {
-        format!("block {number}, which has node {node},")
+        format!("block {number}, which contains node {node},")
     };
     match listing.rows.iter().find(|row| row.node == number && row.grant > 0) {
         None => format!("{what} was never leased in namespace {}", namespace.name),
         Some(row) if tick >= row.fence => {
             let end = namespace.layout.timestamp(namespace.layout.unix_ms_at(row.fence));
-            format!("no window of {what} reaches that tick: the latest one ends at {end}")
+            format!("no window of {what} reaches the ID's tick: the latest one ends at {end}")
         }
-        Some(_) => format!("no window of {what} in the history covers that tick"),
+        Some(_) => format!("the history of {what} has no window that covers the ID's tick"),
     }
 }

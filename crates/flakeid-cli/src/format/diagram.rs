@@ -1,4 +1,4 @@
-//! The 64 bits of an ID or a layout, drawn by field.
+//! A drawing of the 64 bits of an ID or a layout by field.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,21 @@ use flakeid_core::{Field, Id, Layout};
 
 use super::DIM;
 
-/// Bits that stand together between two spaces.
+/// The number of bits between two spaces.
 const GROUP: usize = 8;
 
-/// Marks bits that no field uses.
+/// The mark for bits that no field uses.
 const UNUSED: char = '-';
 
-/// What a bit belongs to: a letter that is readable without colour, and its colour.
+/// The mark of the field of a bit: a letter that is readable without colour, and the colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     letter: char,
     style: Style,
 }
 
-/// Three lines for every row of bits: the number of each group's first bit, the bits (if there is
-/// an ID), and the letters of their fields.
+/// Draws three lines for every row of bits: the number of each group's first bit, the bits (if an
+/// ID is given), and the letters of their fields.
 pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     let marks = marks(layout);
     let digits: Option<Vec<char>> = id.map(|id| format!("{:064b}", id.to_u64()).chars().collect());
@@ -43,12 +43,12 @@ pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     text
 }
 
-/// A field's letter in its colour, its name and its width.
+/// Formats a field's letter in its colour, its name and its width.
 pub(crate) fn legend(field: Field, width: u8) -> String {
     entry(field.letter(), style(field), field.name(), u32::from(width))
 }
 
-/// The same for the bits above all fields, if there are any.
+/// Formats the entry for the bits above all fields, or returns `None` if there are none.
 pub(crate) fn legend_of_unused(layout: &Layout) -> Option<String> {
     let width = 64 - layout.width();
     (width > 0).then(|| entry(UNUSED, DIM, "unused", width))
@@ -59,7 +59,8 @@ fn entry(letter: char, style: Style, name: &str, width: u32) -> String {
     format!("  {style}{letter}{style:#}  {name:<14}  {width:>2} {bits}")
 }
 
-/// All 64 in one row if they have room, which they have on 80 columns.
+/// Returns the number of bits in a row: all 64 if the terminal is wide enough, such as with 80
+/// columns.
 const fn bits_per_row(columns: usize) -> usize {
     match columns {
         0..38 => 16,
@@ -68,7 +69,7 @@ const fn bits_per_row(columns: usize) -> usize {
     }
 }
 
-/// One for every bit from the most significant.
+/// Returns a mark for every bit, starting with the most significant one.
 fn marks(layout: &Layout) -> Vec<Mark> {
     let unused = Mark { letter: UNUSED, style: DIM };
     let mut below = Vec::with_capacity(64);
@@ -81,7 +82,7 @@ fn marks(layout: &Layout) -> Vec<Mark> {
     marks
 }
 
-/// A row of characters, with escape codes only where the colour changes.
+/// Draws a row of characters, with escape codes only where the colour changes.
 fn line(characters: &[char], marks: &[Mark]) -> String {
     let mut text = String::from("  ");
     let mut style: Option<Style> = None;
@@ -105,7 +106,8 @@ fn line(characters: &[char], marks: &[Mark]) -> String {
     text
 }
 
-/// Neighbours in every layout differ, and all are readable on dark and on light.
+/// Returns a field's colour. Neighbouring fields of all layouts differ, and all are readable on
+/// dark and light backgrounds.
 fn style(field: Field) -> Style {
     let color = match field {
         Field::Time => AnsiColor::Cyan,

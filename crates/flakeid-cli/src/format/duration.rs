@@ -1,4 +1,4 @@
-//! Lengths of time as they are typed and shown.
+//! Durations as arguments and in output.
 
 use flakeid_core::Error;
 
@@ -7,7 +7,7 @@ use super::number::{grouped, is_digits};
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// A whole number with its unit, such as `20s`, in milliseconds.
+/// Parses a whole number with its unit, such as `20s`, into milliseconds.
 pub(crate) fn parse(option: &'static str, text: &str) -> Result<u64, Error> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -17,12 +17,12 @@ pub(crate) fn parse(option: &'static str, text: &str) -> Result<u64, Error> {
         .and_then(|(_, ms)| number.parse::<u64>().ok()?.checked_mul(*ms))
         .ok_or_else(|| {
             let reason =
-                format!("{text:?} is not a length of time; write 500ms, 20s, 5min, 2h, 3d");
+                format!("{text:?} is not a duration; write it as 500ms, 20s, 5min, 2h or 3d");
             Error::invalid_option(option, &reason)
         })
 }
 
-/// Without rounding: `1 ms`, `10 ms`, `1 s`.
+/// Formats a duration without rounding: `1 ms`, `10 ms`, `1 s`.
 pub(crate) fn exact(ms: u64) -> String {
     if ms.is_multiple_of(1000) {
         format!("{} s", grouped(ms / 1000))
@@ -31,7 +31,7 @@ pub(crate) fn exact(ms: u64) -> String {
     }
 }
 
-/// Rounded down to two or three digits: `7.2 s`, `3 min`, `26 h`, `12 d`.
+/// Formats a duration, rounded down to two or three digits: `7.2 s`, `3 min`, `26 h`, `12 d`.
 pub(crate) fn shown(ms: u64) -> String {
     match ms {
         0..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
@@ -41,7 +41,7 @@ pub(crate) fn shown(ms: u64) -> String {
     }
 }
 
-/// An instant as seen from another: `in 7.2 s`, `3 min ago`.
+/// Formats an instant relative to another: `in 7.2 s`, `3 min ago`.
 pub(crate) fn relative(unix_ms: i64, now: i64) -> String {
     let distance = shown(unix_ms.abs_diff(now));
     if unix_ms > now { format!("in {distance}") } else { format!("{distance} ago") }

@@ -1,12 +1,12 @@
-//! Points in time as they are typed and shown.
+//! Instants as arguments and in output.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
 
 use super::number::is_digits;
 
-/// As [`parse_instant`], for the end of a period, where a year or a date includes its last
-/// millisecond. Returns the first instant after the period.
+/// Parses the end of a period as [`parse_instant`] does, but includes all of a given year or date.
+/// Returns the first instant after the period.
 pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> {
     let year = (text.len() == 4 && is_digits(text)).then(|| end_of_day(&format!("{text}-12-31")));
     year.flatten()
@@ -24,23 +24,23 @@ pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> 
         })
 }
 
-/// 00:00 UTC of the day that contains an instant.
+/// Returns 00:00 UTC of the day that contains an instant.
 pub(crate) fn start_of_day(unix_ms: i64) -> i64 {
     parse_instant("date", &date(unix_ms)).unwrap_or(unix_ms)
 }
 
-/// The date of an instant in UTC.
+/// Formats the date of an instant in UTC.
 pub(crate) fn date(unix_ms: i64) -> String {
     let text = Rfc3339::new(unix_ms, 0).to_string();
     text.split_once('T').map_or(text.clone(), |(date, _)| date.to_owned())
 }
 
-/// RFC 3339 with as few digits as say it exactly.
+/// Formats an instant exactly as RFC 3339, with as few digits as possible.
 pub(crate) fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }
 
-/// A date if it is midnight UTC, otherwise RFC 3339.
+/// Formats midnight UTC as a date, and any other instant as RFC 3339.
 pub(crate) fn shortest(unix_ms: i64) -> String {
     if start_of_day(unix_ms) == unix_ms { date(unix_ms) } else { exact(unix_ms) }
 }

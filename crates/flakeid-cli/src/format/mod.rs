@@ -1,4 +1,4 @@
-//! Values as people type and read them, and as programs read them.
+//! The formats of values that users type and read, and that programs read.
 
 use anstyle::Style;
 
@@ -11,8 +11,8 @@ pub(crate) mod table;
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 
-/// Text that others wrote, such as names in a store, as one short line without control characters:
-/// it must not command the terminal.
+/// Shortens text from another party, such as names in a store, to one line without control
+/// characters, so that it cannot control the terminal.
 pub(crate) fn sanitize(text: &str) -> String {
     const MOST: usize = 40;
     let mut line: String = printable(text).chars().take(MOST).collect();
@@ -22,7 +22,7 @@ pub(crate) fn sanitize(text: &str) -> String {
     line
 }
 
-/// The same, however long it is.
+/// Replaces control characters, without shortening the text.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

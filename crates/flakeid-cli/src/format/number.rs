@@ -1,18 +1,19 @@
-//! Numbers as they are typed and shown.
+//! Numbers as arguments and in output.
 
 use std::fmt;
 
 use flakeid_core::{Error, Field, FieldSpan, Layout};
 
-/// Reads a number that must be within `least..=most`. clap does not do this, so that text which no
-/// 64-bit integer holds (-1, 2^64, "") is refused with the same code and words as in every language.
+/// Parses a number that must be within `least..=most`. clap does not do this, so that text which no
+/// 64-bit integer can hold (-1, 2^64, "") gets the same error code and message as in every
+/// language.
 pub(crate) fn parse(field: &'static str, text: &str, least: u64, most: u64) -> Result<u64, Error> {
     digits(text)
         .filter(|value| (least..=most).contains(value))
         .ok_or_else(|| Error::field_out_of_range(field, &Quoted(text), least, most))
 }
 
-/// Digits only: Rust's own parser takes a plus sign.
+/// Parses digits only, because Rust's own parser accepts a plus sign.
 fn digits(text: &str) -> Option<u64> {
     is_digits(text).then(|| text.parse().ok())?
 }
@@ -21,7 +22,8 @@ pub(crate) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What was typed: as it is if it looks like a number, otherwise in quotes; cut if it is long.
+/// The typed text: unquoted if it looks like a number, otherwise in quotes; shortened if it is
+/// long.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -38,7 +40,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Digits in groups of three: `4,096,000`.
+/// Formats a number with its digits in groups of three: `4,096,000`.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -51,13 +53,13 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
-/// A rate per second: whole from 100 on, with decimals below, and as a power of ten where it is
-/// very large or very small.
+/// Formats a rate per second: as a whole number from 100 on, with decimals below, and in scientific
+/// notation if it is very large or very small.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second >= 1e15 {
         format!("{per_second:.1e}")
     } else if per_second >= 100.0 || per_second.fract() == 0.0 {
-        // Not negative, and below 2^53: exact once the fraction is cut.
+        // The value is not negative and below 2^53, so it is exact once the fraction is cut.
         #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
         grouped(per_second as u64)
     } else if per_second >= 0.01 {
@@ -67,7 +69,7 @@ pub(crate) fn rate(per_second: f64) -> String {
     }
 }
 
-/// The values that a field can hold.
+/// Formats the values that a field can hold.
 pub(crate) fn range(span: FieldSpan) -> String {
     match span.field {
         Field::Reserved => "always 0".to_owned(),
@@ -75,7 +77,7 @@ pub(crate) fn range(span: FieldSpan) -> String {
     }
 }
 
-/// How many nodes a layout has room for.
+/// Returns the number of nodes of a layout.
 pub(crate) fn nodes(layout: &Layout) -> u64 {
     layout.max_node() + 1
 }

@@ -1,4 +1,4 @@
-//! Text in aligned columns.
+//! Tables of text in aligned columns.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
 pub(crate) struct Table {
@@ -23,7 +23,7 @@ pub(crate) struct Table {
 struct Row {
     cells: Vec<String>,
     style: Style,
-    /// Stands on a line of its own below the cells.
+    /// A text on its own line below the cells.
     below: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Table {
         (0..self.columns.len()).map(width).collect()
     }
 
-    /// Of the longest line, what stands below rows not counted.
+    /// The width of the longest row, without the texts below rows.
     pub(crate) fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + GAP.len() * self.columns.len().saturating_sub(1)
     }

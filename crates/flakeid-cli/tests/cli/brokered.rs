@@ -1,4 +1,4 @@
-//! `leases ls` and `whois` through a broker, and at its store.
+//! `leases ls` and `whois` with the URL of a broker and with that of its store.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn whois(id: &str, url: &str) -> Value {
     run(&["whois", id, "--store", url]).quiet().json().swap_remove(0)
 }
 
-/// Who made an ID is known at the broker at once, and at the store when the block was renewed.
+/// The broker knows who generated an ID at once; the store knows it after the block was renewed.
 #[test]
 fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     let (_, store) = scratch("brokered");
@@ -24,11 +24,11 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     let id = next(&url, &["--name", "import"]);
     let at_once = whois(&id, &url);
     assert_eq!(at_once["holder"]["owner"], "import", "{at_once}");
-    assert_eq!(at_once["holder"]["current"], false, "it has given its node back");
+    assert_eq!(at_once["holder"]["current"], false, "the client has released its node");
     assert_eq!(at_once["broker"]["owner"], url.as_str());
     assert_ne!(at_once["broker"]["pid"], at_once["holder"]["pid"]);
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let later = loop {
         let found = whois(&id, &store);
         assert_eq!(found["broker"]["owner"], url.as_str(), "{found}");
@@ -37,18 +37,22 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
             break found;
         }
         assert!(found["reason"].as_str().unwrap().contains("renews its block"), "{found}");
-        assert!(begun.elapsed() < Duration::from_secs(20), "{found}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{found}");
         std::thread::sleep(Duration::from_millis(200));
     };
     assert_eq!(later["holder"]["owner"], "import");
     assert_eq!(later["holder"]["pid"], at_once["holder"]["pid"]);
-    assert_eq!(later["holder"]["current"], Value::Null, "only the broker knows");
+    assert_eq!(
+        later["holder"]["current"],
+        Value::Null,
+        "only the broker knows whether the client holds the node"
+    );
     assert_eq!((&later["node"], &later["reason"]), (&at_once["node"], &Value::Null));
     let range = later["holder"]["from_unix_ms"].as_i64().unwrap()
         ..later["holder"]["to_unix_ms"].as_i64().unwrap();
     assert!(range.contains(&later["unix_ms"].as_i64().unwrap()), "{later}");
 
-    // The server's own node, which it still has.
+    // The server still holds its own node.
     let own = run(&["leases", "ls", "--store", &url]).quiet().json();
     assert_eq!(
         (own.len(), &own[0]["state"], &own[0]["namespace"]),
@@ -63,7 +67,7 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     }
     assert_eq!((&all[1]["grant"], &all[1]["host"]), (&1.into(), &later["holder"]["host"]));
 
-    // What it granted last it hands over when it ends.
+    // A broker records its last grants in the store when it ends.
     let last = next(&url, &["--name", "last"]);
     end(&mut server);
     let found = whois(&last, &store);
@@ -75,7 +79,7 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
 }
 
-/// A broker that is killed before it could hand over leaves its own name.
+/// If a broker is killed before it records its grants, the store knows only the broker.
 #[test]
 fn whois_finds_only_the_broker_after_it_was_killed() {
     let (_, store) = scratch("brokered_killed");
@@ -90,7 +94,8 @@ fn whois_finds_only_the_broker_after_it_was_killed() {
     let (id, url, found) = attempts.find(|(.., found)| found["holder"].is_null()).unwrap();
     assert_eq!((&found["holder"], &found["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
     assert!(found["reason"].as_str().unwrap().contains("cannot if it is killed"), "{found}");
-    // Another broker has the same to say, and one that does not answer is named.
+    // Another broker reports the same, and an error contains the URL of a broker that does not
+    // respond.
     let (_other, other) = serve(&["--store", &store]);
     let again = whois(&id, &other);
     assert_eq!((&again["holder"], &again["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
@@ -98,7 +103,8 @@ fn whois_finds_only_the_broker_after_it_was_killed() {
     refused(&gone, "FLAKEID_STORE_UNAVAILABLE", &[&url]);
 }
 
-/// What a broker cannot do is refused as before; what it tells needs its token, and its socket.
+/// A broker rejects requests that only a store supports, and its data requires its token or its
+/// socket.
 #[test]
 fn broker_rejects_operator_commands_and_requests_without_its_token() {
     let (dir, store) = scratch("brokered_refused");
@@ -120,11 +126,11 @@ fn broker_rejects_operator_commands_and_requests_without_its_token() {
     }
     let unknown = run(&["leases", "ls", "--store", &url]);
     refused(&unknown, "FLAKEID_STORE_REJECTED", &["Authorization: Bearer"]);
-    let elsewhere = run(&["leases", "ls", "--namespace", "orders", "--store", &with_token]);
-    refused(&elsewhere, "FLAKEID_STORE_REJECTED", &["no namespace \"orders\""]);
+    let missing = run(&["leases", "ls", "--namespace", "orders", "--store", &with_token]);
+    refused(&missing, "FLAKEID_STORE_REJECTED", &["no namespace \"orders\""]);
     assert_eq!(run(&["leases", "ls", "--store", &with_token]).quiet().json().len(), 1);
     let none = run(&["whois", "17", "--store", &with_token]).quiet().json();
-    assert_eq!(none[0]["reason"], "no window of node 0 in the history covers that tick");
+    assert_eq!(none[0]["reason"], "the history of node 0 has no window that covers the ID's tick");
 
     let socket = dir.join("socket");
     let at_socket = ["--unix", socket.to_str().unwrap(), "--namespace", "orders"];

@@ -1,4 +1,4 @@
-//! Brokers as processes: killed under their clients, behind a proxy, and crashing again and again.
+//! Brokers as processes: killed while clients use them, behind a proxy, and crashing repeatedly.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,11 @@ use crate::serve::{serve, serve_at};
 
 const CLIENTS: usize = 60;
 
-/// One client: 100 IDs a second until it is told to stop. Returns them, and the longest time between
-/// two of them.
+/// Runs one client, which generates 100 IDs per second until `stop` is set. Returns the IDs and the
+/// longest time between two of them.
 fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
-    // With an observer a lease is shared with nobody.
+    // With an observer, a lease is not shared with other generators.
     let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
     let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
     while !stop.load(Ordering::Relaxed) {
@@ -29,17 +29,17 @@ fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     (ids, longest)
 }
 
-/// Clients of a URL while something happens to their brokers.
+/// The results of clients of one URL during an event at their brokers.
 struct Fleet {
     ids: usize,
-    /// How many took another node.
+    /// The number of clients that leased another node.
     moved: usize,
     longest: Duration,
 }
 
 impl Fleet {
-    /// Runs the clients until `happen` returns. No ID may be issued twice, and no client may fail, as it
-    /// would if no node were free for it.
+    /// Runs the clients until `happen` returns. Panics if an ID is issued twice, or if a client
+    /// fails, such as when no node is free for it.
     fn run(clients: usize, url: &str, happen: impl FnOnce()) -> Self {
         let stop = AtomicBool::new(false);
         let clients = std::thread::scope(|scope| {
@@ -62,7 +62,8 @@ impl Fleet {
     }
 }
 
-/// Its clients have another node before their windows end, and what was issued is issued once.
+/// Clients of a killed broker lease another node before their windows end, and no ID is issued
+/// twice.
 #[test]
 fn clients_of_a_killed_broker_lease_other_nodes_in_time() {
     let (_, store) = scratch("brokers");
@@ -77,7 +78,8 @@ fn clients_of_a_killed_broker_lease_other_nodes_in_time() {
     drop(other_server);
     let moved = fleet.moved;
     assert!((CLIENTS / 4..CLIENTS).contains(&moved), "{moved} of {CLIENTS} took another node");
-    // The windows of clients are 4 s; who had to wait for the end of one would be over this.
+    // The windows of clients are 4 s, so a client that waited for the end of one would exceed this
+    // limit.
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
@@ -85,8 +87,8 @@ fn port_of(url: &str) -> u16 {
     url.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Each connection through the proxy reaches the other broker than the one before it, but renewals go to
-/// the broker that granted the node. So nobody loses a node.
+/// Each connection through the proxy reaches another broker than the one before, but renewals go to
+/// the broker that granted the node. So no client loses its node.
 #[test]
 fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_, store) = scratch("brokers-proxied");
@@ -97,12 +99,12 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     // Windows are 4 s, so each client renews several times.
     let fleet = Fleet::run(30, &url, || std::thread::sleep(Duration::from_secs(7)));
     assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
-    assert_eq!(fleet.moved, 0, "clients that took another node");
+    assert_eq!(fleet.moved, 0, "the number of clients that leased another node");
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// A broker that is killed and started again leases other blocks until its old ones are free. Clients go on
-/// with other nodes, and there are enough of them.
+/// A broker that is killed and restarted leases other blocks until its old ones are free. There are
+/// enough nodes for its clients to continue with other ones.
 #[test]
 fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;
@@ -118,11 +120,11 @@ fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
         }
     });
     assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
-    assert_eq!(fleet.moved, 30, "clients that took another node");
+    assert_eq!(fleet.moved, 30, "the number of clients that leased another node");
     assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
 }
 
-/// As behind a Service of Kubernetes, whose brokers advertise their pods.
+/// This is the situation behind a Service of Kubernetes, whose brokers advertise their pods.
 #[test]
 fn client_sends_its_token_only_to_hosts_in_the_url() {
     const TOKEN: &str = "correct-horse-battery-staple";
@@ -139,12 +141,12 @@ fn client_sends_its_token_only_to_hosts_in_the_url() {
     };
     let stays = client(&url);
     let follows = client(&format!("{url}?brokers=127.0.0.1:{port}"));
-    // From now on the broker is reached only where it advertises itself.
+    // From now on the broker can be reached only at its advertised address.
     proxy.cut();
     proxy.reset();
     std::thread::sleep(Duration::from_secs(6));
     follows.next_id().unwrap();
-    assert_eq!(follows.lease().grants, 1, "it renewed its node");
+    assert_eq!(follows.lease().grants, 1, "the client renewed its node");
     let error = stays.next_id().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
 }

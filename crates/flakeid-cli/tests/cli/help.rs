@@ -18,7 +18,7 @@ const COMMANDS: [&[&str]; 24] = [
     &["keygen"],
     &["seal"],
     &["open"],
-    // Before the store that the examples share is made to wait.
+    // whois comes before the examples that make their shared store wait.
     &["whois"],
     &["leases"],
     &["leases", "init"],
@@ -45,7 +45,7 @@ fn short_help_fits_a_screen_and_long_help_has_examples() {
     }
 }
 
-/// What help shows is what users type.
+/// Users copy the examples of the help, so the test runs them as they are.
 #[cfg(unix)]
 #[test]
 fn every_example_in_the_help_runs_without_errors() {
@@ -56,8 +56,8 @@ fn every_example_in_the_help_runs_without_errors() {
     {
         std::fs::create_dir_all(home.join(place)).unwrap();
     }
-    // One store for all: namespaces that one example makes are there for the next. Where a server
-    // stands in an example, it is this one too.
+    // All examples share one store, so that later ones find the namespaces of earlier ones. It also
+    // replaces the server in an example.
     let (dir, url) = scratch("examples");
     let mut tried = 0;
     for command in COMMANDS {
@@ -70,7 +70,7 @@ fn every_example_in_the_help_runs_without_errors() {
         for example in examples.lines().filter(is_example) {
             let mut example = example.replace("postgresql://db/app", &url);
             if command == ["serve"] {
-                // It ends in order when it is asked to; the tests have no port of their own.
+                // The server stops gracefully on SIGTERM. It listens on any free port.
                 let port = if example.contains("--unix") { "" } else { " --listen 127.0.0.1:0" };
                 example = example.replace("127.0.0.1:7118", "127.0.0.1:0");
                 example = format!("timeout --preserve-status 2 {}{port}", example.trim());
@@ -80,7 +80,7 @@ fn every_example_in_the_help_runs_without_errors() {
             for name in CLEARED {
                 bash.env_remove(name);
             }
-            // Build machines may be containers, where there is no default.
+            // Build machines may be containers, which have no embedded store.
             if example.trim() == "flakeid next" {
                 bash.env("FLAKEID_STORE", &url);
             }

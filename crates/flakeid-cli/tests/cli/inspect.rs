@@ -72,7 +72,8 @@ fn inspect_prints_null_for_fields_that_the_layout_lacks() {
     assert_eq!(value["datacenter"], serde_json::Value::Null);
     assert_eq!(value["worker"], serde_json::Value::Null);
     assert_eq!(value["clock_sequence"], serde_json::Value::Null);
-    // As the README of https://github.com/baidu/uid-generator reads it, in China's time there.
+    // The README of https://github.com/baidu/uid-generator decodes it to the same instant, in
+    // China's time.
     assert_eq!(value["timestamp"], "2017-01-19T04:15:46Z");
     assert_eq!((&value["node"], &value["sequence"]), (&4.into(), &9.into()));
     assert_eq!(value["id"], "180363646902239241");
@@ -154,7 +155,7 @@ fn color_flag_colours_drawings_and_never_json() {
     assert_eq!(anstream::adapter::strip_str(always.text()).to_string(), DRAWING);
     assert_eq!(run(&[&args[..], &["never"]].concat()).quiet().text(), DRAWING);
     let json = run(&["--color", "always", "inspect", "910499571847892992"]).quiet();
-    assert_eq!(json.text(), TWITTER, "JSON is for programs");
+    assert_eq!(json.text(), TWITTER, "JSON is never coloured");
 }
 
 #[test]
@@ -185,10 +186,10 @@ fn inspect_prints_each_result_before_the_next_line() {
 
 #[test]
 fn inspect_decodes_the_output_of_next() {
-    let made = run(&["next", "-n", "50000", "--node", "11"]).quiet();
-    let seen = run_on(&made.stdout, &["inspect"]).quiet();
+    let generated = run(&["next", "-n", "50000", "--node", "11"]).quiet();
+    let seen = run_on(&generated.stdout, &["inspect"]).quiet();
     let ids: Vec<String> =
         seen.json().iter().map(|value| value["id"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(ids, made.lines());
+    assert_eq!(ids, generated.lines());
     assert!(seen.json().iter().all(|value| value["node"] == 11));
 }

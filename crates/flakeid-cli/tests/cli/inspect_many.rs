@@ -1,14 +1,14 @@
-//! `flakeid inspect --guess` and `--stats`.
+//! `flakeid inspect --guess` and `--stats`: the preset of IDs, and statistics of many IDs.
 
 use crate::run::{Run, run, run_on};
 
-/// What a run that was refused says.
+/// Returns the error output of a command that failed.
 fn refused(run: &Run) -> &str {
     assert_ne!(run.code, Some(0), "{}", run.text());
     &run.stderr
 }
 
-/// With this on standard input.
+/// Runs a command with the given standard input.
 fn with(args: &[&str], input: &str) -> Run {
     run_on(input.as_bytes(), args)
 }
@@ -21,7 +21,7 @@ fn guess_ranks_presets_and_gives_reasons_against_others() {
     assert_eq!(presets.len(), 13, "one line for every preset");
     assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
     assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
-    // What is possible but unlikely says which part speaks most against it.
+    // The weakness of an unlikely preset is the field that contributes most to it.
     let weakness =
         |name| presets.iter().find(|it| it["layout"] == name).unwrap()["weakness"].clone();
     assert_eq!(weakness("discord"), "node");
@@ -30,17 +30,21 @@ fn guess_ranks_presets_and_gives_reasons_against_others() {
     let reason = sonyflake["reason"].as_str().unwrap();
     assert!(reason.ends_with("in the future"), "{reason}");
     let drawn = run_of(&["--pretty"]);
-    assert!(drawn.text().starts_with("This ID can be of twitter.\n"), "{}", drawn.text());
+    assert!(drawn.text().starts_with("This ID could be from twitter.\n"), "{}", drawn.text());
     assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be of 2034-"));
-    assert!(drawn.text().contains(" bits, most for the node\n"), "{}", drawn.text());
+    assert!(drawn.text().contains(" bits, mainly because of the node\n"), "{}", drawn.text());
 }
 
 #[test]
 fn guess_is_ambiguous_for_one_id_and_clear_for_ten() {
-    // Of one of the first Discord servers: it may as well be a tweet.
+    // The ID is from one of the first Discord servers, but it could also be a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());
-    assert!(drawn.text().contains("more IDs of the same system would tell"), "{}", drawn.text());
+    assert!(
+        drawn.text().contains("give more IDs of the same system to decide"),
+        "{}",
+        drawn.text()
+    );
     let ids = run(&["next", "-n", "10", "--node", "7", "--layout", "sonyflake"]).quiet();
     let presets = with(&["inspect", "--guess"], ids.text()).quiet().json();
     assert_eq!(presets[0]["layout"], "sonyflake");
@@ -76,7 +80,7 @@ fn stats_count_ids_without_repeats_in_order() {
 
 #[test]
 fn stats_count_repeats_and_steps_back_of_mixed_lines() {
-    // Lines of every kind: Windows' ends, spaces, hexadecimal, no end.
+    // The lines differ: Windows line ends, spaces, hexadecimal digits, and no line end.
     let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
     let stats = with(&["inspect", "--stats"], text).quiet().json().remove(0);
     assert_eq!((&stats["count"], &stats["repeats"]), (&4.into(), &2.into()));
@@ -89,7 +93,7 @@ fn stats_count_repeats_and_steps_back_of_mixed_lines() {
     assert_eq!(with(&["inspect", "--stats", "--pretty"], "").quiet().text(), "No IDs.\n");
 }
 
-/// Of layouts with more nodes than are told apart.
+/// The layout has more nodes than the statistics distinguish.
 #[test]
 fn stats_report_ids_of_nodes_beyond_the_limit() {
     let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
@@ -98,7 +102,7 @@ fn stats_report_ids_of_nodes_beyond_the_limit() {
     for part in [
         "\nat least 65,536 nodes\n",
         "  and 65,526 more\n",
-        "  4,464 IDs are of other nodes, which are not told apart\n",
+        "  4,464 IDs come from other nodes, which are not distinguished\n",
     ] {
         assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
     }
@@ -107,7 +111,7 @@ fn stats_report_ids_of_nodes_beyond_the_limit() {
 #[test]
 fn stats_report_the_line_of_an_invalid_id() {
     let long = "1".repeat(600_000);
-    for (text, said) in [
+    for (text, part) in [
         ("1\n2\nx\n", "line 3 of standard input"),
         ("1\n\n", "line 2 of standard input"),
         ("9223372036854775808\n", "line 1 of standard input"),
@@ -116,7 +120,7 @@ fn stats_report_the_line_of_an_invalid_id() {
     ] {
         let run = with(&["inspect", "--stats"], text);
         let errors = refused(&run);
-        assert!(errors.contains(said) && errors.contains("FLAKEID_"), "{errors}");
+        assert!(errors.contains(part) && errors.contains("FLAKEID_"), "{errors}");
         assert!(errors.len() < 1_000, "{errors}");
     }
 }

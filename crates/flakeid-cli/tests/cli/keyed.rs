@@ -1,4 +1,4 @@
-//! Keys, and public IDs that are made and opened.
+//! `flakeid keygen`, `seal` and `open`: keys and public IDs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,18 +13,18 @@ fn key_file(place: &str) -> (PathBuf, String) {
     (path, shown)
 }
 
-fn refused(run: &Run, code: &str, told: &[&str]) {
+fn refused(run: &Run, code: &str, parts: &[&str]) {
     assert_eq!((run.code, run.stdout.len()), (Some(1), 0), "{}", run.stderr);
-    for part in [&[code], told].concat() {
+    for part in [&[code], parts].concat() {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
 }
 
 #[test]
 fn keygen_generates_random_keys_with_the_next_letter() {
-    let made = [run(&["keygen"]).quiet(), run(&["keygen"]).quiet()];
-    assert_ne!(made[0].text(), made[1].text());
-    for key in &made {
+    let keys = [run(&["keygen"]).quiet(), run(&["keygen"]).quiet()];
+    assert_ne!(keys[0].text(), keys[1].text());
+    for key in &keys {
         let (letter, digits) = key.text().trim_end().split_once(' ').unwrap();
         assert_eq!((letter, digits.len()), ("a", 32));
         assert!(digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
@@ -32,8 +32,8 @@ fn keygen_generates_random_keys_with_the_next_letter() {
     let (path, file) = key_file("keygen");
     fs::write(&path, "").unwrap();
     assert_eq!(run(&["keygen", "--key-file", &file]).quiet().text(), "a\n", "an empty file");
-    // An editor may have left the last line without its end.
-    fs::write(&path, format!("# by hand\n{}", made[0].text().trim_end())).unwrap();
+    // An editor may have left the last line without a line end.
+    fs::write(&path, format!("# by hand\n{}", keys[0].text().trim_end())).unwrap();
     let added = run(&["keygen", "--key-file", &file]).quiet();
     assert_eq!(added.text(), "b\n", "a key in a file is not shown");
     let lines = fs::read_to_string(&path).unwrap();
@@ -76,11 +76,11 @@ fn sealed_ids_still_open_after_another_key_was_added() {
     let opened = with("open", &[first, later.text().trim_end()]).quiet();
     assert_eq!(opened.lines(), [ID, ID]);
 
-    // In pipes, with the file in the environment.
-    let made = run(&["next", "-n", "1000", "--node", "7"]).quiet();
-    let sealed = run_on(&made.stdout, &[&["seal"], &options[..]].concat()).quiet();
+    // The commands work in pipes, and with the file in the environment.
+    let generated = run(&["next", "-n", "1000", "--node", "7"]).quiet();
+    let sealed = run_on(&generated.stdout, &[&["seal"], &options[..]].concat()).quiet();
     let opened = run_on(&sealed.stdout, &[&["open"], &options[..]].concat()).quiet();
-    assert_eq!(opened.text(), made.text());
+    assert_eq!(opened.text(), generated.text());
     let variable = [("FLAKEID_KEY_FILE", file.as_str())];
     let by_variable = run_with(&variable, &[&["open", first], &options[2..]].concat());
     assert_eq!(by_variable.quiet().lines(), [ID]);
@@ -96,7 +96,7 @@ fn open_rejects_ids_sealed_with_another_prefix_or_time() {
         let options = ["--key-file", &file, "--domain", domain, "--prefix", prefix];
         run(&[&["open"], &options[..], &["--since", since, text]].concat())
     };
-    // A window of one second: chance opens it once in 4 billion times.
+    // The time range of one second accepts a random string once in 4 billion attempts.
     let since = "2017-09-20T13:43:08Z";
     assert_eq!(open("user", "usr", since, &sealed).quiet().lines(), [ID]);
     for (domain, prefix, since, text) in [
@@ -119,6 +119,6 @@ fn open_rejects_ids_sealed_with_another_prefix_or_time() {
     let none = ["seal", "--key-file", "/nowhere/keys", "--domain", "user", ID];
     refused(&run(&none), "cannot read the key file /nowhere/keys", &[]);
     fs::write(&path, "a 00\n").unwrap();
-    let told = ["keyring: line 1", "32 hexadecimal digits", &file];
-    refused(&of("user"), "FLAKEID_INVALID_OPTION", &told);
+    let parts = ["keyring: line 1", "32 hexadecimal digits", &file];
+    refused(&of("user"), "FLAKEID_INVALID_OPTION", &parts);
 }

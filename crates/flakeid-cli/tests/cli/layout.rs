@@ -60,7 +60,7 @@ flakeid  t42.d5.w5.s12@0/1ms
   horizon          2109-05-15T07:35:11.104Z
   signed 64-bit    positive until 2039-09-07T15:47:35.552Z, then negative and out of order
   JavaScript       not exact as a number: use BigInt or strings
-  makes IDs now    yes
+  issues IDs now   yes
 "
     );
 }
@@ -91,7 +91,7 @@ fn layout_reports_why_it_cannot_issue_ids_now() {
         ("t41.n10.s12@9000-01-01T00:00:00Z/1ms", "before the layout's epoch"),
     ] {
         let text = run(&["layout", layout]).quiet();
-        let line = text.lines().into_iter().find(|line| line.contains("makes IDs now")).unwrap();
+        let line = text.lines().into_iter().find(|line| line.contains("issues IDs now")).unwrap();
         assert!(line.contains(part), "{line}");
         let json = run(&["layout", layout, "--json"]).quiet().json().remove(0);
         assert_eq!(json["can_generate"], false);

@@ -1,4 +1,4 @@
-//! `flakeid next` with a store.
+//! `flakeid next` with a store: leased nodes.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn node(run: Run) -> u64 {
     Layout::TWITTER.unpack(ids(&run.quiet())[0]).unwrap().node
 }
 
-/// The nodes of a namespace, whoever has them.
+/// Returns the rows of a namespace.
 fn rows(url: &str) -> Vec<serde_json::Value> {
     run(&["leases", "ls", "--all", "--store", url]).quiet().json()
 }
@@ -34,11 +34,11 @@ fn next_creates_a_store_file_in_the_working_directory() {
 
 #[test]
 fn next_releases_its_node_just_above_the_last_id() {
-    let (_, url) = scratch("given_back");
+    let (_, url) = scratch("released");
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
     assert_eq!((rows.len(), &rows[0]["state"]), (1, &"free".into()), "{rows:?}");
-    // Only what was used is used up.
+    // Only the ticks up to the last ID are used up.
     let last_tick = Layout::TWITTER.unpack(first[2]).unwrap().tick;
     assert_eq!(rows[0]["fence"], last_tick + 1);
 }
@@ -82,7 +82,7 @@ fn names_keep_their_nodes_and_given_nodes_are_leased() {
     assert_eq!(node(run(&["next", "--store", &url, "--node", "700"])), 700);
     assert_eq!(node(run_with(&[("FLAKEID_NODE", "701")], &["next", "--store", &url])), 701);
     assert_eq!(node(run_with(&[("FLAKEID_STORE", &url)], &["next", "--node", "702"])), 702);
-    // A name that was typed is meant, whatever the environment says of nodes.
+    // The --name flag takes precedence over a node in the environment.
     let named_again = ["next", "--store", &url, "--name", "import"];
     assert_eq!(node(run_with(&[("FLAKEID_NODE", "703")], &named_again)), first);
     let leased: Vec<u64> = rows(&url).iter().map(|row| row["node"].as_u64().unwrap()).collect();
@@ -137,7 +137,7 @@ fn next_rejects_invalid_lease_options() {
 
 #[test]
 fn store_password_never_appears_in_errors() {
-    // Nobody listens on port 1.
+    // No server listens on port 1.
     for url in [
         "postgresql://ada:s3cret@127.0.0.1:1/db",
         "mysql://ada:s3cret@127.0.0.1:1/db",
@@ -168,7 +168,8 @@ fn node_from_selects_a_source_and_warns_of_unsafe_ones() {
     refused(&missing, "FLAKEID_INVALID_OPTION", &["env: neither FLAKEID_NODE nor"]);
     for source in ["mac", "ipv4"] {
         let run = run(&["next", "--node-from", source]);
-        // A machine may have no network at all; then there is nothing to be wrong about.
+        // A machine may have no network at all. The command then fails, so it has nothing to warn
+        // of.
         let part =
             if run.code == Some(0) { "warning: nodes from" } else { "FLAKEID_INVALID_OPTION" };
         assert!(run.stderr.starts_with("flakeid: ") && run.stderr.contains(part), "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! `flakeid leases`, in pipes; on a terminal see there.
+//! `flakeid leases` in pipes; `operator.rs` tests it on a terminal.
 
 use std::process::Stdio;
 use std::thread;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::refusals::refused;
 use crate::run::{Run, flakeid, run, scratch};
 
-/// The command `leases` at one store.
+/// Runs the command `leases` with one store.
 fn leases(url: &str, args: &[&str]) -> Run {
     run(&[&["leases"], args, &["--store", url]].concat())
 }
@@ -22,7 +22,7 @@ fn row(url: &str, node: u64) -> Value {
     rows(url).into_iter().find(|row| row["node"] == node).unwrap_or(Value::Null)
 }
 
-/// Leases a node, dies, and says under which process ID.
+/// Leases a node in a process, kills the process, and returns its process ID.
 pub(crate) fn die_with(url: &str, node: &str) -> u32 {
     let mut child = flakeid()
         .args(["next", "-n", "1000000000", "--store", url, "--node", node])
@@ -50,9 +50,9 @@ fn init_creates_a_namespace_and_keeps_an_existing_one() {
     let again =
         leases(&url, &["init", "--namespace", "orders", "--max-skew", "2s", "--no-history"]);
     assert_eq!(again.code, Some(0));
-    assert!(again.stderr.contains("warning: the namespace exists already"), "{}", again.stderr);
-    let kept = &again.json()[0];
-    assert_eq!((&kept["created"], &kept["max_skew_ms"]), (&json!(false), &json!(1_000)));
+    assert!(again.stderr.contains("warning: the namespace already exists"), "{}", again.stderr);
+    let existing = &again.json()[0];
+    assert_eq!((&existing["created"], &existing["max_skew_ms"]), (&json!(false), &json!(1_000)));
     let other = leases(&url, &["init", "--namespace", "orders", "--layout", "sonyflake"]);
     refused(&other, "FLAKEID_STORE_REJECTED", &["\"orders\" is for the layout t41.d5.w5.s12@"]);
     let sonyflake = leases(&url, &["init", "--layout", "sonyflake", "--no-history"]).quiet();
@@ -69,7 +69,7 @@ fn init_rejects_invalid_options() {
         (
             &["--max-window", "1"] as &[&str],
             "FLAKEID_INVALID_OPTION",
-            "--max-window: \"1\" is not a length of time",
+            "--max-window: \"1\" is not a duration",
         ),
         (&["--max-ahead", "-1s"], "FLAKEID_INVALID_OPTION", "--max-ahead: \"-1s\" is not"),
         (
@@ -104,9 +104,9 @@ fn init_rejects_invalid_options() {
         (
             &["--lost", "1h,20,5s"],
             "FLAKEID_INVALID_OPTION",
-            "--lost: \"20\" is not a length of time; write 500ms, 20s, 5min, 2h, 3d",
+            "--lost: \"20\" is not a duration; write it as 500ms, 20s, 5min, 2h or 3d",
         ),
-        (&["--lost", "-1h,20s,5s"], "FLAKEID_INVALID_OPTION", "--lost: \"-1h\" is not a length"),
+        (&["--lost", "-1h,20s,5s"], "FLAKEID_INVALID_OPTION", "--lost: \"-1h\" is not a duration"),
         (
             &["--lost", "1ms,20s,5s"],
             "FLAKEID_INVALID_OPTION",
@@ -137,29 +137,30 @@ fn init_rejects_invalid_options() {
     assert!(both.stderr.contains("'--fresh' cannot be used with '--lost"), "{}", both.stderr);
 }
 
-/// What this store knows by itself it need not be told, but may be.
+/// An embedded store itself detects what it has lost, so --fresh and --lost are allowed but not
+/// required.
 #[test]
 fn init_accepts_fresh_and_lost_for_an_embedded_store() {
     let (_, url) = scratch("init_lost");
     let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
-    let made = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
-    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(10_000)));
-    // The window, and two skews.
-    let wait_ms = made["wait_ms"].as_u64().unwrap();
-    assert!((3_590_000..=3_625_000).contains(&wait_ms), "{made}");
+    let created = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
+    assert_eq!((&created["created"], &created["max_window_ms"]), (&json!(true), &json!(10_000)));
+    // The wait is the lost window and twice the lost skew.
+    let wait_ms = created["wait_ms"].as_u64().unwrap();
+    assert!((3_590_000..=3_625_000).contains(&wait_ms), "{created}");
     let next = run(&["next", "--store", &url, "--namespace", "old"]);
     assert_eq!(next.code, Some(1));
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
     run(&["next", "--store", &url, "--namespace", "new"]).quiet();
 
-    // Whoever asks later is told how long it still takes.
+    // A later init reports how long the wait still takes.
     let again = init(&["--namespace", "old"]).quiet().json()[0].clone();
     assert_eq!(again["created"], false);
     assert!(again["wait_ms"].as_u64().unwrap() <= wait_ms, "{again}");
     let late = init(&["--namespace", "new", "--lost", "default"]);
     assert_eq!((late.code, &late.json()[0]["wait_ms"]), (Some(0), &json!(0)));
-    let parts = ["exists already, so --lost changes nothing", "flakeid leases fast-forward"];
+    let parts = ["already exists, so --lost has no effect", "flakeid leases fast-forward"];
     assert!(parts.iter().all(|part| late.stderr.contains(part)), "{}", late.stderr);
     init(&["--namespace", "new", "--fresh"]).quiet();
 }
@@ -172,7 +173,7 @@ fn ls_lists_nodes_with_their_holders_and_states() {
     leases(&url, &["quarantine", "9", "--yes"]).quiet();
     let shown = leases(&url, &["ls"]).quiet().json();
     let nodes: Vec<&Value> = shown.iter().map(|row| &row["node"]).collect();
-    assert_eq!(nodes, [7, 9], "what is free is not shown");
+    assert_eq!(nodes, [7, 9], "free nodes are not shown");
     let states: Vec<Value> = rows(&url).iter().map(|row| row["state"].clone()).collect();
     assert_eq!(states, ["held", "free", "quarantined"]);
     let held = row(&url, 7);
@@ -185,7 +186,7 @@ fn ls_lists_nodes_with_their_holders_and_states() {
         (held["fence_unix_ms"].as_i64().unwrap(), held["store_unix_ms"].as_i64().unwrap());
     assert!(fence > now - 60_000 && fence < now + 45_000, "{held}");
     assert!(held["expires_unix_ms"].as_i64().unwrap() > held["acquired_unix_ms"].as_i64().unwrap());
-    // Nobody learns from it how to renew another's lease.
+    // The output contains no token, so it does not let readers renew another process's lease.
     assert!(!shown.iter().any(|row| row.to_string().contains("token")));
 }
 
@@ -208,7 +209,7 @@ fn missing_namespace_error_lists_the_existing_namespaces() {
     }
 }
 
-/// A mistyped path is told, and does not become a store.
+/// A mistyped path causes an error, and does not create a store.
 #[test]
 fn commands_report_a_missing_store_without_creating_it() {
     let (dir, url) = scratch("not_there");
@@ -227,7 +228,7 @@ fn commands_report_a_missing_store_without_creating_it() {
         refused(&run, "FLAKEID_STORE_REJECTED", &[&path, "check the path", "flakeid leases init"]);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{args:?}");
     }
-    // An empty file is none either, and stays empty.
+    // An empty file is not a store either, and stays empty.
     std::fs::write(&path, "").unwrap();
     let empty = leases(&url, &["ls"]);
     refused(&empty, "FLAKEID_STORE_REJECTED", &[&path, "flakeid leases init"]);
@@ -246,14 +247,14 @@ fn released_node_is_free_and_keeps_its_fence() {
         &refusal,
         "FLAKEID_INVALID_OPTION",
         &[
-            "--yes: this command asks for confirmation, and there is no terminal",
+            "--yes: this command needs confirmation, but standard input or standard error is not a terminal",
             "hint: this releases node 7 in namespace default of sqlite://",
         ],
     );
     assert_eq!(row(&url, 7)["state"], "held");
     let done = leases(&url, &["release", "7", "--yes"]).quiet();
     assert!(done.text().starts_with("node 7 in namespace default of "), "{}", done.text());
-    assert!(done.text().ends_with(": it is free now\n"), "{}", done.text());
+    assert!(done.text().ends_with(": it can be leased now\n"), "{}", done.text());
     let after = row(&url, 7);
     assert_eq!((&after["state"], &after["fence"]), (&json!("free"), &before["fence"]));
     assert!(
@@ -311,7 +312,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
     assert_eq!(next.code, Some(1), "{}", next.text());
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
     let lower = leases(&url, &["fast-forward", "--to", "2020-01-01", "--yes"]).quiet();
-    assert!(lower.text().ends_with("already: nothing to do\n"), "{}", lower.text());
+    assert!(lower.text().ends_with(": nothing to do\n"), "{}", lower.text());
     for (args, code) in [
         (&["--to", "tomorrow"] as &[&str], "FLAKEID_INVALID_OPTION"),
         (&["--by", "tomorrow"], "FLAKEID_INVALID_OPTION"),
@@ -344,7 +345,7 @@ fn adopt_ends_every_lease_and_delays_new_grants() {
 
 #[test]
 fn ls_succeeds_when_the_reader_of_its_pipe_closes() {
-    let (_, url) = scratch("leaving");
+    let (_, url) = scratch("closed_reader");
     die_with(&url, "7");
     let mut child = flakeid()
         .args(["leases", "ls", "--store", &url])

@@ -1,5 +1,5 @@
-//! Runs the command as its users do: arguments and environment in; output, messages and exit code
-//! out.
+//! Tests that run the command as its users do: with arguments and environment variables, checking
+//! output, messages and exit codes.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,14 +19,14 @@ mod inspect;
 mod inspect_many;
 mod keyed;
 mod layout;
-// The store that needs no server wants a Unix.
+// The embedded store requires Unix.
 #[cfg(unix)]
 mod leased;
 #[cfg(unix)]
 mod leases;
 #[cfg(unix)]
 mod many;
-// Where the servers are installed for the tests of the stores.
+// The servers are installed only on Linux, for the tests of the stores.
 #[cfg(target_os = "linux")]
 mod migrate;
 mod next;
@@ -34,10 +34,10 @@ mod plan;
 mod refusals;
 mod run;
 mod shells;
-// Other systems' `script` takes other arguments.
+// On other systems `script` has other arguments.
 #[cfg(target_os = "linux")]
 mod operator;
-// Where the servers are installed for the tests of the stores.
+// The servers are installed only on Linux, for the tests of the stores.
 #[cfg(target_os = "linux")]
 mod serve;
 mod servers;

@@ -1,4 +1,4 @@
-//! Many at once, some killed, again and again.
+//! Many processes at once that lease from one store, some of them killed.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -13,11 +13,12 @@ use crate::run::{flakeid, run, scratch};
 const PROCESSES: u64 = 12;
 const ROUNDS: u64 = 8;
 
-/// Sixteen nodes for twelve processes: what the killed ones leave has to be used again.
+/// The layout has sixteen nodes for twelve processes, so nodes of killed processes must be used
+/// again.
 const LAYOUT: &str = "t41.n4.s12@2010-01-01T00:00:00Z/1ms";
 
-/// One process, and the IDs that it got out of the door.
-struct Made {
+/// One process, and the IDs that it wrote.
+struct Outcome {
     pid: u32,
     ids: Vec<Id>,
     was_killed: bool,
@@ -32,8 +33,8 @@ fn spawn(url: &str) -> Child {
         .unwrap()
 }
 
-/// Reads all of it, or some of it before the kill and the rest after.
-fn make(url: &str, kill_after: Option<u64>) -> Option<Made> {
+/// Runs a process and reads all of its output, or kills it after the given number of bytes.
+fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     let mut child = spawn(url);
     let pid = child.id();
     let mut stdout = child.stdout.take().unwrap();
@@ -53,19 +54,20 @@ fn make(url: &str, kill_after: Option<u64>) -> Option<Made> {
         return None;
     }
     assert!(kill_after.is_some() || ids.len() == 60_000);
-    Some(Made { pid, ids, was_killed: kill_after.is_some() })
+    Some(Outcome { pid, ids, was_killed: kill_after.is_some() })
 }
 
-/// What an operator does after a crash who does not want to wait for the node to expire.
-fn release_node_of(url: &str, made: &Made) {
+/// Releases the node of a killed process, as an operator does who does not want to wait for its
+/// expiry.
+fn release_node_of(url: &str, outcome: &Outcome) {
     let listing = run(&["leases", "ls", "--store", url]);
-    if listing.code != Some(0) && made.ids.is_empty() {
-        // Killed before anybody had made the store.
+    if listing.code != Some(0) && outcome.ids.is_empty() {
+        // The process was killed before any process had created the store.
         assert!(listing.stderr.contains("`flakeid leases init"), "{}", listing.stderr);
         return;
     }
     let rows = listing.quiet().json();
-    for row in rows.iter().filter(|row| row["pid"] == made.pid) {
+    for row in rows.iter().filter(|row| row["pid"] == outcome.pid) {
         let node = row["node"].to_string();
         run(&["leases", "release", &node, "--now", "--yes", "--store", url]).quiet();
     }
@@ -81,13 +83,14 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let turn = process * ROUNDS + round;
-                    // Every third, from before the first ID to after many.
+                    // Every third process is killed at some point from before its first ID to after
+                    // many.
                     let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
-                    let Some(made) = make(url, kill_after) else { continue };
-                    if made.was_killed {
-                        release_node_of(url, &made);
+                    let Some(outcome) = generate(url, kill_after) else { continue };
+                    if outcome.was_killed {
+                        release_node_of(url, &outcome);
                     }
-                    all.lock().unwrap().push(made);
+                    all.lock().unwrap().push(outcome);
                 }
             });
         }
@@ -95,28 +98,29 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
     let all = all.into_inner().unwrap();
     let layout: Layout = LAYOUT.parse().unwrap();
     let mut ids: Vec<Id> = Vec::new();
-    let mut questions = vec!["whois".to_owned(), "--store".to_owned(), url];
-    let mut answers = Vec::new();
-    for made in &all {
-        assert!(made.ids.windows(2).all(|pair| pair[0] < pair[1]));
-        ids.extend(&made.ids);
-        for id in made.ids.first().iter().chain(&made.ids.last()) {
-            questions.push(id.to_string());
-            answers.push((made.pid, layout.unpack(**id).unwrap().node));
+    let mut arguments = vec!["whois".to_owned(), "--store".to_owned(), url];
+    let mut expected = Vec::new();
+    for outcome in &all {
+        assert!(outcome.ids.windows(2).all(|pair| pair[0] < pair[1]));
+        ids.extend(&outcome.ids);
+        for id in outcome.ids.first().iter().chain(&outcome.ids.last()) {
+            arguments.push(id.to_string());
+            expected.push((outcome.pid, layout.unpack(**id).unwrap().node));
         }
     }
     let count = ids.len();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), count, "IDs were made twice");
-    let killed_at_work = all.iter().filter(|made| made.was_killed && !made.ids.is_empty()).count();
-    let ended = all.iter().filter(|made| !made.was_killed).count();
+    assert_eq!(ids.len(), count, "IDs were generated twice");
+    let is_killed_at_work = |outcome: &&Outcome| outcome.was_killed && !outcome.ids.is_empty();
+    let killed_at_work = all.iter().filter(is_killed_at_work).count();
+    let ended = all.iter().filter(|outcome| !outcome.was_killed).count();
     assert!(killed_at_work >= 16 && ended >= 32, "{killed_at_work} killed, {ended} ended");
-    // And of each it is known who made it.
-    let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
-    let found = run(&questions).quiet().json();
-    assert_eq!(found.len(), answers.len());
-    for (found, (pid, node)) in found.iter().zip(answers) {
+    // The history knows which process generated each ID.
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let found = run(&arguments).quiet().json();
+    assert_eq!(found.len(), expected.len());
+    for (found, (pid, node)) in found.iter().zip(expected) {
         assert_eq!(
             (&found["holder"]["pid"], &found["node"]),
             (&pid.into(), &node.into()),

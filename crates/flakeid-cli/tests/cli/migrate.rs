@@ -1,4 +1,5 @@
-//! `flakeid migrate`: what comes after IDs of other libraries is larger than they are.
+//! `flakeid migrate`: IDs that flakeid generates afterwards are larger than those of the other
+//! library.
 
 use flakeid_core::Layout;
 use flakeid_test_servers::{PostgresServer, Server};
@@ -7,8 +8,8 @@ use serde_json::{Value, json};
 use crate::refusals::refused;
 use crate::run::{Run, run, scratch};
 
-/// IDs that the libraries themselves made, most of them on one day.
-const MADE: &str = include_str!("../../../../tests/vectors/guess.json");
+/// IDs that the libraries themselves generated, most of them on one day.
+const GENERATED: &str = include_str!("../../../../tests/vectors/guess.json");
 
 fn migrate(url: &str, args: &[&str]) -> Run {
     run(&[&["migrate", "--yes", "--store", url], args].concat())
@@ -20,9 +21,9 @@ fn next(url: &str, namespace: &str, layout: &str) -> Vec<u64> {
     ids.lines().iter().map(|line| line.parse().unwrap()).collect()
 }
 
-/// The IDs of one system of `MADE`.
-fn made_by(system: &str) -> Vec<String> {
-    let file: Value = serde_json::from_str(MADE).unwrap();
+/// Returns the IDs of one system in `GENERATED`.
+fn ids_of(system: &str) -> Vec<String> {
+    let file: Value = serde_json::from_str(GENERATED).unwrap();
     let groups = file["groups"].as_array().unwrap();
     let group = groups.iter().find(|group| group["system"] == system);
     let group = group.unwrap_or_else(|| panic!("no IDs of {system}"));
@@ -46,14 +47,15 @@ fn migrate_continues_above_the_last_ids_of_every_library() {
         ("yitter", "yitter"),
         ("tsid", "tsid-creator"),
     ] {
-        let ids = made_by(system);
+        let ids = ids_of(system);
         let given: Vec<&str> = ids.iter().flat_map(|id| ["--last-id", id.as_str()]).collect();
         let args = [&["--from", library, "--namespace", library], &given[..]].concat();
         let done = migrate(&url, &args).quiet().json().remove(0);
         assert_eq!(done["created"], true, "{done}");
         let last = done["last"].as_array().unwrap();
         assert_eq!(last.len(), ids.len());
-        // Made in the years in which the library exists, which no wrong layout says.
+        // The times lie in the years in which the library has existed. A wrong layout would show
+        // other years.
         for last in last {
             assert!(("2016".."2027").contains(&&last["time"].as_str().unwrap()[..4]), "{last}");
         }
@@ -68,7 +70,7 @@ fn migrate_continues_above_the_last_ids_of_every_library() {
 #[test]
 fn migrate_quarantines_nodes_that_are_still_in_use() {
     let (_, url) = scratch("migrate_in_use");
-    let last = made_by("yitter").pop().unwrap();
+    let last = ids_of("yitter").pop().unwrap();
     let args = ["--from", "yitter", "--last-id", &last, "--in-use", "0-30,32-62"];
     let done = migrate(&url, &args).quiet().json().remove(0);
     assert_eq!(done["quarantined"].as_array().unwrap().len(), 62);
@@ -78,10 +80,14 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
     }
     let none = run(&["next", "--store", &url, "--node", "7", "--layout", "js-safe"]);
     refused(&none, "FLAKEID_STORE_REJECTED", &["node 7 of namespace \"default\" is quarantined"]);
-    // Again, with one more: it says that the node was leased here.
+    // A second migration with another node warns that this node was leased here.
     let more = migrate(&url, &["--from", "yitter", "--last-id", &last, "--in-use", "31"]);
     assert_eq!(more.code, Some(0));
-    assert!(more.stderr.contains("warning: node 31 was leased here before"), "{}", more.stderr);
+    assert!(
+        more.stderr.contains("warning: node 31 was leased from this store before"),
+        "{}",
+        more.stderr
+    );
     assert_eq!(more.json()[0]["created"], false);
 }
 
@@ -89,15 +95,15 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
 fn migrate_only_raises_the_floor_of_an_existing_namespace() {
     let (_, url) = scratch("migrate_floor");
     let first = next(&url, "default", "twitter")[0];
-    // A generator whose clock was wrong: ten seconds ahead.
+    // The last ID is from a generator whose clock was ten seconds ahead.
     let ahead = (first >> 22) + 10_000;
     let last = (ahead << 22).to_string();
     let moved = migrate(&url, &["--from", "bwmarrin", "--last-id", &last]);
     assert_eq!(moved.code, Some(0), "{}", moved.stderr);
-    assert!(moved.stderr.contains("which is later than this clock"), "{}", moved.stderr);
+    assert!(moved.stderr.contains("which is later than this host's clock"), "{}", moved.stderr);
     assert!(next(&url, "default", "twitter").iter().all(|id| id >> 22 > ahead));
-    // An earlier ID lowers nothing.
-    let earlier = made_by("bwmarrin/snowflake").remove(0);
+    // An earlier ID does not lower the floor.
+    let earlier = ids_of("bwmarrin/snowflake").remove(0);
     migrate(&url, &["--from", "bwmarrin", "--last-id", &earlier]).quiet();
     assert!(next(&url, "default", "twitter").iter().all(|id| id >> 22 > ahead));
 }
@@ -105,7 +111,7 @@ fn migrate_only_raises_the_floor_of_an_existing_namespace() {
 #[test]
 fn migrate_to_another_layout_starts_above_the_last_number() {
     let (_, url) = scratch("migrate_layout");
-    let last = made_by("sony/sonyflake").pop().unwrap();
+    let last = ids_of("sony/sonyflake").pop().unwrap();
     let args = ["--from", "sonyflake", "--last-id", &last, "--layout", "twitter"];
     let done = migrate(&url, &args).quiet().json().remove(0);
     assert_eq!(done["layout"], "twitter");
@@ -129,7 +135,7 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
         (
             [sonyflake, &["647469744588332839", "--layout", "js-safe"]].concat(),
             "FLAKEID_INVALID_OPTION",
-            &["the layout js-safe has no IDs that are larger than 647469744588332839"],
+            &["all IDs of the layout js-safe are smaller than 647469744588332839"],
         ),
         (
             vec![
@@ -141,12 +147,12 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
                 "twitter",
             ],
             "FLAKEID_INVALID_OPTION",
-            &["only from 2067-09-26", "choose one whose epoch is earlier"],
+            &["only from 2067-09-26", "choose a layout with an earlier epoch"],
         ),
         (
             [sonyflake, &["647469744588332839", "--layout", "twitter", "--in-use", "3"]].concat(),
             "FLAKEID_INVALID_OPTION",
-            &["can be the same as ours; stop it first"],
+            &["can equal IDs of flakeid; stop that library first"],
         ),
         (
             [sonyflake, &["647469744588332839", "--in-use", "65536"]].concat(),
@@ -161,17 +167,17 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
         (
             vec!["--from", "snowflake", "--last-id", "1"],
             "FLAKEID_INVALID_LAYOUT",
-            &["hint: --from is a layout or one of these libraries: bwmarrin, sonyflake,"],
+            &["hint: --from must be a layout or one of these libraries: bwmarrin, sonyflake,"],
         ),
     ] {
         refused(&migrate(&url, &args), code, parts);
     }
-    let asked =
+    let unconfirmed =
         run(&["migrate", "--from", "yitter", "--last-id", "873739216556229", "--store", &url]);
     refused(
-        &asked,
+        &unconfirmed,
         "FLAKEID_INVALID_OPTION",
-        &["add --yes to go ahead", "lets none of its windows"],
+        &["add --yes to continue", "prevents its windows from starting before"],
     );
     let tried =
         migrate(&url, &["--from", "yitter", "--last-id", "873739216556229", "--dry-run"]).quiet();
@@ -183,9 +189,9 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
 fn migrate_requires_fresh_for_a_new_namespace_on_a_server() {
     let server = PostgresServer::new();
     let args = ["--from", "hutool", "--last-id", "2124904305097330688", "--in-use", "1/7"];
-    let asked = migrate(&server.url(), &args);
+    let unspecified = migrate(&server.url(), &args);
     refused(
-        &asked,
+        &unspecified,
         "FLAKEID_INVALID_OPTION",
         &["--fresh: namespace default of", "add --fresh; if it did"],
     );

@@ -94,8 +94,8 @@ fn bytes_format_writes_big_endian_ids_without_separators() {
 
 #[test]
 fn json_format_equals_the_output_of_inspect() {
-    let made = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
-    for (line, value) in made.lines().iter().zip(made.json()) {
+    let generated = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
+    for (line, value) in generated.lines().iter().zip(generated.json()) {
         let id = value["id"].as_str().unwrap();
         assert_eq!(run(&["inspect", "--json", id]).quiet().text().trim_end(), *line);
     }
@@ -161,10 +161,11 @@ fn sequence_start_option_randomises_the_start_of_each_tick() {
     };
     let random = starts("11");
     assert!(random.iter().all(|start| *start < 2048), "{random:?}");
-    // A dozen zeros in a row, of 2048 possible numbers each, do not happen.
+    // A dozen zeros in a row, each out of 2048 possible numbers, are practically impossible.
     assert!(random.len() > 12 && random.iter().any(|start| *start != 0), "{random:?}");
     assert!(starts("0").iter().all(|start| *start == 0));
-    // The very first ID of a process too, or a command that makes one at a time gains nothing.
+    // The first ID of a process is also random. Otherwise a command that generates one ID at a time
+    // would gain nothing.
     let first = || {
         let ids = ids(&run(&["next", "--node", "6", "--sequence-start", "11"]).quiet());
         Layout::TWITTER.unpack(ids[0]).unwrap().sequence
@@ -191,7 +192,7 @@ fn next_succeeds_when_its_pipe_is_closed_early() {
 
 #[test]
 fn next_writes_each_id_without_waiting_for_later_ticks() {
-    // One ID per second and node; the first two are there long before all sixty are.
+    // The layout has one ID per second and node, so the first two IDs come long before all sixty.
     let mut child = flakeid()
         .args(["next", "-n", "60", "--node", "1", "--layout", "t32.n10@1577836800000/1s"])
         .stdout(Stdio::piped())

@@ -1,4 +1,4 @@
-//! `flakeid leases` and `flakeid whois` on a terminal, with somebody who answers.
+//! `flakeid leases` and `flakeid whois` on a terminal, with a user who answers.
 
 use crate::leases::die_with;
 use crate::run::{run, scratch};
@@ -66,12 +66,12 @@ fn operator_commands_describe_their_effect_and_ask_for_confirmation() {
     }
     let (code, text) = typing("y\n", &PLAIN, &release);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.ends_with(": it is free now\n"), "{text}");
+    assert!(text.ends_with(": it can be leased now\n"), "{text}");
     assert_eq!(state(), "free");
     for (command, plan) in [
         ("quarantine 7", "this quarantines node 7 in namespace default of "),
-        ("fast-forward --by 5min", "this lets no window of namespace default of "),
-        ("adopt", "this makes this machine the home of namespace default of "),
+        ("fast-forward --by 5min", "this prevents windows of namespace default of "),
+        ("adopt", "this assigns namespace default of "),
     ] {
         let (code, text) =
             typing("n\n", &PLAIN, &format!("flakeid leases {command} --store '{url}'"));
@@ -83,7 +83,7 @@ fn operator_commands_describe_their_effect_and_ask_for_confirmation() {
 
 #[test]
 fn init_describes_the_created_namespace() {
-    let (_, url) = scratch("told");
+    let (_, url) = scratch("described");
     let command = format!("flakeid leases init --namespace orders --max-skew 10s --store '{url}'");
     let text = shown(&command);
     assert_eq!(
@@ -94,12 +94,12 @@ fn init_describes_the_created_namespace() {
              51 s after a restart, with a history\n"
         )
     );
-    assert!(shown(&command).starts_with(&format!("namespace orders of {url}: exists already\n")));
+    assert!(shown(&command).starts_with(&format!("namespace orders of {url}: already exists\n")));
 
     let command = format!("flakeid leases init --namespace users --lost 2h,20s,5s --store '{url}'");
     let text = shown(&command);
     let wait =
-        "\nnothing is granted for 2 h, until every lease that the store has lost has ended\n";
+        "\nnothing is granted for 2 h, until all leases that the store has lost have ended\n";
     assert!(text.ends_with(wait), "{text}");
     let command = format!("flakeid leases init --namespace users --store '{url}'");
     let text = shown(&command);
@@ -140,7 +140,7 @@ fn whois_draws_a_paragraph_on_a_terminal() {
     assert!(text.ends_with(unknown), "{text}");
 }
 
-/// What a broker knows is drawn as what a store knows.
+/// The output for a broker is drawn like the output for a store.
 #[test]
 fn ls_and_whois_draw_the_data_of_a_broker() {
     let (_, store) = scratch("drawn_broker");
@@ -154,7 +154,7 @@ fn ls_and_whois_draw_the_data_of_a_broker() {
     for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    // The store knows the client, too, if the block was renewed meanwhile.
+    // The store also knows the client if the block was renewed meanwhile.
     let text = shown(&format!("flakeid whois {id} --store '{store}'"));
     let broker = format!("\n  broker   {url}");
     assert!(text.contains("\n  unknown  the history has") || text.contains("import"), "{text}");

@@ -69,7 +69,7 @@ fn planned_epoch_is_today_by_default() {
     assert!(age < 2 * 86_400_000);
 }
 
-/// The hint's numbers are tried: each is enough, and one more is too much.
+/// The test tries the numbers of the hint: each is sufficient, and the next larger one is not.
 #[test]
 fn unmet_plan_error_suggests_the_largest_possible_numbers() {
     let need = |nodes: u64, rate: u64| {
@@ -80,8 +80,8 @@ fn unmet_plan_error_suggests_the_largest_possible_numbers() {
     assert_eq!((run.code, run.text()), (Some(1), ""));
     assert!(
         run.stderr.starts_with(
-            "flakeid: FLAKEID_INVALID_OPTION: plan: no layout of 60 bits holds 1000000 nodes with \
-             200000 IDs/s each from 2026-01-01 until 2061-01-01: that takes "
+            "flakeid: FLAKEID_INVALID_OPTION: plan: no layout with 60 bits has room for 1000000 nodes with \
+             200000 IDs/s each from 2026-01-01 until 2061-01-01: that requires "
         ),
         "{}",
         run.stderr
@@ -219,7 +219,7 @@ fn fleet_plan_is_a_table_with_a_legend() {
     assert_eq!(words(lines[last]), ["2,500", "2,542", "12", "2,500,000", "750", "1,250"]);
     assert!(lines[last + 1].starts_with("  stores: "), "{}", lines[last + 1]);
     assert_eq!(lines[last + 2], "  presets: sonyflake");
-    assert!(lines.iter().any(|line| line.contains(", all together ")), "{}", run.text());
+    assert!(lines.iter().any(|line| line.contains("IDs/s in total")), "{}", run.text());
     assert!(run.text().contains("each process renews every 3.3 s on average"));
 }
 
@@ -232,7 +232,7 @@ fn lifetime_ttl_and_window_options_change_the_plan() {
     assert_eq!(size(&["--lifetime", "60s"])["nodes_needed"], 10);
     assert_eq!(size(&["--lifetime", "60s", "--ttl", "2min"])["nodes_needed"], 15);
     assert_eq!(size(&["--window", "60s", "--ttl", "3min"])["renewals_per_second"], 0.25);
-    // Half of the TTL comes first.
+    // Half of the TTL is shorter than a third of the window.
     assert_eq!(size(&["--window", "1h", "--ttl", "20s"])["renewals_per_second"], 0.5);
 }
 
@@ -240,10 +240,11 @@ fn lifetime_ttl_and_window_options_change_the_plan() {
 fn brokers_reduce_the_load_on_the_store() {
     let values = fleet(&["--processes", "100000", "--brokers", "3", "--json"]).quiet().json();
     let size = values.last().unwrap();
-    // 12 s of an hour: 334 died lately. A third to spare, and two blocks of 256 of each broker.
+    // In 12 s of an hour, 334 processes died. A third of the nodes is spare, and each broker has
+    // two more blocks of 256.
     assert_eq!(size["nodes_needed"], 100_334 + 33_445 + 6 * 256);
     assert_eq!(size["node_bits"], 18);
-    // 131 full blocks and one that is empty for each, three renewals in 10 s.
+    // Each broker has 131 full blocks and an empty one, with three renewals in 10 s.
     let renewals = size["renewals_per_second"].as_f64().unwrap();
     assert!((renewals - 3.0 * 132.0 * 0.3).abs() < 1e-6, "{size}");
     assert_eq!(size["each_broker"]["blocks"], 132);
@@ -282,7 +283,7 @@ fn fleet_plan_rejects_invalid_options() {
         (["--window", "1ms"], "FLAKEID_FIELD_OUT_OF_RANGE: window_ms 1 is out of range: must be"),
         (["--ttl", "31d"], "FLAKEID_FIELD_OUT_OF_RANGE: ttl_ms 2678400000 is out of range: must"),
         (["--lifetime", "0s"], "FLAKEID_FIELD_OUT_OF_RANGE: lifetime_ms 0 is out of range: must"),
-        (["--lifetime", "soon"], "FLAKEID_INVALID_OPTION: --lifetime: \"soon\" is not a length"),
+        (["--lifetime", "soon"], "FLAKEID_INVALID_OPTION: --lifetime: \"soon\" is not a duration"),
     ] {
         let processes = ["--processes", "5"];
         let args = if args[0] == processes[0] { args.to_vec() } else { [processes, args].concat() };

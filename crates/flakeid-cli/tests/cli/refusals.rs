@@ -1,4 +1,4 @@
-//! Whatever is wrong is refused with one message, a code and nothing on standard output.
+//! Errors: every invalid input causes one message with a code, and an empty standard output.
 
 use crate::run::{Run, run, run_on, run_with};
 
@@ -72,7 +72,7 @@ fn next_rejects_numbers_out_of_range() {
     }
 }
 
-/// Build machines may be containers or not: a variable says so here.
+/// Build machines may be containers or not, so a variable makes the command detect one.
 #[test]
 fn commands_in_a_container_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
@@ -220,7 +220,7 @@ fn invalid_line_of_input_is_reported_with_its_number() {
     {
         let run = run_on(input.as_bytes(), &["inspect"]);
         assert_eq!(run.code, Some(1));
-        assert_eq!(run.lines().len(), line - 1, "what came before is shown");
+        assert_eq!(run.lines().len(), line - 1, "the results of the earlier lines are shown");
         assert!(run.stderr.starts_with("flakeid: FLAKEID_INVALID_ID: "), "{}", run.stderr);
         let hint = format!("hint: the error is in line {line} of standard input");
         assert!(run.stderr.contains(&hint), "{}", run.stderr);

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
-/// What a run of the command left behind.
+/// The result of running the command.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -19,19 +19,19 @@ impl Run {
         self.text().lines().collect()
     }
 
-    /// Every line of the output as JSON.
+    /// Returns every line of the output as JSON.
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// The output of a run that succeeded without a word on standard error.
+    /// Returns the output of a command that succeeded without any output on standard error.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.text());
         self
     }
 }
 
-/// What would say something about IDs or colours.
+/// The environment variables that affect IDs or colours.
 pub(crate) const CLEARED: [&str; 10] = [
     "FLAKEID_STORE",
     "FLAKEID_NAMESPACE",
@@ -45,7 +45,7 @@ pub(crate) const CLEARED: [&str; 10] = [
     "CLICOLOR_FORCE",
 ];
 
-/// The command with an environment that says nothing about IDs.
+/// Returns the command with an environment that does not affect IDs.
 pub(crate) fn flakeid() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flakeid"));
     for name in CLEARED {
@@ -71,7 +71,7 @@ pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Run {
     let mut child = command.spawn().expect("the command runs");
     let mut stdin = child.stdin.take().expect("it has a standard input");
     let input = input.to_vec();
-    // The command may end before it has read everything, and that is not what is tested here.
+    // The command may end before it has read all input, which these tests do not check.
     let writer = thread::spawn(move || _ = stdin.write_all(&input));
     let output = child.wait_with_output().expect("the command ends");
     writer.join().expect("the writer ends");
@@ -83,7 +83,7 @@ pub(crate) fn finish(output: Output) -> Run {
     Run { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// An empty directory for one test, and the URL of a store in it.
+/// Creates an empty directory for one test, and returns it with the URL of a store in it.
 pub(crate) fn scratch(test: &str) -> (PathBuf, String) {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     _ = std::fs::remove_dir_all(&dir);

@@ -1,4 +1,4 @@
-//! `flakeid serve`, from its first line to the signal that ends it.
+//! `flakeid serve` as a process, from its first line of output to the signal that ends it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::run::{flakeid, run, scratch};
 
-/// A server that does not outlive its test.
+/// A server process that ends with its test.
 pub(crate) struct Serving(Child);
 
 impl Serving {
-    /// As if the host had lost its power.
+    /// Kills the server, as a power failure of its host would.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -20,23 +20,23 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The server may have ended already.
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-/// A server on a free port, and its URL.
+/// Starts a server on a free port, and returns it with its URL.
 pub(crate) fn serve(args: &[&str]) -> (Serving, String) {
     serve_at("127.0.0.1:0", args)
 }
 
-/// A server at an address, and its URL.
+/// Starts a server at an address, and returns it with its URL.
 pub(crate) fn serve_at(address: &str, args: &[&str]) -> (Serving, String) {
     serve_with(&[&["--listen", address], args].concat())
 }
 
-/// A server with these arguments and no others, and its URL.
+/// Starts a server with exactly these arguments, and returns it with its URL.
 pub(crate) fn serve_with(args: &[&str]) -> (Serving, String) {
     let mut child =
         flakeid().args([&["serve"], args].concat()).stdout(Stdio::piped()).spawn().unwrap();
@@ -45,9 +45,9 @@ pub(crate) fn serve_with(args: &[&str]) -> (Serving, String) {
     (Serving(child), line.trim_end().to_owned())
 }
 
-fn ask(url: &str, request: &str) -> String {
+fn request(url: &str, line: &str) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
-    let head = format!("{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let head = format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
@@ -60,7 +60,7 @@ fn server_leases_a_node_and_releases_it_on_sigterm() {
     let (mut child, address) =
         serve(&["--store", &url, "--namespace", "orders", "--namespace", "users"]);
     for namespace in ["orders", "users"] {
-        let reply = ask(&address, &format!("POST /v1/{namespace}/ids?count=3"));
+        let reply = request(&address, &format!("POST /v1/{namespace}/ids?count=3"));
         assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
         assert_eq!(reply.split("\r\n\r\n").nth(1).unwrap().matches('"').count(), 8, "{reply}");
     }
@@ -82,13 +82,14 @@ fn server_serves_the_given_page() {
     let file = dir.join("page.html");
     std::fs::write(&file, "<!doctype html><title>IDs</title>").unwrap();
     let (mut child, url) = serve(&["--store", &store, "--ui", file.to_str().unwrap()]);
-    let reply = ask(&url, "GET /ui");
+    let reply = request(&url, "GET /ui");
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
     assert!(reply.ends_with("\r\n\r\n<!doctype html><title>IDs</title>"), "{reply}");
     end(&mut child);
 }
 
-/// Two processes lease from the server, and one that goes past it is told where to lease.
+/// Two processes lease from the server. A third one bypasses it, and its error refers to the
+/// server.
 #[test]
 fn processes_lease_from_the_server_and_not_from_its_store() {
     let (_, store) = scratch("serve-leases");
@@ -99,7 +100,7 @@ fn processes_lease_from_the_server_and_not_from_its_store() {
         let output = run(&["next", "--count", "500", "--store", &url]);
         ids.extend(output.quiet().text().lines().map(str::to_owned));
     }
-    let reply = ask(&url, "POST /v1/default/ids?count=500");
+    let reply = request(&url, "POST /v1/default/ids?count=500");
     let is_id = |text: &&str| text.len() > 15 && text.bytes().all(|byte| byte.is_ascii_digit());
     ids.extend(reply.split('"').filter(is_id).map(str::to_owned));
     assert_eq!(ids.len(), 1_500);
@@ -107,34 +108,35 @@ fn processes_lease_from_the_server_and_not_from_its_store() {
         let shown = run(&["inspect", "--json", id]).quiet().json();
         nodes.insert(shown[0]["node"].as_u64().unwrap());
     }
-    assert!(nodes.iter().all(|node| *node < 16), "all of one block: {nodes:?}");
+    assert!(nodes.iter().all(|node| *node < 16), "all nodes are in one block: {nodes:?}");
 
-    let past = run(&["next", "--store", &store]);
-    assert_eq!(past.code, Some(1));
+    let bypassing = run(&["next", "--store", &store]);
+    assert_eq!(bypassing.code, Some(1));
     for part in ["FLAKEID_STORE_REJECTED", "leased in blocks", "flakeid serve"] {
-        assert!(past.stderr.contains(part), "{part}: {}", past.stderr);
+        assert!(bypassing.stderr.contains(part), "{part}: {}", bypassing.stderr);
     }
     end(&mut child);
 }
 
-/// A namespace whose nodes are leased one by one is served without leases.
+/// If the nodes of a namespace are leased from the store one by one, the server serves no leases
+/// for it.
 #[test]
 fn namespace_without_blocks_is_served_without_leases() {
     let (_, store) = scratch("serve-nodes");
     run(&["next", "--store", &store]).quiet();
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--no-ids", "--store", &store]);
-    assert!(refused.stderr.contains("leased one by one"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("leased from the store one by one"), "{}", refused.stderr);
     let (mut child, url) = serve(&["--store", &store]);
-    assert!(ask(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
-    let reply = ask(&url, "GET /v1/default/leases");
+    assert!(request(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
+    let reply = request(&url, "GET /v1/default/leases");
     assert!(reply.starts_with("HTTP/1.1 404") && reply.contains("grants no leases"), "{reply}");
     end(&mut child);
     let (mut child, url) = serve(&["--no-leases", "--store", &store]);
-    assert!(ask(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
+    assert!(request(&url, "POST /v1/default/ids").starts_with("HTTP/1.1 200"));
     end(&mut child);
 }
 
-/// With `redis-cli`, in both versions of the protocol.
+/// The test runs `redis-cli` in both versions of the protocol.
 #[test]
 fn redis_clients_get_ids_from_the_server() {
     let (_, store) = scratch("serve-resp");
@@ -166,13 +168,13 @@ fn redis_clients_get_ids_from_the_server() {
         }
     }
     assert_eq!(ids.len(), 2 * 5_002);
-    let reply = ask(&http, "POST /v1/default/ids?count=1");
+    let reply = request(&http, "POST /v1/default/ids?count=1");
     let id = reply.split('"').find_map(|text| text.parse::<u64>().ok()).expect("an ID");
     assert!(ids.insert(id));
     end(&mut child);
 }
 
-/// The server's own tests make calls; this is about the option.
+/// The tests of the server crate make calls. This test checks the option.
 #[test]
 fn grpc_option_works_only_if_the_feature_is_built_in() {
     let (_, store) = scratch("serve-grpc");
@@ -186,7 +188,8 @@ fn grpc_option_works_only_if_the_feature_is_built_in() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut child = Serving(child);
     let urls = [(); 2].map(|()| lines.next().unwrap().unwrap());
-    let address = urls[1].strip_prefix("grpc://").expect("the second line is that of gRPC");
+    let address =
+        urls[1].strip_prefix("grpc://").expect("the second line contains the address of gRPC");
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -199,7 +202,7 @@ fn grpc_option_works_only_if_the_feature_is_built_in() {
     end(&mut child);
 }
 
-/// As an orchestrator does it, where there is such a signal.
+/// Ends a server with SIGTERM, as an orchestrator does, or kills it on systems without signals.
 pub(crate) fn end(Serving(child): &mut Serving) {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! `flakeid leases init` on servers, which cannot tell a namespace that never existed from one that
-//! they have lost.
+//! `flakeid leases init` on servers, which cannot distinguish a namespace that never existed from
+//! one that they have lost.
 
 use std::time::Duration;
 
@@ -17,22 +17,26 @@ fn init(url: &str, args: &[&str]) -> Run {
     run(&[&["leases", "init", "--store", url, "--namespace", "orders"], args].concat())
 }
 
-/// Nobody has said whether the namespace ever existed: it is explained, and nothing is written.
-/// `contents` counts what there is in the store.
+/// Checks that `init` without --fresh or --lost explains the choice and writes nothing. `contents`
+/// counts the entries in the store.
 fn check(url: &str, contents: impl Fn() -> usize) {
     let empty = contents();
     for args in [&[] as &[&str], &["--max-window", "1h"], &["--json"]] {
-        let asked = init(url, args);
+        let undecided = init(url, args);
         let parts = [
             "--fresh, --lost: give one of them: namespace orders of ",
-            " does not exist, and the store cannot tell whether it never existed or was lost\n",
+            " does not exist, and the store cannot detect whether it never existed or was lost\n",
             "hint: if this store never had a namespace of this name, give --fresh: nodes are granted \
              at once. If the store lost one, ",
             "give --lost WINDOW,AHEAD,SKEW with its bounds (--lost default if they were 10s,20s,1s)",
         ];
-        refused(&asked, "FLAKEID_INVALID_OPTION", &parts);
+        refused(&undecided, "FLAKEID_INVALID_OPTION", &parts);
         let secrets = [PostgresServer::PASSWORD, MariadbServer::PASSWORD, RedisServer::PASSWORD];
-        assert!(!secrets.iter().any(|secret| asked.stderr.contains(secret)), "{}", asked.stderr);
+        assert!(
+            !secrets.iter().any(|secret| undecided.stderr.contains(secret)),
+            "{}",
+            undecided.stderr
+        );
         assert_eq!(contents(), empty, "{args:?} wrote something");
     }
     let coarse = init(url, &["--layout", "t40.n10.s8@0/10s"]);
@@ -42,13 +46,13 @@ fn check(url: &str, contents: impl Fn() -> usize) {
     let created = init(url, &["--fresh"]).quiet().json();
     assert_eq!((&created[0]["created"], &created[0]["wait_ms"]), (&json!(true), &json!(0)));
     assert!(contents() > empty, "{}", contents());
-    // One that exists needs no flag, and bears one.
+    // An existing namespace does not require --fresh, but accepts it.
     for args in [&[] as &[&str], &["--fresh"]] {
         assert_eq!(init(url, args).quiet().json()[0]["created"], false, "{args:?}");
     }
     let late = init(url, &["--lost", "1h,20s,5s"]);
     assert_eq!((late.code, &late.json()[0]["wait_ms"]), (Some(0), &json!(0)));
-    assert!(late.stderr.contains("so --lost changes nothing"), "{}", late.stderr);
+    assert!(late.stderr.contains("so --lost has no effect"), "{}", late.stderr);
     run(&["next", "--store", url, "--namespace", "orders"]).quiet();
 }
 
@@ -79,7 +83,8 @@ fn init_without_a_decision_creates_no_key_in_redis() {
 }
 
 /// The lost namespace allowed windows of an hour, and a process still has one. An operator who
-/// makes it again with the usual bounds has to say so, and then nothing is granted for that long.
+/// creates it again with the default bounds must give the lost ones, and then nothing is granted
+/// for that long.
 #[test]
 fn recreated_namespace_waits_for_the_larger_lost_bounds() {
     let server = RedisServer::new();
@@ -92,22 +97,22 @@ fn recreated_namespace_waits_for_the_larger_lost_bounds() {
     server.command(&["FLUSHALL"]).unwrap();
 
     refused(&init(&url, &[]), "FLAKEID_INVALID_OPTION", &["--fresh, --lost: give one of them"]);
-    let made = init(&url, &["--lost", "1h,20s,5s"]).quiet().json()[0].clone();
-    assert_eq!((&made["created"], &made["max_window_ms"]), (&json!(true), &json!(10_000)));
-    assert!(made["wait_ms"].as_u64().unwrap() > 3_590_000, "{made}");
+    let created = init(&url, &["--lost", "1h,20s,5s"]).quiet().json()[0].clone();
+    assert_eq!((&created["created"], &created["max_window_ms"]), (&json!(true), &json!(10_000)));
+    assert!(created["wait_ms"].as_u64().unwrap() > 3_590_000, "{created}");
     let next = run(&["next", "--store", &url, "--namespace", "orders"]);
     assert_eq!(next.code, Some(1), "{}", next.text());
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
-    // As the process that has the window does meanwhile.
+    // The process that has the window still generates IDs meanwhile.
     generator.next_id().unwrap();
 }
 
-/// The default of `--lost` is that of the bounds.
+/// `--lost default` means the default bounds, whatever the new bounds are.
 #[test]
 fn lost_default_waits_for_the_default_bounds() {
     let server = RedisServer::new();
-    let made = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
-    // The time in which a restored store is quiet is longer than a window and two skews.
-    let wait_ms = made.json()[0]["wait_ms"].as_u64().unwrap();
+    let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
+    // The quiet time after a restore is longer than a window and two skews.
+    let wait_ms = created.json()[0]["wait_ms"].as_u64().unwrap();
     assert!((14_000..=15_000).contains(&wait_ms), "{wait_ms}");
 }

@@ -38,14 +38,14 @@ fn bash_parses_its_completion_script() {
 #[test]
 fn bash_completes_commands_and_presets() {
     let script = run(&["completions", "bash"]).quiet();
-    let ask = r#"
+    let calls = r#"
         COMP_WORDS=(flakeid next --layout so); COMP_CWORD=3; COMPREPLY=()
         _flakeid flakeid so --layout; echo "${COMPREPLY[*]}"
         COMP_WORDS=(flakeid ins); COMP_CWORD=1; COMPREPLY=()
         _flakeid flakeid ins flakeid; echo "${COMPREPLY[*]}"
     "#;
     let output =
-        Command::new("bash").arg("-c").arg(script.text().to_owned() + ask).output().unwrap();
+        Command::new("bash").arg("-c").arg(script.text().to_owned() + calls).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sonyflake\ninspect\n");
 }
 

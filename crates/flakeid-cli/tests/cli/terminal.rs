@@ -1,16 +1,16 @@
-//! What somebody at a terminal sees, by way of util-linux's `script`.
+//! The output on a terminal, which util-linux's `script` provides.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::run::CLEARED;
 
-/// Runs a shell command on a terminal of its own and returns everything that was shown there.
+/// Runs a shell command on its own terminal, and returns everything that it showed.
 fn on_terminal(variables: &[(&str, &str)], command: &str) -> (Option<i32>, String) {
     typing("", variables, command)
 }
 
-/// The same with somebody at the keyboard, who types a line at once or nothing at all.
+/// Runs a shell command on its own terminal, with a user who types a line at once, or nothing.
 pub(crate) fn typing(
     line: &str,
     variables: &[(&str, &str)],
@@ -117,7 +117,7 @@ fn inspect_without_ids_fails_on_a_terminal() {
     assert!(text.contains("FLAKEID_INVALID_OPTION: ID: missing"), "{text}");
 }
 
-/// 200 IDs per second.
+/// The arguments of a layout with 200 IDs per second.
 const SLOW: &str = "--node 1 --layout t39.s1.n16@1409529600000/10ms";
 
 #[test]
@@ -125,13 +125,13 @@ fn progress_bar_appears_during_a_long_generation() {
     let (code, text) = on_terminal(&[], &format!("flakeid next -n 400 {SLOW} > /dev/null"));
     assert_eq!(code, Some(0));
     assert!(text.contains(" of 400, ") && text.contains(" IDs/s, "), "{text:?}");
-    assert!(text.ends_with("\u{1b}[2K"), "the line is cleared: {text:?}");
+    assert!(text.ends_with("\u{1b}[2K"), "the line must be cleared: {text:?}");
 }
 
 #[test]
 fn progress_bar_stays_hidden_during_short_generation_and_visible_output() {
     let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
-    assert_eq!(text, "", "it was done at once");
+    assert_eq!(text, "", "the generation was short");
     let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));
     assert_eq!(text.lines().count(), 300);
     assert!(text.lines().all(|line| line.bytes().all(|byte| byte.is_ascii_digit())));

@@ -1,4 +1,4 @@
-//! `flakeid leases watch`, in a pipe.
+//! `flakeid leases watch` in a pipe: one line for each change.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -8,12 +8,16 @@ use serde_json::Value;
 use crate::leases::die_with;
 use crate::run::{flakeid, run, scratch};
 
-/// The next change of a node that is an `event`.
+/// Reads lines up to the given event of a node, and returns that line.
 fn until(lines: &mut impl BufRead, node: u64, event: &str) -> Value {
     let mut line = String::new();
     loop {
         line.clear();
-        assert_ne!(lines.read_line(&mut line).unwrap(), 0, "it ended before {event} of {node}");
+        assert_ne!(
+            lines.read_line(&mut line).unwrap(),
+            0,
+            "the output ended before {event} of {node}"
+        );
         let value: Value = serde_json::from_str(&line).expect(&line);
         if value["node"] == node && value["event"] == event {
             return value;
@@ -21,7 +25,7 @@ fn until(lines: &mut impl BufRead, node: u64, event: &str) -> Value {
     }
 }
 
-/// Interrupted as Ctrl-C does it, where there is such a thing.
+/// Kills the command, which ends it like Ctrl-C.
 fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();

@@ -178,7 +178,7 @@ fn what_is_wrong_is_named() {
     assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));
     let long_ago = server.ask("GET", "/v1/default/ids/17/holder", &bearer());
     assert!(long_ago.text().contains("\"holder\":null"), "{}", long_ago.text());
-    assert!(long_ago.text().contains("no window of node 0"), "{}", long_ago.text());
+    assert!(long_ago.text().contains("the history of node 0 has no window"), "{}", long_ago.text());
 
     let of_nodes = TestServer::new(service(), ServeOptions::default());
     let reply = of_nodes.ask("GET", "/v1/default/ids/17/holder", "");

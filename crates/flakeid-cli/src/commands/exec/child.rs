@@ -1,5 +1,5 @@
-//! The command that `flakeid exec` runs: it gets signals passed on, and it is ended in time with all that
-//! it has started.
+//! The command that `flakeid exec` runs: forwards signals to it, and ends it in time together with
+//! all processes that it started.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,33 +20,34 @@ use crate::failure::Failure;
 use crate::format::duration;
 use crate::terminal;
 
-/// The time between two looks at the lease.
+/// The time between two checks of the lease.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The clock may be set meanwhile.
+/// The longest sleep until the first tick; short, because the clock may be set meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// A shorter wait for a node's first tick is not worth a line.
-const SHORTEST_NOTED_MS: u64 = 1_000;
+/// The shortest wait for a node's first tick that is reported.
+const SHORTEST_REPORTED_MS: u64 = 1_000;
 
-/// What came of the command.
+/// The result of the command.
 pub(super) struct Ended {
-    /// The exit status of the command, as a shell counts it.
+    /// The exit status of the command, as a shell reports it.
     pub(super) status: u8,
     /// The reason why the command was ended, if the lease was lost.
     pub(super) lost: Option<Error>,
 }
 
-/// What starts the command, waits for it, and ends what it has started.
+/// Starts the command, waits for it, and ends the processes that it started.
 pub(super) struct Supervisor {
     processes: Processes,
     runtime: Runtime,
-    /// How long processes have between SIGTERM and SIGKILL once the command has ended.
+    /// The time that processes have between SIGTERM and SIGKILL after the command has ended.
     grace: Duration,
 }
 
 impl Supervisor {
     pub(super) fn new(grace: Duration) -> Result<Self, Failure> {
         let failed = |error| Failure::io("cannot prepare to run the command", error);
-        // On this thread: on Linux the kernel ends the command when the thread that started it ends.
+        // The runtime uses this thread, because on Linux the kernel ends the command when the
+        // thread that started it ends.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let entered = runtime.enter();
         let processes = Processes::new().map_err(failed)?;
@@ -54,14 +55,14 @@ impl Supervisor {
         Ok(Self { processes, runtime, grace })
     }
 
-    /// Waits until the node's first tick has come. Returns the exit status if a signal comes first.
+    /// Waits for the node's first tick. Returns the exit status if a signal arrives first.
     pub(super) fn wait_for_first_tick(&mut self, lease: &Lease) -> Option<u8> {
         let left = lease.ms_to_first_tick();
-        if left >= SHORTEST_NOTED_MS {
+        if left >= SHORTEST_REPORTED_MS {
             let (node, left) = (lease.node(), duration::shown(left));
             terminal::note(&format!(
-                "flakeid: node {node} can be used in {left}, when the window of its previous holder has \
-                 ended; the command starts then"
+                "flakeid: node {node} can be used in {left}, when the window of its previous holder \
+                 ends; the command starts then"
             ));
         }
         let Self { processes, runtime, .. } = self;
@@ -81,7 +82,8 @@ impl Supervisor {
         })
     }
 
-    /// Starts the command, without the variables `removed` and with `set` in its environment.
+    /// Starts the command with the variables `set` in its environment, and without the variables
+    /// `removed`.
     pub(super) fn start(
         &self,
         command: &[OsString],
@@ -89,7 +91,7 @@ impl Supervisor {
         set: &[(&str, u64)],
     ) -> Result<Child, Failure> {
         let Some((program, arguments)) = command.split_first() else {
-            return Err(Error::invalid_option("COMMAND", "there is none").into());
+            return Err(Error::invalid_option("COMMAND", "missing: give a command after --").into());
         };
         let mut command = Command::new(program);
         command.args(arguments).kill_on_drop(true);
@@ -103,8 +105,8 @@ impl Supervisor {
         command.spawn().map_err(failed)
     }
 
-    /// Waits until the command and all that it has started have ended, or ends them before the lease
-    /// ends.
+    /// Waits until the command and all processes that it started have ended, or ends them before
+    /// the lease ends.
     pub(super) fn run(mut self, mut child: Child, lease: &mut Lease) -> Result<Ended, Failure> {
         let Self { processes, runtime, grace } = &mut self;
         let ended = runtime.block_on(supervise(&mut child, processes, *grace, lease));
@@ -122,17 +124,18 @@ async fn supervise(
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut previous, mut lost, mut was_signalled) = (Order::Continue, None, false);
     let number = child.id();
-    // The status of the command once it has ended, and when its remaining processes are killed.
+    // The status of the command once it has ended, and the time at which its remaining processes
+    // are killed.
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         tokio::select! {
             status = child.wait(), if ended.is_none() => {
                 ended = Some((status?, Instant::now() + grace));
-                processes.end_rest(number, !was_signalled && lost.is_none());
+                processes.end_remaining(number, !was_signalled && lost.is_none());
             }
             signal = processes.next() => if let Some(signal) = signal {
                 was_signalled = true;
-                processes.pass_on(child.id(), signal);
+                processes.forward(child.id(), signal);
             },
             _ = due.tick() => {}
         }

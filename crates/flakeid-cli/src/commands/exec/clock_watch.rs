@@ -1,15 +1,15 @@
-//! Whether the wall clock was set while the command ran.
+//! A watch on the wall clock: detects whether it was set while the command ran.
 //!
-//! Two looks at the clock do not show a step forward and a step back between them, and what the command
-//! has generated meanwhile is ahead of the clock afterwards. So a timer is armed that the kernel cancels
-//! with every step, and with a suspension (`TFD_TIMER_CANCEL_ON_SET`). Besides, the wall clock must keep
-//! its distance to `CLOCK_BOOTTIME`, which is slewed with it and never set: a step that the kernel has not
-//! yet reported to the timer shows there.
+//! Two readings of the clock do not show a step forward and a step back between them, and
+//! afterwards the IDs that the command generated meanwhile are ahead of the clock. So this arms a
+//! timer that the kernel cancels at every step and every suspension (`TFD_TIMER_CANCEL_ON_SET`). In
+//! addition, the wall clock must keep its distance to `CLOCK_BOOTTIME`, which is slewed with it and
+//! never set. This reveals a step that the kernel has not yet reported to the timer.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::ClockWatch;
 
-/// Elsewhere a step of the clock cannot be seen.
+/// A watch that always reports a step, because other systems do not report steps of the clock.
 #[cfg(not(target_os = "linux"))]
 pub(super) struct ClockWatch;
 
@@ -20,7 +20,7 @@ impl ClockWatch {
         Ok(Self)
     }
 
-    pub(super) fn look(&mut self) {}
+    pub(super) fn check(&mut self) {}
 
     pub(super) fn was_set(&self) -> bool {
         true
@@ -38,32 +38,32 @@ mod linux {
         clock_gettime, timerfd_create, timerfd_settime,
     };
 
-    /// The largest error that rounding makes in a distance, in nanoseconds.
+    /// The largest rounding error of a distance, in nanoseconds.
     const SLACK: i64 = 10_000;
     const MS: i64 = 1_000_000;
 
     pub(in super::super) struct ClockWatch {
         timer: File,
-        /// The wall clock less `CLOCK_BOOTTIME` lies in this range, in nanoseconds.
+        /// The range of the wall clock minus `CLOCK_BOOTTIME`, in nanoseconds.
         distance: (i64, i64),
         was_set: bool,
     }
 
     impl ClockWatch {
-        /// Begins to watch.
+        /// Starts the watch.
         pub(in super::super) fn start() -> io::Result<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
             let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
-            // The timer never expires, because only a step is waited for.
+            // The timer never expires, because the watch waits only for a step.
             let never = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
             let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
             timerfd_settime(&timer, flags, &Itimerspec { it_interval: zero, it_value: never })?;
             Ok(Self { timer: timer.into(), distance: distance(), was_set: false })
         }
 
-        /// Looks for a step. Each look also narrows the range of the distance.
-        pub(in super::super) fn look(&mut self) {
+        /// Checks for a step. Each check also narrows the range of the distance.
+        pub(in super::super) fn check(&mut self) {
             let read = self.timer.read(&mut [0; 8]);
             let is_cancelled = !read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
             let (low, high) = distance();
@@ -77,7 +77,8 @@ mod linux {
         }
     }
 
-    /// Returns a range, because time passes between two readings, and the wall clock is read in milliseconds.
+    /// Returns a range, because time passes between two readings, and the wall clock has a
+    /// resolution of 1 ms.
     fn distance() -> (i64, i64) {
         let before = since_boot();
         let wall = SystemClock.unix_ms() * MS;

@@ -1,13 +1,13 @@
-//! All processes that the command has started, directly or through others, whatever session or group they
-//! are in.
+//! All processes that the command has started, directly or through others, in any session or group.
 //!
-//! This process is a *subreaper*: a process below it becomes its child when the parent of that process
-//! ends. So nothing is left of the command when this process has no child any more, which the kernel
-//! reports (`waitpid` fails with `ECHILD`). `/proc` is read only to find the processes to signal: it can
-//! miss a process that forks meanwhile, so it is read again until it shows no new process.
+//! This process is a *subreaper*: a process below it becomes its child when that process's parent
+//! ends. So all processes of the command have ended when this process has no child left, which the
+//! kernel reports (`waitpid` fails with `ECHILD`). `/proc` serves only to find the processes to
+//! signal. It can miss a process that forks meanwhile, so it is read again until it shows no new
+//! process.
 //!
-//! A shell that became this process by `exec` may have had children. They count as the command's, because
-//! their orphans cannot be distinguished from those of the command.
+//! If a shell became this process by `exec`, it may have had children. They count as the command's,
+//! because their orphans cannot be distinguished from those of the command.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -25,29 +25,29 @@ use rustix::process::{
 use crate::format::sanitize;
 use crate::terminal;
 
-/// The longest time to search for new processes before the lease is looked at again.
+/// The longest time to search for new processes before the lease is checked again.
 const LONGEST_SEARCH: Duration = Duration::from_millis(50);
-/// The number of processes that a message names.
+/// The largest number of processes that a message names.
 const MOST_NAMED: usize = 8;
 
 /// The processes below this one.
 pub(super) struct Descendants {
-    /// The processes that the last signal could not be sent to.
+    /// The processes that could not be sent the last signal.
     refused: Vec<(Pid, Errno)>,
-    /// The refused processes that were reported.
-    noted: HashSet<Pid>,
-    /// Whether it was reported that the processes cannot be found.
-    is_blind: bool,
+    /// The refused processes that have been reported.
+    reported: HashSet<Pid>,
+    /// Whether a failure to find the processes has been reported.
+    is_failure_reported: bool,
 }
 
 impl Descendants {
     /// Makes this process the parent of every orphan below it.
     pub(super) fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        Ok(Self { refused: Vec::new(), noted: HashSet::new(), is_blind: false })
+        Ok(Self { refused: Vec::new(), reported: HashSet::new(), is_failure_reported: false })
     }
 
-    /// Sends a signal to each process once. Returns whether the processes could be found.
+    /// Sends a signal to each process once. Returns `false` if the processes could not be found.
     pub(super) fn signal(&mut self, signal: Signal) -> bool {
         self.refused.clear();
         let (end, mut signalled) = (Instant::now() + LONGEST_SEARCH, HashSet::new());
@@ -55,7 +55,7 @@ impl Descendants {
             let mut found = match found() {
                 Ok(found) => found,
                 Err(error) => {
-                    self.note_blindness(&error);
+                    self.report_search_failure(&error);
                     return false;
                 }
             };
@@ -64,7 +64,8 @@ impl Descendants {
                 return true;
             }
             for process in found {
-                // The kernel assigns numbers in a circle, so a number seen just now has no other owner yet.
+                // The kernel assigns process IDs cyclically, so a process ID that was just read is
+                // not reused yet.
                 match kill_process(process, signal) {
                     Ok(()) | Err(Errno::SRCH) => {}
                     Err(error) => self.refused.push((process, error)),
@@ -73,12 +74,13 @@ impl Descendants {
         }
     }
 
-    /// Reports the processes that could not be signalled, which keep the node.
-    pub(super) fn note_refused(&mut self, node: u64) {
+    /// Reports the processes that could not be signalled, because they delay the release of the
+    /// node.
+    pub(super) fn report_refused(&mut self, node: u64) {
         for (process, error) in &self.refused {
-            if self.noted.insert(*process) {
+            if self.reported.insert(*process) {
                 terminal::note(&format!(
-                    "flakeid: process {} cannot be ended: {}; node {node} is not released before it ends",
+                    "flakeid: process {} cannot be ended: {}; node {node} is released only after it ends",
                     name(*process),
                     io::Error::from(*error)
                 ));
@@ -86,23 +88,23 @@ impl Descendants {
         }
     }
 
-    fn note_blindness(&mut self, error: &io::Error) {
-        if !self.is_blind {
-            self.is_blind = true;
+    fn report_search_failure(&mut self, error: &io::Error) {
+        if !self.is_failure_reported {
+            self.is_failure_reported = true;
             terminal::note(&format!(
-                "flakeid: the processes that the command started cannot be found: {error}; the node is not \
-                 released before they end"
+                "flakeid: the processes that the command started cannot be found: {error}; the node is \
+                 released only after they end"
             ));
         }
     }
 }
 
-/// Reaps the children that have ended, except the command, whose status is read elsewhere.
-pub(super) fn reap_all_but(command: Pid) {
-    let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // This call costs less than the search, and mostly nothing has ended.
-    if let Ok(Some(_)) = waitid(WaitId::All, looking) {
-        // If /proc cannot be read, they are reaped when the command has ended.
+/// Reaps the children that have ended, except the command, because another task reads its status.
+pub(super) fn reap_all_except(command: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // This call is cheaper than the search, and usually no child has ended.
+    if let Ok(Some(_)) = waitid(WaitId::All, options) {
+        // If /proc cannot be read, the children are reaped after the command has ended.
         for child in children("self").unwrap_or_default() {
             if child != command {
                 let _ = waitpid(Some(child), WaitOptions::NOHANG);
@@ -111,21 +113,21 @@ pub(super) fn reap_all_but(command: Pid) {
     }
 }
 
-/// Whether no process is left. The status of the command must be known, because every child that has ended
-/// is reaped.
+/// Whether all processes have ended. Call it only once the status of the command is known, because
+/// it reaps every child that has ended.
 pub(super) fn have_ended() -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(None) => return false,
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            // There is no child.
+            // This process has no child.
             Err(_) => return true,
         }
     }
 }
 
-/// Reports the processes that the command left behind.
-pub(super) fn note_rest() {
+/// Reports the processes that are still running after the command has ended.
+pub(super) fn report_remaining() {
     let rest = found().unwrap_or_default();
     if rest.is_empty() {
         return;
@@ -135,22 +137,22 @@ pub(super) fn note_rest() {
         names.push("…".to_owned());
     }
     terminal::note(&format!(
-        "flakeid: the command has ended and left processes behind, which are ended now: {}; run a \
-         service in the foreground",
+        "flakeid: the command has ended and left processes behind, which are now terminated: {}; run \
+         services in the foreground",
         names.join(", ")
     ));
 }
 
-/// Finds all processes below this one that do not fork or end meanwhile.
+/// Finds all processes below this one, except those that fork or end meanwhile.
 fn found() -> io::Result<Vec<Pid>> {
-    // The numbers in the /proc of another PID namespace are other processes here.
+    // The process IDs in the /proc of another PID namespace belong to other processes here.
     let own = getpid().as_raw_nonzero().to_string();
     if fs::read_link("/proc/self")? != Path::new(&own) {
-        return Err(io::Error::other("/proc is of another PID namespace"));
+        return Err(io::Error::other("/proc belongs to another PID namespace"));
     }
     let (mut found, mut at) = (children("self")?, 0);
     while let Some(process) = found.get(at) {
-        // A process that has ended has no children any more.
+        // A process that has ended has no children left.
         found.extend(children(process.as_raw_nonzero()).unwrap_or_default());
         at += 1;
     }
@@ -168,7 +170,8 @@ fn children(process: impl Display) -> io::Result<Vec<Pid>> {
                 found.extend(numbers.filter_map(Pid::from_raw));
                 outcome = Ok(());
             }
-            // A thread may end. If none can be read, the kernel lacks CONFIG_PROC_CHILDREN.
+            // A thread may end meanwhile. If no file can be read, the kernel lacks
+            // CONFIG_PROC_CHILDREN.
             Err(error) if outcome.is_err() => outcome = Err(error),
             Err(_) => {}
         }
@@ -176,7 +179,7 @@ fn children(process: impl Display) -> io::Result<Vec<Pid>> {
     outcome.map(|()| found)
 }
 
-/// Returns the number of a process with its name.
+/// Returns a process's ID and name.
 fn name(process: Pid) -> String {
     let number = process.as_raw_nonzero();
     let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();

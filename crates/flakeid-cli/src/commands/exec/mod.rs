@@ -1,8 +1,9 @@
-//! `flakeid exec`: a leased node for a generator of another library.
+//! `flakeid exec`: leases a node for a generator of another library.
 //!
-//! The IDs of that generator are not seen here. So the node is released at its fence (`lease`), unless the
-//! user vouches for the generator and the clock was never set (`clock_watch`). And nothing is released
-//! while a process that knows the node is running: on Linux all of them are found and ended (`descendants`).
+//! This process cannot see the IDs of that generator. So it releases the node at its fence
+//! (`lease`), unless the user vouches for the generator and the clock was never set
+//! (`clock_watch`). It releases nothing while a process that knows the node is running: on Linux it
+//! finds and ends all of them (`descendants`).
 
 mod child;
 mod clock_watch;
@@ -28,39 +29,43 @@ use crate::format::duration;
 use crate::store::{NAMESPACE, STORE};
 use child::Supervisor;
 use clock_watch::ClockWatch;
-use lease::{LAST_MS, Lease};
+use lease::{KILL_MARGIN_MS, Lease};
 
 /// Runs a command with a leased node number in its environment
 ///
-/// For generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your own code): the
-/// command finds a number that no other process has in `WORKER_ID`. The lease is renewed while the command
-/// runs, and the exit status is the command's. If the lease cannot be renewed, the command and all that it
-/// has started get SIGTERM, and SIGKILL before the node can become another's.
+/// Use it for generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your
+/// own code). The command finds a node number in the variable `WORKER_ID`; no other process has the
+/// same number. The lease is renewed while the command runs, and the exit status is that of the
+/// command. If the lease cannot be renewed, the command and all processes that it started get
+/// SIGTERM, and then SIGKILL before another process can get the node.
 ///
-/// When the command ends, the processes that it has left behind get SIGTERM, and SIGKILL after --grace,
-/// whatever session they are in; then the node is released. So a service has to run in the foreground.
-/// `flakeid exec` waits for a process that it may not signal, such as a set-uid program, and renews the lease
-/// until that process ends. This takes Linux: on macOS only the command's process group gets SIGKILL, and on
-/// Windows nothing is ended. What other services start for the command (docker run, systemd-run, at) is not
-/// ended anywhere.
+/// When the command ends, the processes that it left behind get SIGTERM, and SIGKILL after --grace,
+/// whatever session they are in. Then the node is released. So run a service in the foreground.
+/// `flakeid exec` waits for a process that it may not signal, such as a set-uid program, and renews
+/// the lease until that process ends. All this requires Linux: on macOS only the command's process
+/// group gets SIGKILL, and on Windows no process is ended. Processes that other services start for
+/// the command (docker run, systemd-run, at) are not ended on any system.
 ///
-/// Only the command's generator knows its last ID. So the node is released at the end of its window, up to
-/// 10 s ahead of the clock (--window). The next `flakeid exec` with the same --node or --name waits for that
-/// time before it starts its command. Without these options it gets another node, and does not wait.
-/// --no-ahead avoids the wait.
+/// Only the command's generator knows its last ID. So the node is released at the end of its
+/// window, up to 10 s ahead of the clock (--window). The next `flakeid exec` with the same --node
+/// or --name waits until then before it starts its command. Without these options it gets another
+/// node and does not wait. --no-ahead avoids the wait.
 ///
-/// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the command
-/// has started nor a set-uid program; other systems kill nothing. IDs repeat if such a process runs on until
-/// the node is another's: when the lease expires, 60 s after its last renewal, or at the end of the window
-/// if `flakeid exec` is started again with the same --node. So a wrapper script has to replace itself with
-/// the program: `exec program`, not `program`.
+/// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the
+/// command started nor a set-uid program. Other systems kill nothing. IDs repeat if such a process
+/// still runs when another process gets the node. This happens when the lease expires, 60 s after
+/// its last renewal, or at the end of the window if `flakeid exec` is started again with the same
+/// --node. So a wrapper script must replace itself with the program: write `exec program`, not
+/// `program`.
 ///
-/// This is less than flakeid's own generators promise. IDs also repeat if the command's generator repeats
-/// them by itself when the clock goes back, or if it runs ahead of the clock by more than is left of the
-/// window. The same holds if the host is paused, or its clock is set forward, beyond the end of the lease:
-/// the command then runs for an instant before it is killed.
+/// `flakeid exec` promises less than flakeid's own generators. IDs also repeat if the command's
+/// generator itself repeats them when the clock goes backwards, or if it runs ahead of the clock
+/// beyond the end of the window. They can also repeat if the host is paused until after the end of
+/// the lease, or if its clock is set forward beyond that: the command then runs for an instant
+/// before it is killed.
 ///
-/// --layout is the layout of the IDs that the command makes; above all, its unit of time has to be right.
+/// --layout is the layout of the IDs that the command generates. Its unit of time in particular
+/// must be right.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
@@ -70,29 +75,29 @@ pub(crate) struct ExecArgs {
     #[arg(
         long,
         value_name = "VARIABLE",
-        help = "Variable that gets the node number; may be given several times [default: WORKER_ID]"
+        help = "Variable for the node number; may be given several times [default: WORKER_ID]"
     )]
     env: Vec<String>,
 
-    /// Variable that gets the high part of the node number, in layouts that split it
+    /// Variable for the high part of the node number, in layouts that split it
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_worker")]
     env_datacenter: Option<String>,
 
-    /// Variable that gets the low part of the node number, in layouts that split it
+    /// Variable for the low part of the node number, in layouts that split it
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
     /// How long the command can run while the store is down [default: 10s, or 4 ticks]
     ///
-    /// At most the namespace's --max-window (`flakeid leases init`). A shorter window also shortens the wait
-    /// of the next command on the same node.
+    /// The maximum is the namespace's --max-window (`flakeid leases init`). With a shorter window,
+    /// the next command on the same node also waits for a shorter time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 
     /// Time between SIGTERM and SIGKILL
     ///
-    /// It applies to the processes that the command has left behind. At the end of a lease that is not
-    /// renewed it applies to the command, too, and is then at most a quarter of the window.
+    /// It applies to the processes that the command left behind. If the lease cannot be renewed, it
+    /// also applies to the command, and is then at most a quarter of the window.
     #[arg(
         long,
         hide_short_help = true,
@@ -104,11 +109,12 @@ pub(crate) struct ExecArgs {
 
     /// Promise that the command's generator is never ahead of the clock
     ///
-    /// Then the node is released above the end of the command, if meanwhile the clock was not set and the
-    /// host not suspended, and the next command on the same node does not wait. A generator is ahead if it
-    /// borrows from later ticks when a tick is full, or continues after its last ID when the clock goes
-    /// back: IDs can then repeat. Only Linux reports when the clock is set. Elsewhere the option is accepted
-    /// and changes nothing.
+    /// The node is then released at the time when the command ended, and the next command on the
+    /// same node does not wait. This holds only if the clock was not set and the host was not
+    /// suspended meanwhile. IDs can repeat if the generator does run ahead. A generator runs ahead
+    /// if it borrows from later ticks when a tick is full, or if it continues after its last ID
+    /// when the clock goes backwards. Only Linux reports that the clock was set. On other systems
+    /// the option is accepted and has no effect.
     #[arg(long, hide_short_help = true)]
     no_ahead: bool,
 
@@ -117,14 +123,14 @@ pub(crate) struct ExecArgs {
     command: Vec<OsString>,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid exec --store sqlite://foreign.db -- printenv WORKER_ID
   flakeid exec --store sqlite://sony.db --layout sonyflake --env MACHINE -- printenv MACHINE
   flakeid exec --store sqlite://foreign.db --env-datacenter DC --env-worker W -- printenv DC W
 
-Environment, none of which the command inherits:
+Environment (the command does not inherit these variables):
   FLAKEID_STORE       URL of the store, if --store is not given
   FLAKEID_NAMESPACE   namespace in the store, if --namespace is not given
   FLAKEID_LAYOUT      layout, if --layout is not given
@@ -133,31 +139,32 @@ Environment, none of which the command inherits:
   FLAKEID_WORKER      set both or neither
 
 Exit status:
-  that of the command, or 128 and the number of the signal that killed it;
-  1 if there is no lease, or it was lost";
+  that of the command, or 128 plus the number of the signal that killed it;
+  1 if no node could be leased, or if the lease was lost";
 
-/// The variables that `flakeid exec` reads itself. Its command does not inherit them, because the URL may
-/// have a password, and because the node is leased already.
+/// The variables that `flakeid exec` itself reads. The command does not inherit them, because the
+/// URL may contain a password, and because the node is already leased.
 const OWN_VARIABLES: [&str; 6] = [STORE, NAMESPACE, LAYOUT, NODE, DATACENTER, WORKER];
 
-const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace is \
-                              set when it is created: `flakeid leases init --max-window`";
+const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace \
+                              is set when the namespace is created: `flakeid leases init --max-window`";
 
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 
 pub(crate) fn run(args: &ExecArgs) -> Outcome {
     let layout = args.lease.layout()?;
     let grace_ms = duration::parse("grace", &args.grace)?;
-    if !(LAST_MS..=LONGEST_GRACE_MS).contains(&grace_ms) {
-        let (least, most) = (LAST_MS, LONGEST_GRACE_MS);
+    if !(KILL_MARGIN_MS..=LONGEST_GRACE_MS).contains(&grace_ms) {
+        let (least, most) = (KILL_MARGIN_MS, LONGEST_GRACE_MS);
         return Err(Error::field_out_of_range("grace", &grace_ms, least, most).into());
     }
     let window = args.window.as_deref().map(|text| duration::parse("window", text)).transpose()?;
     let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
-    // Before the lease: from here on a signal does not end this process, which then releases the node.
+    // The supervisor comes before the lease, so that a signal does not end this process before it
+    // releases the node.
     let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
-    // With an observer the lease is shared with no other generator, which would keep it at the end.
+    // With an observer, no other generator shares the lease and keeps it at the end.
     let mut builder = args.lease.builder(layout, identity)?.keep_node().observer(|_| {});
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
@@ -180,7 +187,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     match ended.lost {
         Some(error) => Err(Failure::hinted(
             error,
-            "the command was ended, because its node may be another's from now on; longer windows \
+            "the command was ended, because another process may get its node from now on; longer windows \
              bridge longer outages: `--window`, up to `flakeid leases init --max-window`",
         )),
         None if ended.status == 0 => Ok(()),
@@ -188,7 +195,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     }
 }
 
-/// The variables that are set, by what they get.
+/// The names of the variables to set, grouped by their values.
 struct Variables<'a> {
     node: Vec<&'a str>,
     parts: Option<[&'a str; 2]>,

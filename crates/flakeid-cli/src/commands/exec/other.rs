@@ -1,4 +1,4 @@
-//! The processes of a command where there are no signals: the command alone.
+//! The processes of a command on systems without signals: only the command itself.
 
 #![allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
 
@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 /// Ctrl-C.
 pub(super) type Signal = ();
 
-/// The command. The console sends Ctrl-C to it, and there is no gentle way to end it.
+/// The command. The console sends Ctrl-C to it; the system has no gentler way to end it.
 pub(super) struct Processes;
 
 impl Processes {
@@ -20,7 +20,7 @@ impl Processes {
 
     pub(super) fn prepare(&self, _: &mut Command) {}
 
-    /// Waits for Ctrl-C, which ends the command, and not this process before.
+    /// Waits for Ctrl-C, so that it ends the command before this process.
     pub(super) async fn next(&mut self) -> Option<Signal> {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await;
@@ -28,14 +28,14 @@ impl Processes {
         Some(())
     }
 
-    pub(super) fn pass_on(&mut self, _: Option<u32>, (): Signal) {}
+    pub(super) fn forward(&mut self, _: Option<u32>, (): Signal) {}
 
     pub(super) fn end(&mut self, _: Option<u32>) {}
 
-    pub(super) fn end_rest(&mut self, _: Option<u32>, _: bool) {}
+    pub(super) fn end_remaining(&mut self, _: Option<u32>, _: bool) {}
 
     pub(super) fn kill(&mut self, command: &mut Child, _: u64) {
-        // It may have ended; if it cannot be killed, this process waits for it.
+        // The command may have ended. If it cannot be killed, this process waits for it.
         let _ = command.start_kill();
     }
 
@@ -50,7 +50,7 @@ pub(super) fn status_of(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns what a shell counts for Ctrl-C.
+/// Returns the status that a shell reports after Ctrl-C.
 pub(super) fn status_of_signal((): Signal) -> u8 {
     130
 }

@@ -1,7 +1,7 @@
-//! The processes of a command, on Unix: the command, and what it has started.
+//! The processes of a command on Unix: the command and those that it started.
 //!
-//! On Linux all of it is found, wherever it went, because orphans become children of this process. Other
-//! systems have only the command's process group.
+//! On Linux all of them are found in any session or group, because orphans become children of this
+//! process. On other systems only the command's process group is found.
 
 #![cfg_attr(target_os = "linux", allow(unsafe_code))]
 
@@ -17,15 +17,17 @@ use tokio::signal::unix::{self, SignalKind};
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Descendants};
 
-/// The command and what it has started, and the signals that are passed on to it.
+/// The command and the processes that it started, with the signals to forward to them.
 pub(super) struct Processes {
     terminate: unix::Signal,
     hang_up: unix::Signal,
     interrupt: unix::Signal,
-    /// Handled also because the kernel discards the status of children of a process that ignores this signal.
+    /// A handler is needed also because the kernel discards the status of children if a process
+    /// ignores this signal.
     child_ended: unix::Signal,
-    /// On a terminal the command stays in our group, so that it can read and gets Ctrl-C by itself.
-    /// Elsewhere it has a group of its own, which gets the signals that are passed on.
+    /// Whether the command has a process group of its own, which gets the forwarded signals. On a
+    /// terminal it stays in this process's group, so that it can read the terminal and gets Ctrl-C
+    /// from it.
     has_group: bool,
     #[cfg(target_os = "linux")]
     descendants: Descendants,
@@ -53,10 +55,10 @@ impl Processes {
             use rustix::io::Errno;
             use rustix::process::{getpid, getppid, set_parent_process_death_signal};
             let parent = getpid();
-            // If this process is killed, its lease is not renewed any more.
+            // If this process is killed, nothing renews the lease any more.
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
-                // The parent may have been killed before that.
+                // The parent may have been killed before the call.
                 if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
             };
             // SAFETY: the closure makes two system calls and allocates nothing.
@@ -64,7 +66,7 @@ impl Processes {
         }
     }
 
-    /// Waits for a signal to pass on; `None` if a child has ended instead.
+    /// Waits for a signal to forward. Returns `None` if a child has ended instead.
     pub(super) async fn next(&mut self) -> Option<Signal> {
         tokio::select! {
             _ = self.terminate.recv() => Some(Signal::TERM),
@@ -74,9 +76,9 @@ impl Processes {
         }
     }
 
-    /// Passes a signal on to the command, or to what it left behind, unless the terminal has sent it to
-    /// all of them as well.
-    pub(super) fn pass_on(&mut self, command: Option<u32>, signal: Signal) {
+    /// Forwards a signal to the command, or to its remaining processes, unless the terminal has
+    /// already sent the signal to all of them.
+    pub(super) fn forward(&mut self, command: Option<u32>, signal: Signal) {
         if self.has_group || signal != Signal::INT {
             match command {
                 Some(_) => self.signal(command, signal),
@@ -87,7 +89,7 @@ impl Processes {
 
     fn signal(&self, command: Option<u32>, signal: Signal) {
         let command = command.and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        // It may have ended.
+        // The command may have ended.
         let _ = command.map(|pid| {
             if self.has_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) }
         });
@@ -96,29 +98,31 @@ impl Processes {
 
 #[cfg(target_os = "linux")]
 impl Processes {
-    /// Asks the command to end, and all that it has started.
+    /// Sends SIGTERM to the command and all processes that it started.
     pub(super) fn end(&mut self, command: Option<u32>) {
         self.signal_all(command, Signal::TERM);
     }
 
-    /// Asks what the ended command has left behind to end, and reports that if it `is_noted`.
-    pub(super) fn end_rest(&mut self, _: Option<u32>, is_noted: bool) {
+    /// Sends SIGTERM to the remaining processes of the ended command, and reports them if
+    /// `is_reported`.
+    pub(super) fn end_remaining(&mut self, _: Option<u32>, is_reported: bool) {
         if Self::have_ended() {
             return;
         }
-        if is_noted {
-            descendants::note_rest();
+        if is_reported {
+            descendants::report_remaining();
         }
         self.signal_all(None, Signal::TERM);
     }
 
-    /// Kills the command and all that it has started, and reports which processes cannot be killed.
+    /// Kills the command and all processes that it started, and reports those that cannot be
+    /// killed.
     pub(super) fn kill(&mut self, command: &mut Child, node: u64) {
         self.signal_all(command.id(), Signal::KILL);
-        self.descendants.note_refused(node);
+        self.descendants.report_refused(node);
     }
 
-    /// Signals all that can be found, or else the command and its group.
+    /// Signals all processes that can be found, or otherwise the command and its group.
     fn signal_all(&mut self, command: Option<u32>, signal: Signal) {
         if !self.descendants.signal(signal) {
             self.signal(command, signal);
@@ -128,11 +132,11 @@ impl Processes {
     /// Reaps orphans that have ended while the command runs.
     pub(super) fn reap(command: Option<u32>) {
         if let Some(command) = command.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
-            descendants::reap_all_but(command);
+            descendants::reap_all_except(command);
         }
     }
 
-    /// Whether nothing is left of a command whose status is known.
+    /// Whether all processes of a command whose status is known have ended.
     pub(super) fn have_ended() -> bool {
         descendants::have_ended()
     }
@@ -140,13 +144,13 @@ impl Processes {
 
 #[cfg(not(target_os = "linux"))]
 impl Processes {
-    /// Asks the command to end, with its group if it has one.
+    /// Sends SIGTERM to the command, and to its group if it has one.
     pub(super) fn end(&mut self, command: Option<u32>) {
         self.signal(command, Signal::TERM);
     }
 
-    /// Kills what is left of the group of a command that had this number.
-    pub(super) fn end_rest(&mut self, command: Option<u32>, _: bool) {
+    /// Kills the remaining processes in the group of the command with this process ID.
+    pub(super) fn end_remaining(&mut self, command: Option<u32>, _: bool) {
         if self.has_group {
             self.signal(command, Signal::KILL);
         }
@@ -160,22 +164,23 @@ impl Processes {
         self.signal(command, signal);
     }
 
-    /// The system reaps orphans.
+    /// Does nothing, because the system reaps orphans.
     pub(super) fn reap(_: Option<u32>) {}
 
-    /// The rest of the group has been killed, and what left the group cannot be found.
+    /// Returns `true`, because the rest of the group has been killed, and processes outside it
+    /// cannot be found.
     pub(super) fn have_ended() -> bool {
         true
     }
 }
 
-/// Returns the status of the command as a shell counts it.
+/// Returns the status of the command as a shell reports it.
 pub(super) fn status_of(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the status of a process that a signal has ended, as a shell counts it.
+/// Returns the status of a process that a signal has ended, as a shell reports it.
 pub(super) fn status_of_signal(signal: Signal) -> u8 {
     u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
 }

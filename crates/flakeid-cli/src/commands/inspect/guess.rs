@@ -1,4 +1,5 @@
-//! `flakeid inspect --guess`: which preset made the IDs, and why others did not.
+//! `flakeid inspect --guess`: ranks the presets that may have generated the IDs, and gives the
+//! reason why the others did not.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ use crate::terminal;
 
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
     if ids.is_empty() {
-        // Every preset can have made none: not worth a line of each.
+        // Without IDs every preset fits, and a line for each would be useless.
         return if draws { Ok(terminal::show("No IDs.\n")?) } else { Ok(()) };
     }
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());
@@ -32,10 +33,10 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         .collect();
     let what = if ids.len() == 1 { "This ID" } else { "These IDs" };
     let mut text = match likely.as_slice() {
-        [] => format!("{what} can be of {BOLD}no preset{BOLD:#}.\n"),
-        [one] => format!("{what} can be of {BOLD}{one}{BOLD:#}.\n"),
+        [] => format!("{what} cannot be from {BOLD}any preset{BOLD:#}.\n"),
+        [one] => format!("{what} could be from {BOLD}{one}{BOLD:#}.\n"),
         [rest @ .., last] => format!(
-            "{what} can be of {BOLD}{} or {last}{BOLD:#}: more IDs of the same system would tell.\n",
+            "{what} could be from {BOLD}{} or {last}{BOLD:#}: give more IDs of the same system to decide.\n",
             rest.join(", ")
         ),
     };
@@ -47,7 +48,7 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
     let mut table = Table::new(&columns);
     let mut why_not = String::new();
     for guess in guesses {
-        let behind = match (&guess.verdict, guesses.first().map(|best| &best.verdict)) {
+        let bits_behind = match (&guess.verdict, guesses.first().map(|best| &best.verdict)) {
             (Err(mismatch), _) => {
                 let _ = writeln!(why_not, "  {DIM}not {}: {mismatch}{DIM:#}", guess.name);
                 continue;
@@ -56,13 +57,13 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
             (Ok(_), _) => 0.0,
         };
         let likely = GuessJson::is_likely(guess, guesses);
-        let remark = match behind {
+        let remark = match bits_behind {
             0.0 => "likeliest".to_owned(),
-            _ if likely => format!("{behind:.1} bits less likely"),
+            _ if likely => format!("{bits_behind:.1} bits less likely"),
             _ => {
                 let most = GuessJson::weakness(guess, guesses)
-                    .map_or_else(String::new, |aspect| format!(", most for the {aspect}"));
-                format!("unlikely: {behind:.0} bits{most}")
+                    .map_or_else(String::new, |aspect| format!(", mainly because of the {aspect}"));
+                format!("unlikely: {bits_behind:.0} bits{most}")
             }
         };
         let mut cells = vec![guess.name.to_owned()];

@@ -1,4 +1,4 @@
-//! Standard input, one ID a line, as fast as they come.
+//! Reads standard input quickly, with one ID per line.
 
 use std::io::{self, BufRead, BufReader, IsTerminal};
 
@@ -7,13 +7,13 @@ use flakeid_core::{Error, Id, Layout, Statistics, TextForm};
 use crate::args::id;
 use crate::failure::{Failure, Outcome};
 
-/// Bytes: so many IDs at a time that a system call costs little beside them.
+/// The size of the input buffer in bytes, large enough to make the cost of system calls negligible.
 const BUFFER: usize = 1 << 18;
 
-/// In bytes; no valid ID is as long.
+/// The longest accepted line in bytes. Every valid ID is shorter.
 const LONGEST_LINE: usize = 4096;
 
-/// Adds every ID on standard input.
+/// Adds every ID on standard input to the statistics.
 pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout) -> Outcome {
     let input = io::stdin();
     if input.is_terminal() {
@@ -22,7 +22,7 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
     }
     let mut lines = Lines { statistics, form, layout, number: 0 };
     let mut input = BufReader::with_capacity(BUFFER, input.lock());
-    // What a line began with at the end of the buffer before.
+    // The start of a line whose end was not in the previous buffer.
     let mut begun: Vec<u8> = Vec::new();
     loop {
         let buffer =
@@ -42,7 +42,7 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
         if begun.is_empty() {
             rest = lines.add_all(rest)?;
         }
-        // A line that never ends is refused for its length, and must not fill the memory.
+        // An endless line must not fill the memory. It is rejected for its length.
         let room = LONGEST_LINE.saturating_sub(begun.len());
         begun.extend_from_slice(&rest[..rest.len().min(room)]);
         input.consume(length);
@@ -62,7 +62,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Adds the IDs of all whole lines, and returns what is left.
+    /// Adds the IDs of all complete lines, and returns the incomplete rest.
     fn add_all<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], Failure> {
         loop {
             if self.form == TextForm::Decimal
@@ -89,8 +89,9 @@ impl Lines<'_> {
     }
 }
 
-/// The ID of a line of nothing but digits, too few to exceed 64 bits, and the length of the line with its end. All
-/// other lines are left to the core, and what is too near to the end to look at in one piece.
+/// Returns the ID on a line that contains only digits, at most 19 of them, and the length of the
+/// line with its end. Returns `None` for all other lines and near the end of the buffer: the core
+/// then reads the line.
 fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     let text: &[u8; 24] = text.first_chunk()?;
     let (mut id, mut length) = (0_u64, 0);
@@ -100,7 +101,7 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
         id = id * 100_000_000 + digits;
         length += 8;
     }
-    // Of 19 digits at most, so that the sum is below 2^64.
+    // At most 19 digits are read, so that the number stays below 2^64.
     while length < 20 {
         match text[length] {
             digit @ b'0'..=b'9' if length < 19 => id = id * 10 + u64::from(digit - b'0'),
@@ -112,12 +113,13 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// The number that eight digits are, computed for all of them at a time: neighbours are joined to numbers of two
-/// digits, then of four, then of eight.
+/// Returns the number that eight digits represent. All digits are converted at once: neighbours are
+/// combined into numbers of two digits, then of four, then of eight.
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const ALL: u64 = 0x0101_0101_0101_0101;
     let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
-    // A byte above 9 has its upper half set, or gets it from 6 more; what was below '0' has borrowed.
+    // A byte above 9 sets its upper half, directly or when 6 is added. A byte below '0' has wrapped
+    // around.
     if (digits | digits.wrapping_add(ALL * 6)) & (ALL * 0xf0) != 0 {
         return None;
     }
@@ -141,7 +143,7 @@ mod tests {
     fn plain_line_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
-            // Of every length.
+            // The shift produces numbers of every length.
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let id = number >> (number & 63);
             if id < 10_u64.pow(19) {
@@ -161,8 +163,8 @@ mod tests {
         {
             assert_eq!(line(text), None, "{text:?}");
         }
-        assert_eq!(line("10000000000000000000\n"), None, "twenty digits may be too many");
-        // In each place of eight, what stands beside the digits.
+        assert_eq!(line("10000000000000000000\n"), None, "twenty digits may exceed 64 bits");
+        // Each of the eight places is tested with bytes next to the digits.
         for place in 0..8 {
             for wrong in [b'/', b':', b' ', b'\n', 0, 0x80, 0xff, b'9' + 16] {
                 let mut text = *b"12345678";

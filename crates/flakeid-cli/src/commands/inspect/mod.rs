@@ -1,4 +1,5 @@
-//! `flakeid inspect`: an ID and its fields, drawn or as JSON; whose it is; many at once.
+//! `flakeid inspect`: decodes IDs to a drawing or JSON, guesses their preset, or summarises many of
+//! them.
 
 mod guess;
 mod lines;
@@ -27,14 +28,14 @@ use flakeid_json::{IdJson, layout_name};
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
-    /// IDs to decode; 0x in front marks a hexadecimal number
+    /// IDs to decode; the prefix 0x marks a hexadecimal number
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
 
     #[command(flatten)]
     layout: LayoutArg,
 
-    /// How the IDs are written
+    /// Format of the IDs
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: InputForm,
 
@@ -50,26 +51,27 @@ pub(crate) struct InspectArgs {
     about: About,
 }
 
-/// What else than each ID's fields is asked for.
+/// The options that replace the fields of each ID by other information.
 #[derive(Args)]
 struct About {
-    /// Say which preset made the IDs, and why others did not
+    /// Guess which preset generated the IDs, and report why others did not
     ///
-    /// Every preset is judged by how much of the IDs is usual for its system: recent times, few nodes, sequence
-    /// numbers that begin at 0. It is a guess; where several presets fit, it says so. More IDs of one system tell
-    /// more.
+    /// Every preset is rated by how well the IDs match what is typical of its system: recent times,
+    /// few nodes, and sequence numbers that start at 0. The result is a guess: if several presets
+    /// fit, it lists all of them. More IDs of the same system make the guess more certain.
     #[arg(long, conflicts_with = "layout")]
     guess: bool,
 
-    /// Say what is to be said of all IDs together
+    /// Summarize all IDs together
     ///
-    /// When they were made and by which nodes, how many came again or out of order, where the gaps are. IDs on
-    /// standard input are read once; to count those that came again, 8 bytes of each are kept, at most 1 GiB.
+    /// The summary shows when and by which nodes the IDs were generated, how many are repeated or
+    /// out of order, and where the gaps are. IDs on standard input are read once. To count repeated
+    /// IDs, 8 bytes of each ID are kept, at most 1 GiB in total.
     #[arg(long, conflicts_with = "guess")]
     stats: bool,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid inspect 910499571847892992
@@ -95,7 +97,8 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     if args.ids.is_empty() {
         return input::each_line("ID", |out, text| view.show(out, id::parse(text, form, &layout)?));
     }
-    // All are read before the first is shown, so that a wrong one leaves no gap in the output.
+    // All arguments are parsed before the first ID is shown, so that an invalid one causes no
+    // partial output.
     let ids = args
         .ids
         .iter()
@@ -109,7 +112,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     Ok(())
 }
 
-/// Those given as arguments, or on standard input.
+/// Returns the IDs given as arguments, or those on standard input if there are none.
 fn every_id(
     given: &[String],
     parse: impl Fn(&str) -> Result<Id, Failure>,
@@ -137,10 +140,10 @@ impl View {
         if !self.draws {
             return Ok(terminal::json_line(out, &IdJson::new(id, &self.layout, &self.name)?)?);
         }
-        let gap = if self.drawn { "\n" } else { "" };
+        let separator = if self.drawn { "\n" } else { "" };
         self.drawn = true;
         let text = self.draw(id)?;
-        Ok(terminal::show(&format!("{gap}{text}"))?)
+        Ok(terminal::show(&format!("{separator}{text}"))?)
     }
 
     fn draw(&self, id: Id) -> Result<String, Error> {

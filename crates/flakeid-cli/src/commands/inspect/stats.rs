@@ -1,4 +1,4 @@
-//! `flakeid inspect --stats`: what is to be said of many IDs together.
+//! `flakeid inspect --stats`: summarises many IDs together.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,12 @@ use crate::format::number::{grouped, rate};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
 
-/// In a picture; the JSON has all.
+/// The largest number of nodes on a terminal. The JSON contains all nodes.
 const MOST_NODES: usize = 10;
+/// The largest number of bars on a terminal.
 const MOST_BARS: usize = 20;
 
-/// Of these IDs, or of those on standard input if there are none.
+/// Summarises the given IDs, or those on standard input if none are given.
 pub(super) fn run(ids: &[Id], form: TextForm, layout: &Layout, draws: bool) -> Outcome {
     let mut statistics = Statistics::new(*layout);
     if ids.is_empty() {
@@ -46,19 +47,21 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     line("from", &from.to_string());
     line("to", &to.to_string());
     let span = (to_ms - from_ms).max(1) as f64 / 1000.0;
-    line("on average", &format!("{} a second", rate(count as f64 / span)));
+    line("on average", &format!("{} per second", rate(count as f64 / span)));
     line(
         "repeats",
         &match repeats {
             Some(0) => "none".to_owned(),
-            Some(repeats) => format!("{BOLD}{}{BOLD:#} IDs had come before", grouped(repeats)),
+            Some(repeats) => {
+                format!("{BOLD}{}{BOLD:#} IDs repeat an earlier one", grouped(repeats))
+            }
             None => format!("not counted: more than {} IDs", grouped(Statistics::MOST_KEPT as u64)),
         },
     );
     line(
         "steps back",
         &match statistics.steps_back() {
-            0 => "none: each ID is larger than the one before, or the same".to_owned(),
+            0 => "none: no ID is smaller than the one before it".to_owned(),
             steps => format!(
                 "{}, by up to {} ms",
                 grouped(steps),
@@ -72,7 +75,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     line(
         "sequence",
         &format!(
-            "up to {} of {}; {} ticks of a node were full",
+            "up to {} of {}; a tick of a node was full {} times",
             grouped(statistics.largest_sequence()),
             grouped(layout.max_sequence()),
             grouped(statistics.full_ticks()),
@@ -83,7 +86,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     text
 }
 
-/// Those that made most.
+/// Renders the nodes that generated the most IDs.
 fn nodes(statistics: &Statistics) -> String {
     let nodes = TopNodes::new(statistics, MOST_NODES);
     let at_least = if nodes.other_ids > 0 { "at least " } else { "" };
@@ -98,20 +101,22 @@ fn nodes(statistics: &Statistics) -> String {
     }
     if nodes.other_ids > 0 {
         let ids = grouped(nodes.other_ids);
-        let _ =
-            writeln!(text, "  {DIM}{ids} IDs are of other nodes, which are not told apart{DIM:#}");
+        let _ = writeln!(
+            text,
+            "  {DIM}{ids} IDs come from other nodes, which are not distinguished{DIM:#}"
+        );
     }
     text
 }
 
-/// IDs by time.
+/// Renders the number of IDs by time.
 fn bars(statistics: &Statistics, layout: &Layout) -> String {
     const WIDTH: usize = 40;
     let Bars { seconds, bars } = Bars::new(statistics, layout, MOST_BARS);
     let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let mut text = format!("\nIDs in {BOLD}{} s{BOLD:#} each\n\n", grouped(seconds));
     for (begin, count) in bars {
-        // Something for every bar that is not empty.
+        // A bar that is not empty has at least one character.
         let length = (u128::from(count) * WIDTH as u128).div_ceil(u128::from(most)) as usize;
         let bar = "█".repeat(length);
         let _ = writeln!(text, "  {DIM}{begin}{DIM:#}  {:>15}  {bar}", grouped(count));

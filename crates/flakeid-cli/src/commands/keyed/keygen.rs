@@ -1,4 +1,4 @@
-//! `flakeid keygen`: a new key for public IDs.
+//! `flakeid keygen`: generates a new key for public IDs.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -11,25 +11,27 @@ use super::keyring;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Makes a key for public IDs: a letter and 128 random bits
+/// Generates a key for public IDs: a letter and 128 random bits
 ///
-/// `seal` encrypts IDs with the last key of a file and writes its letter in front; `open` finds the key
-/// by that letter. With --key-file the new key is added to the file, with the next letter, and is
-/// current from then on. Public IDs that were made with an older key still open as long as it is there.
+/// `seal` encrypts IDs with the last key of a file, and begins each public ID with that key's
+/// letter; `open` finds the key by this letter. With --key-file the new key is appended to the file
+/// with the next letter, and `seal` uses it from then on. Public IDs that were sealed with an older
+/// key still open as long as the file contains that key.
 ///
-/// With several servers, add a key in two steps: put its line first until all of them have the file,
-/// so that they can open, and then last, so that they seal with it.
+/// With several servers, add a key in two steps. First insert its line before the other keys, until
+/// all servers have the file and can open its public IDs. Then move it to the end, so that they
+/// seal with it.
 ///
-/// In a pipe the output is the key or, with --key-file, its letter.
+/// In a pipe, the output is the key or, with --key-file, its letter.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct KeygenArgs {
-    /// Add the key to this file, which is created for its owner alone if there is none
+    /// Append the key to this file; a new file can be read only by its owner
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen
@@ -38,7 +40,7 @@ Examples:
 pub(crate) fn run(args: &KeygenArgs) -> Outcome {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)
-        .map_err(|error| Failure::io("the system gives no random bits", error.into()))?;
+        .map_err(|error| Failure::io("the system returned no random bits", error.into()))?;
     let digits = format!("{:032x}", u128::from_be_bytes(bits));
     let Some(path) = &args.key_file else {
         let mut out = terminal::stream();
@@ -50,7 +52,9 @@ pub(crate) fn run(args: &KeygenArgs) -> Outcome {
         .map_err(|error| Failure::io(format!("cannot write {}", path.display()), error))?;
     if terminal::is_terminal() {
         let path = path.display();
-        return Ok(terminal::show(&format!("{path} has a new key, {letter}, which is current\n"))?);
+        return Ok(terminal::show(&format!(
+            "{path} has a new key, {letter}, which `flakeid seal` uses from now on\n"
+        ))?);
     }
     let mut out = terminal::stream();
     writeln!(out, "{letter}")?;
@@ -58,20 +62,20 @@ pub(crate) fn run(args: &KeygenArgs) -> Outcome {
 }
 
 fn next_letter(path: &Path) -> Result<char, Failure> {
-    // Somebody has made the file, but nothing is in it yet.
+    // The file exists, but does not contain a key yet.
     if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         return Ok('a');
     }
     let Some(keyring) = keyring::read(path)? else { return Ok('a') };
     let free = ('a'..='z').find(|letter| keyring.letters().all(|taken| taken < *letter));
     free.ok_or_else(|| {
-        let reason = "all letters up to z are taken: remove keys whose public IDs nobody uses any more, \
-                      and give the others the first letters only if no public ID has those";
+        let reason = "all letters up to z are in use: remove keys whose public IDs are no longer used, \
+                      and reuse the first letters only if no public ID begins with them";
         Error::invalid_option("--key-file", reason).into()
     })
 }
 
-/// The file ends with a line break before and after.
+/// Appends a line to the file, after a line break if the file does not end with one.
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
     let ends = std::fs::read(path).map_or(true, |text| text.is_empty() || text.ends_with(b"\n"));
     let mut options = OpenOptions::new();
@@ -79,7 +83,7 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    let gap = if ends { "" } else { "\n" };
-    file.write_all(format!("{gap}{line}").as_bytes())?;
+    let separator = if ends { "" } else { "\n" };
+    file.write_all(format!("{separator}{line}").as_bytes())?;
     file.sync_all()
 }

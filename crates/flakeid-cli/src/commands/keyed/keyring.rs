@@ -1,4 +1,4 @@
-//! The file that the keys are in.
+//! The file that contains the keys.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ const KEY_FILE: &str = "FLAKEID_KEY_FILE";
 
 #[derive(Args)]
 pub(super) struct KeyFile {
-    /// File of the keys; `flakeid keygen --key-file FILE` makes one
+    /// File with the keys; `flakeid keygen --key-file FILE` creates one
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
@@ -24,8 +24,8 @@ impl KeyFile {
         let named = self.key_file.clone();
         let path =
             named.or_else(|| args::variable(KEY_FILE).map(PathBuf::from)).ok_or_else(|| {
-                let reason = "missing: give the file of the keys, or set FLAKEID_KEY_FILE; \
-                          `flakeid keygen --key-file FILE` makes one";
+                let reason = "missing: give the file with the keys, or set FLAKEID_KEY_FILE; \
+                          `flakeid keygen --key-file FILE` creates one";
                 Error::invalid_option("--key-file", reason)
             })?;
         warn_if_readable(&path);
@@ -36,7 +36,7 @@ impl KeyFile {
     }
 }
 
-/// The keys in a file; `None` if there is no such file.
+/// Returns the keys in a file, or `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Keyring>, Failure> {
     let place = format!("the key file {}", path.display());
     let text = match fs::read_to_string(path) {
@@ -44,7 +44,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Keyring>, Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::io(format!("cannot read {place}"), error)),
     };
-    let keyring = text.parse().map_err(|error| Failure::hinted(error, format!("it is {place}")))?;
+    let keyring =
+        text.parse().map_err(|error| Failure::hinted(error, format!("the error is in {place}")))?;
     Ok(Some(keyring))
 }
 
@@ -57,7 +58,7 @@ fn warn_if_readable(path: &Path) {
     let mode = fs::metadata(path).map_or(0, |file| file.permissions().mode());
     if mode & 0o007 != 0 {
         terminal::warning(&format!(
-            "everybody on this host may read the keys in {}: chmod o= {0}",
+            "all users of this host can read the keys in {0}: run `chmod o= {0}`",
             path.display()
         ));
     }

@@ -1,4 +1,4 @@
-//! `flakeid keygen`, `flakeid seal` and `flakeid open`: the public form of IDs.
+//! `flakeid keygen`, `flakeid seal` and `flakeid open`: convert IDs to and from their public form.
 
 mod keygen;
 mod keyring;
@@ -20,17 +20,18 @@ use crate::args::layout_arg::LayoutArg;
 use crate::failure::Failure;
 use keyring::KeyFile;
 
-/// Which IDs, and with which keys.
+/// The arguments that give the keys and the domain of public IDs.
 #[derive(Args)]
 struct DomainArgs {
     #[command(flatten)]
     key_file: KeyFile,
 
-    /// What the IDs are of, such as user; the same for sealing and opening, for good
+    /// Domain: what the IDs identify, such as user; sealing and opening need the same one,
+    /// permanently
     #[arg(long, value_name = "NAME")]
     domain: String,
 
-    /// What public IDs begin with, before an underscore, such as usr
+    /// Prefix of public IDs, such as usr; an underscore follows it
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
 

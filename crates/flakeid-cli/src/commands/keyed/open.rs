@@ -1,4 +1,4 @@
-//! `flakeid open`: the IDs of public IDs.
+//! `flakeid open`: decrypts public IDs.
 
 use std::io::Write;
 
@@ -11,11 +11,12 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Decrypts the public form of IDs, which `seal` makes
+/// Decrypts public IDs, which `seal` creates
 ///
-/// A text that was made up, or sealed by another key, for another domain or with another prefix, is
-/// refused without saying which of these it is. A few made-up texts open all the same, as IDs that
-/// probably do not exist: one in nine with the layout twitter, and one in 140 with --since a year ago.
+/// A public ID that was made up, or sealed with another key, domain or prefix, is rejected, and the
+/// error does not say which of these applies. A few made-up strings still open, as IDs that
+/// probably do not exist: one in nine with the layout twitter, and one in 140 with --since a year
+/// ago.
 ///
 /// Without arguments it reads one public ID per line from standard input.
 #[derive(Args)]
@@ -28,12 +29,13 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     domain: DomainArgs,
 
-    /// Refuse IDs from before: a date, RFC 3339 or Unix milliseconds [default: the layout's epoch]
+    /// Reject IDs from before this time: a date, RFC 3339 or Unix milliseconds [default: the
+    /// layout's epoch]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     since: Option<String>,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen --key-file keys
@@ -47,8 +49,8 @@ pub(crate) fn run(args: &OpenArgs) -> Outcome {
     }
     let open = |text: &str| -> Result<Id, Failure> {
         ids.open(text).map_err(|error| {
-            let hint = "the key, --domain, --prefix and --layout must be those it was made with, and its \
-                        ID neither older than --since nor from the future";
+            let hint = "the key, --domain, --prefix and --layout must be those that sealed the ID, and the \
+                        ID must not be older than --since or from the future";
             Failure::hinted(error, hint)
         })
     };

@@ -1,4 +1,4 @@
-//! `flakeid seal`: IDs in their public form.
+//! `flakeid seal`: encrypts IDs to their public form.
 
 use std::io::Write;
 
@@ -10,29 +10,30 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Encrypts IDs for outsiders, so that they reveal neither when nor where they were made
+/// Encrypts IDs for outsiders, so that they do not reveal when and where they were generated
 ///
-/// The public form of an ID is the prefix, the letter of the key, and 11 digits of base58; `open` turns
-/// it back. It hides what an ID reveals, and nobody without the key can make one up for an ID of their
-/// choice. It does not grant access: check who may see what, as with any other ID.
+/// The public form of an ID is the prefix, the letter of the key, and 11 digits of base58; `open`
+/// converts it back. It hides the information in the ID, and without the key it is impossible to
+/// forge the public form of a chosen ID. It does not grant access: check who may see what, as with
+/// any other ID.
 ///
 /// Without arguments it reads one ID per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SealArgs {
-    /// IDs to encrypt; 0x in front marks a hexadecimal number
+    /// IDs to encrypt; the prefix 0x marks a hexadecimal number
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
 
     #[command(flatten)]
     domain: DomainArgs,
 
-    /// How the IDs are written
+    /// Format of the IDs
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: InputForm,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen --key-file public.keys
@@ -48,7 +49,8 @@ pub(crate) fn run(args: &SealArgs) -> Outcome {
     if args.ids.is_empty() {
         return input::each_line("ID", |out, text| Ok(writeln!(out, "{}", seal(text)?)?));
     }
-    // All are read before the first is shown, so that a wrong one leaves no gap in the output.
+    // All arguments are sealed before the first is shown, so that an invalid one causes no partial
+    // output.
     let sealed: Vec<String> = args.ids.iter().map(|text| seal(text)).collect::<Result<_, _>>()?;
     let mut out = terminal::stream();
     for text in sealed {

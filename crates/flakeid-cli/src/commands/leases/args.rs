@@ -6,15 +6,15 @@ use crate::args::Confirm;
 use crate::args::layout_arg::LayoutArg;
 use crate::store::StoreArgs;
 
-/// Creates a namespace, and what the store needs for it
+/// Creates a namespace and the tables or keys that the store needs for it
 ///
-/// A namespace that exists stays as it is. Embedded stores (sqlite) create a namespace at its first
-/// lease. On a server you create it with this command, so that a mistyped name does not become an
-/// ID space of its own.
+/// A namespace that exists is left unchanged. Embedded stores (sqlite) create a namespace at its
+/// first lease. On a server, only this command creates one, so that a mistyped name does not become
+/// an ID space of its own.
 ///
-/// On a server, give --fresh or --lost: the server cannot tell whether it never had the namespace
-/// or has lost it, and after a loss processes may still be generating IDs under leases that the
-/// server has forgotten. Embedded stores notice by themselves what they have lost.
+/// On a server, give --fresh or --lost: the server cannot detect whether it never had the namespace
+/// or has lost it. After a loss, processes may still be generating IDs under leases that the server
+/// has lost. Embedded stores detect such losses themselves.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -24,8 +24,8 @@ pub(super) struct InitArgs {
     #[command(flatten)]
     pub(super) layout: LayoutArg,
 
-    /// The longest window that may be leased: how long IDs can go on while the store is down
-    /// [default: 10s, or 4 ticks]
+    /// Longest window that can be leased: how long processes can generate IDs while the store is
+    /// down [default: 10s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
 
@@ -33,22 +33,22 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_ahead: Option<String>,
 
-    /// How far a host's clock may be from the store's [default: 1s]
+    /// How far a host's clock may differ from the store's [default: 1s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
 
-    /// For how long nothing is granted after a restart, a failover or a restoration of the store
-    /// [default: 15s, or --max-window and four times --max-skew if that is longer]
+    /// Time after a restart, a failover or a restore of the store in which it grants nothing
+    /// [default: 15s, or --max-window plus four times --max-skew if that is longer]
     ///
-    /// A process that holds a node goes on meanwhile if its next renewal comes soon enough after the
-    /// last one that the store still has: within this time less four times --max-skew.
+    /// A process that holds a node continues during this time if its next renewal comes soon enough
+    /// after the last one that the store still has: within this time minus four times --max-skew.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
     /// This store never had a namespace of this name: grant at once
     ///
-    /// If that is not true, IDs may be generated twice. So give this flag by hand, not in a script
-    /// that runs again: once the store has lost its data, it is no longer true.
+    /// If this is not true, IDs may be generated twice. So give this flag by hand, and not in a
+    /// script that runs repeatedly: after the store has lost its data, it is no longer true.
     #[arg(long, conflicts_with = "lost")]
     pub(super) fresh: bool,
 
@@ -56,21 +56,20 @@ pub(super) struct InitArgs {
     /// have ended
     ///
     /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
-    /// such as 1h,20s,1s; `default` stands for their defaults. If its --quiet was not the default, add it
-    /// as a fourth value. Values that are too large are safe
-    /// and only take longer; values that are too small are not safe. If the namespace was lost more
-    /// than once, give the largest value of each. The new bounds may be smaller or larger.
-    /// Quarantine and fast-forward again what was quarantined or fast-forwarded in the lost
-    /// namespace.
+    /// such as 1h,20s,1s; `default` means the default bounds. If its --quiet was not the default,
+    /// add it as a fourth value. Values that are too large are safe and only cause a longer wait;
+    /// values that are too small are not safe. If the namespace was lost more than once, give the
+    /// largest value of each. The new bounds may be smaller or larger. Repeat every quarantine and
+    /// fast-forward of the lost namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
-    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS, which processes then lease
-    /// from the brokers, not from the store [default: 0, processes lease from the store]
+    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS; processes then lease from
+    /// the brokers, not from the store [default: 0, processes lease from the store]
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     pub(super) block_bits: Option<String>,
 
-    /// Keep no history of who held which node; `flakeid whois` then finds nothing
+    /// Do not record which process held which node; `flakeid whois` then finds nothing
     #[arg(long)]
     pub(super) no_history: bool,
 
@@ -79,7 +78,7 @@ pub(super) struct InitArgs {
     pub(super) json: bool,
 }
 
-/// Lists nodes and who holds them
+/// Lists nodes and their holders
 ///
 /// On a terminal it shows a table. In a pipe, or with --json, it writes one JSON object per line.
 #[derive(Args)]
@@ -97,10 +96,10 @@ pub(super) struct LsArgs {
     pub(super) json: bool,
 }
 
-/// Shows nodes and who holds them, until it is interrupted
+/// Shows nodes and their holders until interrupted
 ///
-/// On a terminal it draws the table of `ls` again every second. In a pipe, or with --json, it
-/// writes one JSON object for each node, and then one for each change, with the key `event`.
+/// On a terminal it redraws the table of `ls` every second. In a pipe, or with --json, it writes
+/// one JSON object for each node, and then one for each change, with the key `event`.
 #[derive(Args)]
 #[command(after_long_help = WATCH_EXAMPLES)]
 pub(super) struct WatchArgs {
@@ -116,22 +115,22 @@ pub(super) struct WatchArgs {
     pub(super) json: bool,
 }
 
-/// Takes a node from its holder and lets others have it when its lease expires
+/// Takes a node from its holder, so that another process can lease it when its lease expires
 ///
 /// Use it for a node whose holder you know to be dead. It is safe even if the holder is alive: the
 /// holder may use up its window and then leases another node, and the window of the next holder
-/// starts after it. A node that was leased by its number is free at once.
+/// starts after it. A node that was leased by its number can be leased again at once.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
-    /// The node
+    /// Node number, or the number of a block if the namespace leases blocks
     #[arg(value_name = "NODE", allow_negative_numbers = true)]
     pub(super) node: String,
 
-    /// Let others have it at once
+    /// Let other processes lease the node at once
     ///
-    /// If the store is then put back to a state from before this command, both its former and its
-    /// next holder can generate the same IDs.
+    /// If the store is then restored to a state from before this command, the previous and the next
+    /// holder can generate the same IDs.
     #[arg(long)]
     pub(super) now: bool,
 
@@ -142,14 +141,14 @@ pub(super) struct ReleaseArgs {
     pub(super) confirm: Confirm,
 }
 
-/// Takes a node out of use, or puts it back
+/// Takes a node out of use, or puts it back into use
 ///
-/// Use it for a node for which something outside the store generates IDs, or whose fence is far in
-/// the future because of a wrong clock.
+/// Use it for a node whose IDs are also generated outside the store, or whose fence is far in the
+/// future because of a wrong clock.
 #[derive(Args)]
 #[command(after_long_help = QUARANTINE_EXAMPLES)]
 pub(super) struct QuarantineArgs {
-    /// The node
+    /// Node number, or the number of a block if the namespace leases blocks
     #[arg(value_name = "NODE", allow_negative_numbers = true)]
     pub(super) node: String,
 
@@ -164,13 +163,13 @@ pub(super) struct QuarantineArgs {
     pub(super) confirm: Confirm,
 }
 
-/// Lets no window start before an instant
+/// Prevents windows from starting before an instant
 ///
 /// Use it if IDs up to that instant may have been generated without this store: by hand, by another
-/// system, or under leases that the store has forgotten. All leases end. This cannot be undone.
+/// system, or under leases that the store has lost. All leases end. This cannot be undone.
 ///
-/// After older data were put back into a running server, the instant must be at least max-window +
-/// max-ahead + 2 x max-skew from now: --by 32s with the bounds that `init` sets by default.
+/// After older data were restored into a running server, the instant must be at least max-window +
+/// max-ahead + 2 x max-skew from now: --by 32s with the default bounds of `init`.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
@@ -179,7 +178,7 @@ pub(super) struct FastForwardArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) to: Option<String>,
 
-    /// The instant this far from now: 500ms, 20s, 5min, 2h, 3d
+    /// The instant, as a time from now: 500ms, 20s, 5min, 2h, 3d
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) by: Option<String>,
 
@@ -193,11 +192,11 @@ pub(super) struct FastForwardArgs {
 /// Takes over a store that was copied from another machine or restored from a backup
 ///
 /// All leases end, and nothing is granted until every window that the original may have granted is
-/// over. Use it only if the original is out of use: two stores that grant the same nodes lead to
-/// IDs that are generated twice.
+/// over. Use it only if the original is out of use: if two stores grant the same nodes, IDs are
+/// generated twice.
 ///
-/// If older data were put back into a server while it was running, use fast-forward instead: that
-/// is still the same run of the store, so `adopt` would not end its leases.
+/// If older data were restored into a server while it was running, use fast-forward instead: the
+/// store is still in the same run, so `adopt` would not end its leases.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {
@@ -208,7 +207,7 @@ pub(super) struct AdoptArgs {
     pub(super) confirm: Confirm,
 }
 
-// Every line of these that begins with `flakeid` is run by the tests, one after the other.
+// The tests run every line of these texts that begins with `flakeid`, one after the other.
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -216,7 +215,7 @@ Examples:
   flakeid leases init --store sqlite://flakeid.db --namespace users --layout sonyflake
   flakeid leases init --store sqlite://flakeid.db --namespace far --max-window 2min --max-skew 10s
 
-On a server, for the first time, and after it has lost a namespace that allowed windows of an hour:
+On a server, for a new namespace, and for a lost one that allowed windows of one hour:
   flakeid leases init --store postgresql://db/app --namespace invoices --fresh
   flakeid leases init --store postgresql://db/app --namespace payments --lost 1h,20s,1s";
 

@@ -1,5 +1,5 @@
-//! `flakeid leases fast-forward` and `flakeid leases adopt`: both raise the floor, before which no
-//! window of a namespace starts.
+//! `flakeid leases fast-forward` and `flakeid leases adopt`: both raise the namespace's floor,
+//! before which no window starts.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
@@ -19,13 +19,13 @@ pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
     let (name, floor) = (connection.name(), listing.namespace.floor);
     if tick <= floor {
         let floor = time_of(&listing.namespace, floor);
-        let text = format!("the floor of {name} is at {floor} already: nothing to do\n");
+        let text = format!("the floor of {name} is already at {floor}: nothing to do\n");
         return Ok(terminal::show(&text)?);
     }
     confirm(args, &name, &listing, tick)?;
-    let kept = connection.fast_forward(tick)?;
-    let floor = time_of(&kept, kept.floor);
-    Ok(terminal::show(&format!("{name}: no window starts before {floor} now\n"))?)
+    let namespace = connection.fast_forward(tick)?;
+    let floor = time_of(&namespace, namespace.floor);
+    Ok(terminal::show(&format!("{name}: from now on, no window starts before {floor}\n"))?)
 }
 
 pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
@@ -34,19 +34,19 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     let name = connection.name();
     let holders = listing.rows.iter().filter(|row| row.state == State::Held).count();
     let bounds = &listing.namespace.bounds;
-    // How far a window that was granted before now can reach.
+    // The latest end of a window that was granted before now.
     let reach = bounds
         .max_window_ms
         .saturating_add(bounds.max_ahead_ms)
         .saturating_add(bounds.max_skew_ms.saturating_mul(2));
     args.confirm.ask(&format!(
-        "this makes this machine the home of {name}. All leases in it end ({holders} now), and no \
+        "this assigns {name} to this machine. All leases in it end ({holders} now), and no \
          window starts for {}, until every window that was ever granted is over. Do this only if \
-         the store that it was copied from is out of use.",
+         the store from which it was copied is out of use.",
         duration::shown(reach)
     ))?;
-    let kept = connection.adopt()?;
-    let floor = time_of(&kept, kept.floor);
+    let namespace = connection.adopt()?;
+    let floor = time_of(&namespace, namespace.floor);
     Ok(terminal::show(&format!("{name}: adopted; no window starts before {floor}\n"))?)
 }
 
@@ -54,12 +54,13 @@ fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
     if let Some(text) = &args.to {
         return parse_instant("--to", text);
     }
-    // clap makes sure that one of the two is given.
+    // clap ensures that one of the two is given.
     let ms = duration::parse("--by", args.by.as_deref().unwrap_or_default())?;
     Ok(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
-/// Rounded up: if the instant lies within a tick, that tick must not be granted.
+/// Returns the first tick that starts at or after the instant: a tick that contains it must not be
+/// granted.
 fn tick_not_before(namespace: &Namespace, unix_ms: i64) -> Result<u64, Error> {
     let layout = &namespace.layout;
     let tick = layout.tick_at(unix_ms)?;
@@ -81,7 +82,7 @@ fn confirm(args: &FastForwardArgs, name: &str, listing: &Listing, tick: u64) -> 
         String::new()
     };
     args.confirm.ask(&format!(
-        "this lets no window of {name} start before {}. {pause}Processes that hold a node ({holders} \
+        "this prevents windows of {name} from starting before {}. {pause}Processes that hold a node ({holders} \
          in all) may use up their windows, and must then lease a node again. This cannot be undone.",
         time_of(namespace, tick)
     ))

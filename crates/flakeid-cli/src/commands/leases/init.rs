@@ -1,4 +1,4 @@
-//! `flakeid leases init`
+//! `flakeid leases init`: creates a namespace.
 
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 use flakeid_protocol::{Bounds, Namespace, rules};
@@ -17,8 +17,8 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     wanted.bounds.check(&layout)?;
     if wanted.bounds.continuation_ms() < wanted.bounds.max_window_ms {
         terminal::warning(
-            "--quiet less four times --max-skew is shorter than --max-window: after a restart of the \
-             store some processes will have to wait for another node",
+            "--quiet minus four times --max-skew is shorter than --max-window: after a restart of the \
+             store, some processes must wait for another node",
         );
     }
     wanted.keeps_history = !args.no_history;
@@ -27,44 +27,46 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         wanted.check_block_bits()?;
     }
     let lost = args.lost.as_deref().map(|text| lost_bounds(text, &layout)).transpose()?;
-    let mut connection = args.store.connect_or_make()?;
+    let mut connection = args.store.connect_or_create()?;
     let found = connection.find()?;
-    if found.is_none() && lost.is_none() && !args.fresh && !connection.knows_its_losses() {
+    if found.is_none() && lost.is_none() && !args.fresh && !connection.detects_its_losses() {
         return Err(undecided(&connection.name(), &layout));
     }
-    // Should one that is there be lost before it is looked at again, these were its bounds.
-    let lost_then = found.as_ref().map(|listing| listing.namespace.bounds).or(lost);
-    let kept = connection.init(&wanted, lost_then.as_ref())?;
+    // If the namespace is lost before the next transaction, these were its bounds.
+    let lost_bounds = found.as_ref().map(|listing| listing.namespace.bounds).or(lost);
+    let namespace = connection.init(&wanted, lost_bounds.as_ref())?;
     let existed = found.is_some();
-    if existed && (kept.bounds != wanted.bounds || kept.keeps_history != wanted.keeps_history) {
-        terminal::warning("the namespace exists already, and its options stay as they are");
+    if existed
+        && (namespace.bounds != wanted.bounds || namespace.keeps_history != wanted.keeps_history)
+    {
+        terminal::warning("the namespace already exists, and its options are left unchanged");
     }
     if existed && lost.is_some() {
         terminal::warning(
-            "the namespace exists already, so --lost changes nothing: to wait for leases that it \
-             does not know of, use `flakeid leases fast-forward`",
+            "the namespace already exists, so --lost has no effect: to wait for leases that the \
+             store has lost, use `flakeid leases fast-forward`",
         );
     }
-    let wait_ms = rules::wait_to_grant(&kept, SystemClock.unix_ms());
+    let wait_ms = rules::wait_to_grant(&namespace, SystemClock.unix_ms());
     if args.json || !terminal::is_terminal() {
-        return Ok(terminal::show_json([Description::new(&kept, !existed, wait_ms)])?);
+        return Ok(terminal::show_json([Description::new(&namespace, !existed, wait_ms)])?);
     }
     let wait = match wait_ms {
         0 => String::new(),
         ms if existed => format!("nothing is granted for another {}\n", duration::shown(ms)),
         ms => format!(
-            "nothing is granted for {}, until every lease that the store has lost has ended\n",
+            "nothing is granted for {}, until all leases that the store has lost have ended\n",
             duration::shown(ms)
         ),
     };
-    let verb = if existed { "exists already" } else { "created" };
-    let bounds = &kept.bounds;
+    let verb = if existed { "already exists" } else { "created" };
+    let bounds = &namespace.bounds;
     let text = format!(
         "{}: {verb}\nlayout {}{}, windows up to {}, ahead up to {}, clocks apart up to {}, quiet for {} \
          after a restart, {} history\n{wait}",
         connection.name(),
-        layout_name(&kept.layout),
-        match kept.block_bits {
+        layout_name(&namespace.layout),
+        match namespace.block_bits {
             0 => String::new(),
             bits => format!(", leased by brokers in blocks of {} nodes", 1_u64 << bits),
         },
@@ -72,30 +74,30 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         duration::exact(bounds.max_ahead_ms),
         duration::exact(bounds.max_skew_ms),
         duration::exact(bounds.quiet_ms),
-        if kept.keeps_history { "with a" } else { "without a" },
+        if namespace.keeps_history { "with a" } else { "without a" },
     );
     Ok(terminal::show(&text)?)
 }
 
-fn bounds(args: &InitArgs, usual: Bounds, layout: &Layout) -> Result<Bounds, Error> {
-    let read = |option, text: &Option<String>, usual| match text {
+fn bounds(args: &InitArgs, defaults: Bounds, layout: &Layout) -> Result<Bounds, Error> {
+    let read = |option, text: &Option<String>, default| match text {
         Some(text) => duration::parse(option, text),
-        None => Ok(usual),
+        None => Ok(default),
     };
     let bounds = Bounds {
-        max_window_ms: read("--max-window", &args.max_window, usual.max_window_ms)?,
-        max_ahead_ms: read("--max-ahead", &args.max_ahead, usual.max_ahead_ms)?,
-        max_skew_ms: read("--max-skew", &args.max_skew, usual.max_skew_ms)?,
+        max_window_ms: read("--max-window", &args.max_window, defaults.max_window_ms)?,
+        max_ahead_ms: read("--max-ahead", &args.max_ahead, defaults.max_ahead_ms)?,
+        max_skew_ms: read("--max-skew", &args.max_skew, defaults.max_skew_ms)?,
         quiet_ms: 0,
     };
-    let usual = bounds.with_usual_quiet(layout);
-    Ok(Bounds { quiet_ms: read("--quiet", &args.quiet, usual.quiet_ms)?, ..usual })
+    let defaults = bounds.with_usual_quiet(layout);
+    Ok(Bounds { quiet_ms: read("--quiet", &args.quiet, defaults.quiet_ms)?, ..defaults })
 }
 
 const LOST: &str = "--lost";
 
-/// The bounds of a namespace that was lost, as typed: `1h,20s,1s`, with the quiet time if it was not the
-/// usual one, or `default`.
+/// Parses the bounds of a lost namespace: `1h,20s,1s`, with the quiet time if it was not the
+/// default, or `default`.
 fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     if text == "default" {
         return Ok(Bounds::of(layout));
@@ -105,7 +107,7 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         let reason = format!(
             "{text:?} is not WINDOW,AHEAD,SKEW: write the three bounds of the namespace that was \
              lost, such as {}, or default",
-            typed(&Bounds::of(layout))
+            lost_value(&Bounds::of(layout))
         );
         return Err(Error::invalid_option(LOST, &reason));
     };
@@ -119,27 +121,27 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         Some(quiet) => Bounds { quiet_ms: duration::parse(LOST, quiet)?, ..lost },
         None => lost.with_usual_quiet(layout),
     };
-    // What no namespace of this layout can have had is mistyped.
+    // Bounds that no namespace of this layout can have had are a typing error.
     let checked = lost.check(layout);
     checked.map_err(|error| Error::invalid_option(LOST, &error.to_string())).map(|()| lost)
 }
 
-/// As `--lost` takes them.
-fn typed(bounds: &Bounds) -> String {
-    let typed = |ms: u64| match ms % 1000 {
+/// Formats bounds as `--lost` accepts them.
+fn lost_value(bounds: &Bounds) -> String {
+    let time = |ms: u64| match ms % 1000 {
         0 => format!("{}s", ms / 1000),
         _ => format!("{ms}ms"),
     };
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, .. } = *bounds;
-    [max_window_ms, max_ahead_ms, max_skew_ms].map(typed).join(",")
+    [max_window_ms, max_ahead_ms, max_skew_ms].map(time).join(",")
 }
 
-/// A namespace that does not exist, and nobody has said whether it ever did.
+/// Returns the error for a missing namespace if the user has not said whether it ever existed.
 fn undecided(name: &str, layout: &Layout) -> Failure {
     let error = Error::invalid_option(
         "--fresh, --lost",
         &format!(
-            "give one of them: {name} does not exist, and the store cannot tell whether it never \
+            "give one of them: {name} does not exist, and the store cannot detect whether it never \
              existed or was lost"
         ),
     );
@@ -148,8 +150,8 @@ fn undecided(name: &str, layout: &Layout) -> Failure {
          If the store lost one, processes may still be generating IDs under its leases: give --lost \
          WINDOW,AHEAD,SKEW with its bounds (--lost default if they were {}), and nodes are granted \
          when all those leases have ended. If you do not know, give --lost the largest bounds that \
-         it can have had",
-        typed(&Bounds::of(layout))
+         it may have had",
+        lost_value(&Bounds::of(layout))
     );
     Failure::hinted(error, hint)
 }
@@ -165,22 +167,22 @@ struct Description<'a> {
     max_skew_ms: u64,
     quiet_ms: u64,
     history: bool,
-    /// How long nothing is granted.
+    /// The time until nodes are granted.
     wait_ms: u64,
 }
 
 impl<'a> Description<'a> {
-    fn new(kept: &'a Namespace, created: bool, wait_ms: u64) -> Self {
+    fn new(namespace: &'a Namespace, created: bool, wait_ms: u64) -> Self {
         Self {
-            namespace: &kept.name,
+            namespace: &namespace.name,
             created,
-            layout: layout_name(&kept.layout),
-            block_bits: kept.block_bits,
-            max_window_ms: kept.bounds.max_window_ms,
-            max_ahead_ms: kept.bounds.max_ahead_ms,
-            max_skew_ms: kept.bounds.max_skew_ms,
-            quiet_ms: kept.bounds.quiet_ms,
-            history: kept.keeps_history,
+            layout: layout_name(&namespace.layout),
+            block_bits: namespace.block_bits,
+            max_window_ms: namespace.bounds.max_window_ms,
+            max_ahead_ms: namespace.bounds.max_ahead_ms,
+            max_skew_ms: namespace.bounds.max_skew_ms,
+            quiet_ms: namespace.bounds.quiet_ms,
+            history: namespace.keeps_history,
             wait_ms,
         }
     }

@@ -4,7 +4,7 @@ use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Row, State};
 use serde::Serialize;
 
-/// The status of a node as it is shown. A node whose lease has expired may be leased by others.
+/// The status of a node as shown. Another process may lease a node whose lease has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeaseStatus {
     Held,
@@ -33,7 +33,7 @@ impl LeaseStatus {
     }
 }
 
-/// A node as JSON. The keys are in this order; what a node has never had is null.
+/// A node as JSON. The keys are in this order. A field that the node has never had is null.
 #[derive(Serialize)]
 pub(super) struct NodeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

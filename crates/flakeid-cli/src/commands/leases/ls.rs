@@ -43,13 +43,13 @@ pub(super) fn run(args: &LsArgs) -> Outcome {
     Ok(terminal::show_json(rows)?)
 }
 
-/// The rows that are shown: without the free ones, unless all are wanted.
+/// Returns the rows to show: without the free ones, unless `all` is set.
 fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
     let now = listing.now;
     listing.rows.iter().filter(move |row| all || LeaseStatus::new(row, now) != LeaseStatus::Free)
 }
 
-/// A namespace for people to read. `name` says which one, and in which store.
+/// Renders a namespace for a terminal. `name` includes the store.
 pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
     let listing = &leases.listing;
     let layout = &listing.namespace.layout;
@@ -73,19 +73,19 @@ pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
             duration::relative(floor, listing.now)
         );
     }
-    if let Some(doubt) = doubt(listing.continuity) {
-        let _ = writeln!(text, "{YELLOW}{doubt}{YELLOW:#}");
+    if let Some(warning) = data_warning(listing.continuity) {
+        let _ = writeln!(text, "{YELLOW}{warning}{YELLOW:#}");
     }
     text
 }
 
-/// What an operator should know about a store whose data may not be its latest.
-const fn doubt(continuity: Continuity) -> Option<&'static str> {
+/// Returns a warning for the operator if the store's data may be out of date.
+const fn data_warning(continuity: Continuity) -> Option<&'static str> {
     match continuity {
         Continuity::Same => None,
         Continuity::Restored => Some(
             "the store was restored, failed over or restarted: its leases cannot be renewed, and from \
-             the next request on nothing is granted until all of them have ended",
+             the next request on, nothing is granted until all of them have ended",
         ),
         Continuity::Foreign => Some(
             "the store's files come from another machine: nothing is granted until you run \

@@ -29,7 +29,7 @@ Stores:
   redis+sentinel://user:password@sentinel,sentinel/service/0
   etcd://user:password@host:2379,host:2379
 
-ls and watch also take the URL of a broker, http://host:7117, and show what it has granted.
+ls and watch also accept the URL of a broker, http://host:7117, and show the nodes that it granted.
 
 Environment (flags win):
   FLAKEID_STORE      URL of the store, if --store is not given
@@ -37,20 +37,20 @@ Environment (flags win):
 
 /// Shows and repairs the leases of nodes in a store
 ///
-/// A lease is a window of ticks for one node. The store never grants windows of one node that
-/// overlap, and no process generates IDs outside its window: that is why no ID is generated twice.
-/// The fence of a node is the tick at which its latest window ends. Expiry only says when another
+/// A lease is a window of ticks for one node. The store never grants overlapping windows of one
+/// node, and no process generates IDs outside its window, so no ID is generated twice. The fence of
+/// a node is the tick at which its latest window ends. The expiry only determines when another
 /// process may lease the node.
 ///
-/// No command here can lead to an ID that is generated twice, with three exceptions: `adopt`, if the
-/// original of the store is still in use; `init`, if what --fresh or --lost says is not true; and
-/// `release --now`, if the store is put back to a state from before it.
+/// These commands cannot cause an ID to be generated twice, with three exceptions: `adopt`, if the
+/// original of the store is still in use; `init`, if --fresh or --lost is not true; and `release
+/// --now`, if the store is then restored to an earlier state.
 ///
-/// After a restart, a failover or a restoration the store grants no nodes until all earlier windows
-/// are over; who holds a node goes on where that is safe. The store cannot notice two primaries that
-/// grant at once, a virtual machine that is put back with its memory, or older data that are put back
-/// while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB, etcdctl put). After the last of these
-/// restart the server, or run fast-forward, before any process leases.
+/// After a restart, a failover or a restore, the store grants no nodes until all earlier windows
+/// are over; a process that holds a node continues where that is safe. The store cannot detect two
+/// primaries that grant at once, a virtual machine that is restored with its memory, or older data
+/// that are restored while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB, etcdctl put). In
+/// the last case, restart the server, or run fast-forward, before any process leases a node.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {

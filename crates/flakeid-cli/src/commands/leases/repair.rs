@@ -1,4 +1,4 @@
-//! `flakeid leases release` and `flakeid leases quarantine`
+//! `flakeid leases release` and `flakeid leases quarantine`: change the row of one node.
 
 use flakeid_protocol::Row;
 use flakeid_protocol::operations::{Listing, Repair};
@@ -31,16 +31,16 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     let left = row.map_or(0, |row| row.expires.saturating_sub(listing.now).max(0).unsigned_abs());
     let done = match (kind, status) {
         (Repair::Release, Some(LeaseStatus::Held)) if row.is_some_and(|row| !row.fixed) => {
-            &format!("it is free in {}", duration::shown(left))
+            &format!("it can be leased in {}", duration::shown(left))
         }
         (Repair::Release | Repair::ReleaseNow, Some(LeaseStatus::Held | LeaseStatus::Expired)) => {
-            "it is free now"
+            "it can be leased now"
         }
-        (Repair::ReleaseNow, Some(LeaseStatus::Free)) if left > 0 => "it is free now",
+        (Repair::ReleaseNow, Some(LeaseStatus::Free)) if left > 0 => "it can be leased now",
         (Repair::Quarantine, status) if status != Some(LeaseStatus::Quarantined) => {
-            "it is quarantined now"
+            "it is now quarantined"
         }
-        (Repair::Lift, Some(LeaseStatus::Quarantined)) => "it is in use again",
+        (Repair::Lift, Some(LeaseStatus::Quarantined)) => "it can be leased again",
         (_, status) => {
             let status = match status {
                 Some(status) => format!("is {}", status.name()),
@@ -52,15 +52,15 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     let holder = holder(&listing, row);
     let effect = match kind {
         Repair::Release => {
-            "Others can lease the node once its lease has expired, from its fence on."
+            "Another process can lease the node after its lease has expired, starting at its fence."
         }
         Repair::ReleaseNow => {
-            "The next process that asks can lease the node, from its fence on. If the store is then \
-             put back to an earlier state, both can generate the same IDs."
+            "Another process can lease the node at once, starting at its fence. If the store is then \
+             restored to an earlier state, both processes can generate the same IDs."
         }
-        Repair::Quarantine => "No process gets the node until its quarantine is lifted.",
+        Repair::Quarantine => "No process can lease the node until its quarantine is lifted.",
         Repair::Lift => {
-            "Others can lease it, from its fence on, unless an earlier lease is not over."
+            "Another process can lease the node, starting at its fence, after any earlier lease has ended."
         }
     };
     let verb = match kind {
@@ -69,16 +69,16 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         Repair::Lift => "lifts the quarantine of",
     };
     confirm.ask(&format!("this {verb} {subject}. {holder}{effect}"))?;
-    // Another process may have changed it first; then the store has nothing left to change.
+    // If another process changed the row first, there is nothing left to change.
     if connection.repair(node, kind)?.is_none() {
         return Ok(terminal::show(&format!(
-            "{subject} has changed in the meantime: nothing was done\n"
+            "{subject} has changed in the meantime: no change was made\n"
         ))?);
     }
     Ok(terminal::show(&format!("{subject}: {done}\n"))?)
 }
 
-/// Who holds the node, and what happens to that process.
+/// Describes the node's holder, and the effect on that process.
 fn holder(listing: &Listing, row: Option<&Row>) -> String {
     let Some(row) = row else { return String::new() };
     let now = listing.now;
@@ -91,7 +91,7 @@ fn holder(listing: &Listing, row: Option<&Row>) -> String {
     let fence = listing.namespace.layout.unix_ms_at(row.fence);
     let end = if fence > now {
         format!(
-            "may generate IDs for another {}, to the end of its window, and then loses the node",
+            "may generate IDs for another {}, until its window ends, and then loses the node",
             duration::shown(fence.abs_diff(now))
         )
     } else {

@@ -1,4 +1,4 @@
-//! How many nodes of a namespace are held, expired, free and quarantined.
+//! The number of nodes of a namespace that are held, expired, free and quarantined.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::json::LeaseStatus;
 use crate::format::number::grouped;
 use crate::store::Leases;
 
-/// How many nodes of a namespace have which status.
+/// The number of nodes of a namespace with each status.
 #[derive(Default)]
 pub(super) struct Summary {
     held: u64,
@@ -14,9 +14,9 @@ pub(super) struct Summary {
     free: u64,
     quarantined: u64,
     rows: u64,
-    /// What a row is: a node, or a block of nodes.
+    /// The unit that a row stands for: a node, or a block of nodes.
     of: &'static str,
-    /// Whether these are all rows of a broker, which knows no others.
+    /// Whether the rows are all rows of a broker, which has no others.
     of_broker: bool,
 }
 
@@ -42,7 +42,8 @@ impl Summary {
     }
 }
 
-/// `3 held, 2 free, 1 quarantined of 1,024 nodes`; the rest were never used.
+/// Formats the summary as `3 held, 2 free, 1 quarantined of 1,024 nodes`. The other nodes were
+/// never used.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} held, ", grouped(self.held))?;

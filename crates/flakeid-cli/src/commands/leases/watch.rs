@@ -1,4 +1,4 @@
-//! `flakeid leases watch`
+//! `flakeid leases watch`: shows nodes and their holders until interrupted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ fn redraw(args: &WatchArgs, source: &mut Source) -> Outcome {
     let mut table = ls::draw(&name, &source.leases()?, args.all);
     let mut problem = String::new();
     loop {
-        // Not through the stream that removes colours, which would remove this too.
+        // The stream that removes colours would also remove this sequence.
         io::stdout().write_all(CLEAR.as_bytes())?;
         terminal::show(&format!("{table}{problem}"))?;
         thread::sleep(INTERVAL);
@@ -69,14 +69,14 @@ fn report(args: &WatchArgs, source: &mut Source) -> Outcome {
             Err(failure) => return Err(failure),
         }
         thread::sleep(INTERVAL);
-        if terminal::reader_is_gone() {
+        if terminal::reader_has_closed() {
             return Err(Failure::NoReader);
         }
         listed = next(args, source);
     }
 }
 
-/// The next listing. If the store did not answer, connects again first.
+/// Returns the next listing. If the store does not respond, reconnects first.
 fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
     let failure = match source.leases() {
         Ok(leases) => return Ok(leases),
@@ -91,7 +91,7 @@ fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
     Err(failure)
 }
 
-/// What was reported last, by node.
+/// The last reported state of each node.
 struct Reported {
     rows: BTreeMap<u64, (Row, LeaseStatus)>,
     all: bool,
@@ -124,7 +124,7 @@ impl Reported {
     }
 }
 
-/// What happened to a node, if anything did.
+/// Returns the event that changed a node, or `None` if nothing changed.
 fn event(before: (&Row, LeaseStatus), after: (&Row, LeaseStatus)) -> Option<&'static str> {
     let ((last, last_status), (row, status)) = (before, after);
     if row.grant != last.grant {

@@ -7,14 +7,14 @@ use flakeid_core::{Layout, Parts};
 use crate::args::layout_arg;
 use crate::failure::Failure;
 
-/// A library that makes IDs of this family, with its default settings.
+/// A library that generates IDs of this family, with its default settings.
 pub(super) struct Library {
     pub(super) name: &'static str,
-    /// A preset or a descriptor.
+    /// The layout of its IDs, as a preset or a descriptor.
     pub(super) layout: &'static str,
-    /// What it calls the node, or the node's two parts.
+    /// The library's names for the node, or for the node's two parts.
     pub(super) node: &'static [&'static str],
-    /// Whether its IDs can be later than its clock, though the clock never went back.
+    /// Whether its IDs can be later than its clock even if the clock never went backwards.
     pub(super) runs_ahead: bool,
 }
 
@@ -27,7 +27,8 @@ const fn library(
     Library { name, layout, node, runs_ahead }
 }
 
-/// The guide has a table with a row for each of them (`docs/src/moving.md`), and a test compares the two.
+/// The known libraries. The guide has a table with a row for each (`docs/src/moving.md`), and a
+/// test compares the two.
 pub(super) const LIBRARIES: [Library; 14] = [
     library("bwmarrin", "twitter", &["node"], false),
     library("sonyflake", "sonyflake", &["machine ID"], false),
@@ -45,14 +46,14 @@ pub(super) const LIBRARIES: [Library; 14] = [
     library("tsid", "tsid", &["node"], true),
 ];
 
-/// Where the IDs come from: a library, or a layout that somebody else's generator has.
+/// The source of the earlier IDs: a library, or another generator with a known layout.
 pub(super) struct Origin {
     pub(super) library: Option<&'static Library>,
     pub(super) layout: Layout,
 }
 
 impl Origin {
-    /// `text` is the name of a library, a preset or a descriptor.
+    /// Parses the name of a library, a preset or a descriptor.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let library = LIBRARIES.iter().find(|library| library.name == text);
         let layout = library.map_or(text, |library| library.layout);
@@ -60,13 +61,13 @@ impl Origin {
             Ok(layout) => Ok(Self { library, layout }),
             Err(Failure::Refused { error, .. }) => Err(Failure::hinted(
                 error,
-                format!("--from is a layout or one of these libraries: {}", names()),
+                format!("--from must be a layout or one of these libraries: {}", names()),
             )),
             Err(other) => Err(other),
         }
     }
 
-    /// For people: the node in the library's own words.
+    /// Formats the node for the output, with the library's own names.
     pub(super) fn node(&self, parts: &Parts) -> String {
         let names = self.library.map_or(&["node"] as &[_], |library| library.node);
         match (names, parts.datacenter, parts.worker) {
@@ -83,7 +84,7 @@ fn names() -> String {
     names.join(", ")
 }
 
-/// For the long help.
+/// Returns the table of libraries for the long help.
 pub(super) fn table() -> String {
     let mut text = String::from("Libraries, with their default settings:\n");
     for Library { name, layout, node, .. } in &LIBRARIES {
@@ -112,7 +113,7 @@ mod tests {
         for Library { name, .. } in &LIBRARIES {
             assert!(Origin::parse(name).is_ok_and(|origin| origin.library.is_some()), "{name}");
         }
-        // A preset of the same name is the same layout.
+        // A library that is named like a preset has the layout of that preset.
         for (name, preset) in Layout::presets() {
             let origin = Origin::parse(name);
             assert!(origin.is_ok_and(|origin| origin.layout == *preset), "{name}");

@@ -1,4 +1,4 @@
-//! `flakeid migrate`: makes the namespace of those who used another library until now.
+//! `flakeid migrate`: creates a namespace for IDs that another library has generated until now.
 
 mod carry_out;
 mod libraries;
@@ -18,46 +18,46 @@ use crate::args::{Confirm, id};
 use crate::failure::Outcome;
 use crate::store::StoreArgs;
 
-/// Makes a namespace that goes on where another library stopped
+/// Creates a namespace that continues after the IDs of another library
 ///
-/// It reads the largest IDs that there are, creates a namespace of the same layout (or of another,
-/// --layout), and lets no window start before the tick after them. So every ID of flakeid is larger
-/// than all those, and none is the same.
+/// It reads the largest existing IDs, creates a namespace with the same layout (or another one,
+/// --layout), and prevents windows from starting before the tick after those IDs. So every ID that
+/// flakeid generates is larger than all existing IDs, and none repeats them.
 ///
-/// Stop the other library first. Where that cannot be done at once, --in-use names the nodes that it
-/// goes on using: these are quarantined, until `flakeid leases quarantine NODE --lift`.
+/// Stop the other library first. If that is not possible at once, name the nodes that it still uses
+/// with --in-use: they are quarantined until `flakeid leases quarantine NODE --lift`.
 #[derive(Args)]
 #[command(after_help = "`flakeid migrate --help` lists the libraries.")]
 #[command(after_long_help = after_help())]
 pub(crate) struct MigrateArgs {
-    /// Library that made the IDs until now, or their layout
+    /// Library that generated the IDs until now, or their layout
     #[arg(long, value_name = "LIBRARY|L", allow_hyphen_values = true)]
     from: String,
 
-    /// The largest ID that there is; give it once for each table
+    /// Largest existing ID; give the option once for each table
     #[arg(long, value_name = "ID", required = true, allow_hyphen_values = true)]
     last_id: Vec<String>,
 
-    /// Nodes that the other library goes on using: 7, 3,5-9 or datacenter/worker
+    /// Nodes that the other library still uses: 7, 3,5-9 or datacenter/worker
     #[arg(long, value_name = "NODES", allow_hyphen_values = true)]
     in_use: Vec<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Layout of the namespace, if it is to be another one [default: that of --from]
+    /// Layout of the namespace, if it changes [default: that of --from]
     ///
-    /// No window then starts before the first tick whose IDs are all larger as numbers than the last
-    /// ones, so that tables stay in order.
+    /// No window then starts before the first tick whose IDs are all numerically larger than the
+    /// last ones, so that tables keep their order.
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 
-    /// A server never had a namespace of this name (see `flakeid leases init --help`)
+    /// This server never had a namespace of this name (see `flakeid leases init --help`)
     #[arg(long)]
     fresh: bool,
 
-    /// Show what would be done, and do nothing
+    /// Show the planned changes without making them
     #[arg(long)]
     dry_run: bool,
 
@@ -73,7 +73,7 @@ fn after_help() -> String {
     format!("{EXAMPLES}\n\n{}", libraries::table().trim_end())
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid migrate --from yitter --last-id 873739216556229 --store sqlite://moved.db --yes
@@ -88,8 +88,8 @@ pub(crate) fn run(args: &MigrateArgs) -> Outcome {
     let plan = Plan::new(&origin, &ids, layout)?;
     let in_use = nodes::read(&args.in_use, &origin.layout)?;
     if !in_use.is_empty() && !plan.layout.is_same_space(&origin.layout) {
-        let reason = "the new layout is another one, so IDs that the other library makes from now on can \
-                      be the same as ours; stop it first, or keep its layout";
+        let reason = "the namespace gets another layout, so IDs that the other library generates from now on can \
+                      equal IDs of flakeid; stop that library first, or keep its layout";
         return Err(Error::invalid_option("--in-use, --layout", reason).into());
     }
     let namespace = args.store.namespace()?;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &MigrateArgs) -> Outcome {
         return report.show(args.json, None);
     }
     args.confirm.ask(&report.question())?;
-    let mut connection = args.store.connect_or_make()?;
+    let mut connection = args.store.connect_or_create()?;
     let done = carry_out::carry_out(&mut connection, &plan, &in_use, args.fresh)?;
     report.show(args.json, Some((&connection.name(), &done)))
 }

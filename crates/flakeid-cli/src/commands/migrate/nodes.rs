@@ -1,4 +1,4 @@
-//! The nodes that another library goes on using.
+//! The nodes that another library still uses.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use flakeid_core::{Error, Layout};
 
 use crate::format::number::{grouped, parse};
 
-/// As many as are quarantined one by one. For more, programs are given a range of nodes.
+/// The largest number of nodes to quarantine. To exclude more, give programs a range of nodes.
 const MOST: usize = 4096;
 
-/// Reads `7`, `3,5-9` or `1/7` (datacenter and worker): the nodes in ascending order.
+/// Parses `7`, `3,5-9` or `1/7` (datacenter and worker) into the nodes in ascending order.
 pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, Error> {
     let mut nodes = BTreeSet::new();
     for part in texts.iter().flat_map(|text| text.split(',')) {
@@ -18,14 +18,15 @@ pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, E
             None => (node(part, layout)?, node(part, layout)?),
         };
         if first > last {
-            let reason = format!("{part} has its ends the wrong way round: the smaller is first");
+            let reason = format!("range {part} is reversed: write the smaller node first");
             return Err(Error::invalid_option("--in-use", &reason));
         }
-        // One more than may be is enough to refuse it, and does not take the memory for 2^22 nodes.
+        // One node more than the limit is enough to reject the range, and avoids memory for 2^22
+        // nodes.
         nodes.extend((first..=last).take(MOST + 1));
         if nodes.len() > MOST {
             let reason = format!(
-                "{} nodes are the most that are quarantined at once: give programs a range of nodes \
+                "at most {} nodes can be quarantined at once: give programs a range of nodes \
                  that the other library does not use",
                 grouped(MOST as u64)
             );
@@ -40,14 +41,15 @@ fn node(text: &str, layout: &Layout) -> Result<u64, Error> {
         return parse("node", text, 0, layout.max_node());
     };
     let Some((max_datacenter, max_worker)) = layout.max_datacenter_and_worker() else {
-        let reason = format!("{text} is datacenter/worker, and the layout does not split its node");
+        let reason =
+            format!("{text} is a datacenter and a worker, but the layout does not split its node");
         return Err(Error::invalid_option("--in-use", &reason));
     };
     let datacenter = parse("datacenter", datacenter, 0, max_datacenter)?;
     layout.join_node(datacenter, parse("worker", worker, 0, max_worker)?)
 }
 
-/// `3, 5-9`: runs as ranges.
+/// Formats nodes as `3, 5-9`, with neighbouring ones joined to ranges.
 pub(super) fn shown(nodes: &BTreeSet<u64>) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for &node in nodes {
@@ -88,11 +90,11 @@ mod tests {
             (twitter, "1024", "node 1024 is out of range: must be from 0 to 1023"),
             (twitter, "1/32", "worker 32 is out of range: must be from 0 to 31"),
             (twitter, "32/1", "datacenter 32 is out of range: must be from 0 to 31"),
-            (twitter, "9-3", "9-3 has its ends the wrong way round"),
+            (twitter, "9-3", "range 9-3 is reversed"),
             (twitter, "", "node \"\" is out of range"),
             (twitter, "-1", "node \"\" is out of range"),
-            (Layout::PLAIN, "1/7", "the layout does not split its node"),
-            (Layout::SONYFLAKE, "0-65535", "4,096 nodes are the most"),
+            (Layout::PLAIN, "1/7", "but the layout does not split its node"),
+            (Layout::SONYFLAKE, "0-65535", "at most 4,096 nodes can be quarantined"),
         ] {
             let text = of(text, &layout).err().unwrap_or_default();
             assert!(text.contains(part), "{text}");

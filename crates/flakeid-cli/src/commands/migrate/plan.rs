@@ -1,4 +1,5 @@
-//! What a migration has to do, from the last IDs of the other library: its layout, and the floor.
+//! The plan of a migration, from the last IDs of the other library: the layout and the floor of the
+//! namespace.
 
 use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
 use flakeid_json::layout_name;
@@ -8,7 +9,8 @@ use crate::failure::Failure;
 use crate::format::duration;
 use crate::terminal;
 
-/// An ID later than this is more likely to have another layout than to come from a generator that ran ahead.
+/// The largest plausible lead of an ID. A later one more likely has another layout than comes from
+/// a generator that ran ahead.
 const FARTHEST_AHEAD_MS: i64 = 24 * 3_600_000;
 
 /// One of the last IDs of the other library.
@@ -25,17 +27,17 @@ impl LastId {
     }
 }
 
-/// What is to be done.
+/// The changes that a migration makes.
 pub(super) struct Plan {
     pub(super) last: Vec<LastId>,
     /// The layout of the namespace.
     pub(super) layout: Layout,
-    /// Above all of the last IDs: the first tick in which one of ours may be made.
+    /// The first tick in which flakeid may generate IDs, above all of the last IDs.
     pub(super) floor: u64,
 }
 
 impl Plan {
-    /// `layout` is the namespace's, if it is another one than before.
+    /// Builds the plan. `layout` is the namespace's layout, if it differs from the origin's.
     pub(super) fn new(
         origin: &Origin,
         ids: &[Id],
@@ -49,11 +51,11 @@ impl Plan {
             check_time(one, origin, now)?;
         }
         let floors = ids.iter().map(|id| above(*id, &layout));
-        // clap makes sure that there is one.
+        // clap ensures that there is at least one ID.
         let floor = floors.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0);
         if layout.tick_at(now).is_err() {
             let reason = format!(
-                "no ID can be made with the layout {} now: its ticks end at {}; choose another with \
+                "the layout {} cannot generate IDs now: its ticks end at {}; choose another with \
                  --layout, such as --layout twitter",
                 layout_name(&layout),
                 layout.timestamp(layout.horizon())
@@ -64,7 +66,7 @@ impl Plan {
         Ok(Self { last, layout, floor })
     }
 
-    /// When the first window starts at the earliest.
+    /// The earliest time at which a window starts.
     pub(super) fn floor_time(&self) -> Rfc3339 {
         self.layout.timestamp(self.layout.unix_ms_at(self.floor))
     }
@@ -73,24 +75,25 @@ impl Plan {
 fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
     layout.tick_above(id).ok_or_else(|| {
         let reason = format!(
-            "the layout {} has no IDs that are larger than {id}, so tables would lose their order; \
-             choose another with --layout",
+            "all IDs of the layout {} are smaller than {id}, so tables would lose their order; \
+             choose another one with --layout",
             layout_name(layout)
         );
         Error::invalid_option("--layout", &reason).into()
     })
 }
 
-/// The same number can be an ID of today in one layout and of a year far ahead in another. A floor there would keep the
-/// namespace from granting anything until then, and it could not be lowered.
+/// Checks that the floor is not far in the future. The same number can be a current ID in one
+/// layout and a distant future one in another. Such a floor would prevent all grants until then,
+/// and it could not be lowered.
 fn check_floor(layout: &Layout, floor: u64, now: i64) -> Result<(), Failure> {
     let start = layout.unix_ms_at(floor);
     if start.saturating_sub(now) <= FARTHEST_AHEAD_MS {
         return Ok(());
     }
     let reason = format!(
-        "IDs of the layout {} are larger than the last one only from {} on, {}; choose one whose epoch \
-         is earlier",
+        "IDs of the layout {} are larger than the last ID only from {} on, {}; choose a layout with \
+         an earlier epoch",
         layout_name(layout),
         layout.timestamp(start),
         duration::relative(start, now)
@@ -103,7 +106,7 @@ fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {
     let ahead = parts.unix_ms.saturating_sub(now);
     if ahead > FARTHEST_AHEAD_MS {
         let reason = format!(
-            "{id} would be from {time}, {}, with the layout {}",
+            "{id} would be from {time}, {}, in the layout {}",
             duration::relative(parts.unix_ms, now),
             layout_name(&origin.layout)
         );
@@ -112,7 +115,7 @@ fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {
     }
     if ahead > 0 && !origin.library.is_some_and(|library| library.runs_ahead) {
         terminal::warning(&format!(
-            "{id} is from {time}, which is later than this clock: nothing is granted until then"
+            "{id} is from {time}, which is later than this host's clock: nothing is granted until then"
         ));
     }
     Ok(())
@@ -120,8 +123,8 @@ fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {
 
 fn guess_hint(id: Id) -> String {
     format!(
-        "`flakeid inspect --guess {id}` says which layouts the ID can have. If the library was given \
-         another epoch or other widths, give --from a descriptor with them, such as \
+        "`flakeid inspect --guess {id}` shows which layouts the ID can have. If the library uses \
+         another epoch or other widths, give them to --from as a descriptor, such as \
          t41.n10.s12@2020-01-01T00:00:00Z/1ms"
     )
 }

@@ -1,4 +1,4 @@
-//! What `flakeid migrate` says.
+//! The output of `flakeid migrate`.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 use crate::format::{duration, sanitize};
 use crate::terminal;
 
-/// The plan in words, and what became of it.
+/// The description of the plan and of its result.
 pub(super) struct Report<'a> {
     pub(super) origin: &'a Origin,
     pub(super) plan: &'a Plan,
@@ -27,10 +27,10 @@ struct ReportJson<'a> {
     namespace: &'a str,
     layout: String,
     last: Vec<LastJson>,
-    /// No window starts before.
+    /// The time before which no window starts.
     floor: String,
     quarantined: &'a BTreeSet<u64>,
-    /// Not there if nothing was done.
+    /// Whether the namespace was created; omitted if nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     created: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ struct LastJson {
 }
 
 impl Report<'_> {
-    /// `done`: the namespace's full name, and what was done there.
+    /// Shows the report. `done` is the namespace's full name, and the changes made there.
     pub(super) fn show(&self, json: bool, done: Option<(&str, &Done)>) -> Outcome {
         for row in done.iter().flat_map(|(_, done)| &done.granted) {
             let holder = match row.owner.name.as_str() {
@@ -53,19 +53,19 @@ impl Report<'_> {
                 name => format!(" (last by {})", sanitize(name)),
             };
             terminal::warning(&format!(
-                "node {} was leased here before{holder}: if the other library used it then, IDs may have \
-                 been generated twice",
+                "node {} was leased from this store before{holder}: if the other library used it at the same time, \
+                 IDs may have been generated twice",
                 row.node
             ));
         }
         if json || !terminal::is_terminal() {
             return Ok(terminal::show_json([self.json(done.map(|(_, done)| done))])?);
         }
-        Ok(terminal::show(&self.for_people(done))?)
+        Ok(terminal::show(&self.render(done))?)
     }
 
-    fn for_people(&self, done: Option<(&str, &Done)>) -> String {
-        let mut lines = self.of_last_ids();
+    fn render(&self, done: Option<(&str, &Done)>) -> String {
+        let mut lines = self.last_id_lines();
         let (namespace, floor) = (self.namespace, self.plan.floor_time());
         let layout = layout_name(&self.plan.layout);
         match done {
@@ -74,7 +74,7 @@ impl Report<'_> {
                  before {floor}"
             )),
             Some((name, done)) => {
-                let verb = if done.created { "created" } else { "exists already" };
+                let verb = if done.created { "created" } else { "already exists" };
                 lines.push(format!("{name}: {verb}"));
                 lines.push(format!("layout {layout}, no window starts before {floor}"));
                 if done.wait_ms > 0 {
@@ -91,7 +91,7 @@ impl Report<'_> {
         lines.join("\n")
     }
 
-    /// For those who have to agree.
+    /// Describes the plan, so that the user can confirm it.
     pub(super) fn question(&self) -> String {
         let quarantined = if self.in_use.is_empty() {
             String::new()
@@ -99,15 +99,15 @@ impl Report<'_> {
             format!(", and quarantines the nodes {}", nodes::shown(self.in_use))
         };
         format!(
-            "{}. This makes the namespace {}, lets none of its windows start before {}{quarantined}.",
-            self.of_last_ids().join("; "),
+            "{}. This creates the namespace {}, prevents its windows from starting before {}{quarantined}.",
+            self.last_id_lines().join("; "),
             self.namespace,
             self.plan.floor_time(),
         )
     }
 
-    /// A line for each, so that a wrong layout is seen.
-    fn of_last_ids(&self) -> Vec<String> {
+    /// Formats a line for each last ID, so that a wrong layout becomes visible.
+    fn last_id_lines(&self) -> Vec<String> {
         let line = |LastId { id, parts, time }: &LastId| {
             let ago = duration::relative(parts.unix_ms, SystemClock.unix_ms());
             format!("last ID {id}: {time} ({ago}), {}", self.origin.node(parts))

@@ -4,45 +4,47 @@ use clap::Args;
 
 /// Proposes layouts that meet your requirements
 ///
-/// For each proposal it shows how many bits it takes, how precisely IDs are ordered, how many nodes
-/// and IDs it allows, when it ends, and whether it fits a signed 64-bit column and a JavaScript
-/// number.
+/// For each proposal it shows the number of bits, the precision of the order of IDs, the number of
+/// nodes and IDs, and the end. It also shows whether the IDs fit a signed 64-bit column and a
+/// JavaScript number.
 ///
 /// With --processes it plans for a fleet that leases its nodes. It then counts the nodes that dead
-/// processes still hold, and shows for growing fleets the load on the store, and which stores and
-/// presets suffice. With --brokers they lease from brokers, which lease blocks from the store.
+/// processes still hold. For growing fleets, it shows the load on the store, and which stores and
+/// presets are sufficient. With --brokers the processes lease from brokers, which lease blocks from
+/// the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
-    /// How many nodes generate IDs at the same time
+    /// Number of nodes that generate IDs at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     #[arg(required_unless_present = "processes", conflicts_with = "processes")]
     pub(super) nodes: Option<String>,
 
-    /// How many processes lease one node each; replaces --nodes
+    /// Number of processes that lease one node each; replaces --nodes
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) processes: Option<String>,
 
-    /// How long a process lives on average before it dies without giving its node back
+    /// Average life of a process before it dies without releasing its node
     #[arg(long, value_name = "TIME", default_value = "1h", allow_hyphen_values = true)]
     #[arg(conflicts_with = "nodes")]
     pub(super) lifetime: String,
 
-    /// How many brokers (`flakeid serve`) they lease from; without it they lease from the store
+    /// Number of brokers (`flakeid serve`) that the processes lease from [default: none, they lease
+    /// from the store]
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) brokers: Option<String>,
 
-    /// How long a node stays reserved for a process that does not renew its lease
-    /// [default: 60s, with brokers 12s]
+    /// How long a node stays reserved for a process that does not renew its lease [default: 60s,
+    /// with brokers 12s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) ttl: Option<String>,
 
-    /// How far ahead a lease reaches; it is renewed after a third of that on average
+    /// How far ahead a lease reaches; on average, it is renewed after a third of this time
     /// [default: 10s, with brokers 4s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) window: Option<String>,
 
-    /// How many IDs a node generates in its busiest second
+    /// Number of IDs that a node generates in its busiest second
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) rate: String,
 
@@ -50,12 +52,12 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: String,
 
-    /// When the layout's time begins: a date, RFC 3339 or Unix milliseconds
-    /// [default: today, 00:00 UTC]
+    /// Start of the layout's time: a date, RFC 3339 or Unix milliseconds [default: today, 00:00
+    /// UTC]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) epoch: Option<String>,
 
-    /// The most bits an ID may have; 63 keeps it positive in a signed 64-bit column
+    /// Largest number of bits of an ID; 63 keeps it positive in a signed 64-bit column
     #[arg(long, value_name = "BITS", default_value = "63", allow_hyphen_values = true)]
     pub(super) bits: String,
 
@@ -64,7 +66,7 @@ pub(crate) struct PlanArgs {
     pub(super) json: bool,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095

@@ -1,25 +1,25 @@
-//! A fleet behind brokers: how many nodes its blocks take, and what is left for the store to do.
+//! A fleet behind brokers: computes the nodes in its blocks, and the remaining load on the store.
 
 use flakeid_protocol::Namespace;
 
-/// The time from one renewal of a block to the next, on average, in milliseconds: a third of its usual
-/// window.
+/// The average time from one renewal of a block to the next, in milliseconds: a third of its
+/// default window.
 const BLOCK_RENEWAL_MS: f64 = 10_000.0 / 3.0;
 
-/// Brokers among which the processes are divided evenly.
+/// The brokers, among which the processes are divided evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Brokers {
     pub(crate) number: u64,
 }
 
 impl Brokers {
-    /// The most that can be planned for.
+    /// The largest supported number of brokers.
     pub(crate) const MOST: u64 = 100_000;
 
-    /// How many nodes a fleet needs that uses so many at a time.
+    /// Returns the number of nodes that a fleet needs if it uses the given number at a time.
     ///
-    /// When a broker crashes, its clients take other nodes while its blocks are not free yet. And each broker
-    /// has one block that is not full, and one that is empty.
+    /// When a broker crashes, its clients take other nodes while its blocks are not free yet. In
+    /// addition, each broker has one block that is not full, and one that is empty.
     pub(crate) fn nodes(self, used: u64) -> u64 {
         let spare = used.div_ceil(self.number);
         let nodes = used.saturating_add(spare);
@@ -27,25 +27,26 @@ impl Brokers {
         nodes.saturating_add(in_part)
     }
 
-    /// The blocks that are leased while so many nodes are used, as `(blocks, nodes in each)`.
+    /// Returns the leased blocks while the given number of nodes is used, as `(blocks, nodes in
+    /// each)`.
     pub(crate) fn blocks(self, used: u64) -> (u64, u64) {
         let size = 1 << block_bits(self.nodes(used));
         let of_each = used.div_ceil(self.number).div_ceil(size) + 1;
         (of_each.saturating_mul(self.number), size)
     }
 
-    /// The constant load on the store.
+    /// Returns the constant load on the store.
     pub(crate) fn renewals_per_second(self, used: u64) -> f64 {
         self.blocks(used).0 as f64 * 1_000.0 / BLOCK_RENEWAL_MS
     }
 }
 
-/// As a namespace has it by default that has room for so many nodes.
+/// Returns the default block bits of a namespace with room for the given number of nodes.
 const fn block_bits(nodes: u64) -> u32 {
     let node_bits = u64::BITS - nodes.saturating_sub(1).leading_zeros();
     match Namespace::usual_block_bits_of(node_bits) {
         Some(bits) => bits,
-        // A layout with so few nodes has no blocks; one that has takes more nodes.
+        // A layout with so few nodes has no blocks. The smallest layout with blocks has more nodes.
         None => 1,
     }
 }
@@ -57,10 +58,11 @@ mod tests {
     #[test]
     fn nodes_include_spare_ones_for_a_crashed_broker() {
         let two = Brokers { number: 2 };
-        // 600 and 300 spare, 10 node bits, blocks of 16: two of them in part for each.
+        // The sum is 600 nodes in use, 300 spare ones, and two partial blocks of 16 (for 10 node
+        // bits) per broker.
         assert_eq!(two.nodes(600), 900 + 64);
         assert_eq!(two.blocks(600), (2 * (19 + 1), 16));
-        // A single one leaves the whole fleet to start again.
+        // If the only broker crashes, the whole fleet starts again.
         assert_eq!(Brokers { number: 1 }.nodes(400), 800 + 32);
     }
 

@@ -1,4 +1,4 @@
-//! A fleet of processes that lease their nodes: how many nodes and renewals it needs.
+//! A fleet of processes that lease their nodes: computes the nodes and renewals that it needs.
 
 use flakeid_core::Error;
 
@@ -9,29 +9,29 @@ use crate::format::{duration, number};
 /// A fleet of processes that lease their nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fleet {
-    /// How many are alive at the same time.
+    /// The number of processes that live at the same time.
     pub(crate) processes: u64,
-    /// How long one lives on average until it dies without giving its node back, in milliseconds.
+    /// The average time until a process dies without releasing its node, in milliseconds.
     pub(crate) lifetime_ms: u64,
-    /// For how long a node is kept from others without a renewal, in milliseconds.
+    /// The time after the last renewal until another process can lease the node, in milliseconds.
     pub(crate) ttl_ms: u64,
-    /// How far a renewal reaches ahead, in milliseconds.
+    /// The length of the window that a renewal confirms, in milliseconds.
     pub(crate) window_ms: u64,
-    /// What they lease from, if not from the store itself.
+    /// The brokers that grant the nodes, or `None` if the store does.
     pub(crate) brokers: Option<Brokers>,
 }
 
-/// Far more than was measured; the arithmetic is still exact.
+/// The largest number of processes: far more than was measured, but the arithmetic is still exact.
 const MOST_PROCESSES: u64 = 1_000_000_000;
 
-/// The longest window and TTL that leases take.
+/// The longest window and TTL of a lease.
 const MONTH_MS: u64 = 30 * 86_400_000;
 
-/// Seconds that a process waits before it asks a store again that grants nothing yet.
+/// The number of seconds before a process asks a store again that grants nothing yet.
 const RETRY_S: f64 = 2.0;
 
 impl Fleet {
-    /// `None` if only nodes are planned.
+    /// Reads the fleet from the arguments. Returns `None` if they plan for nodes only.
     pub(crate) fn from_args(args: &PlanArgs) -> Result<Option<Self>, Error> {
         let Some(processes) = &args.processes else { return Ok(None) };
         let length = |option, field, text, least, most| {
@@ -55,8 +55,8 @@ impl Fleet {
         Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms, brokers }))
     }
 
-    /// A node for each that is alive, one for each that died less than a TTL ago, and what brokers need
-    /// beyond that.
+    /// Returns one node for each live process, one for each that died less than a TTL ago, and the
+    /// additional nodes for brokers.
     pub(crate) fn nodes(&self) -> u64 {
         self.brokers.map_or(self.used(), |brokers| brokers.nodes(self.used()))
     }
@@ -68,7 +68,8 @@ impl Fleet {
         u64::try_from(nodes).unwrap_or(u64::MAX)
     }
 
-    /// The most processes for which this many nodes are enough, if they are enough for one.
+    /// Returns the largest number of processes for which this many nodes are sufficient, or `None`
+    /// if they are not sufficient for one.
     pub(crate) fn most_processes(&self, nodes: u64) -> Option<u64> {
         let (mut enough, mut too_many) = (0, MOST_PROCESSES.min(nodes) + 1);
         while too_many - enough > 1 {
@@ -82,16 +83,16 @@ impl Fleet {
         (enough > 0).then_some(enough)
     }
 
-    /// The same with another number of processes.
+    /// Returns the same fleet with another number of processes.
     pub(crate) const fn with_processes(self, processes: u64) -> Self {
         Self { processes, ..self }
     }
 
-    /// The mean time between two renewals of a process, in milliseconds.
+    /// Returns the mean time between two renewals of a process, in milliseconds.
     ///
     /// A renewal is due when two thirds of the window, times a factor drawn from 0.8 to 1.2, are
-    /// left: evenly between 1/5 and 7/15 of the window after the one before; and at the latest
-    /// after half the TTL.
+    /// left. This is evenly distributed between 1/5 and 7/15 of the window after the previous
+    /// renewal, and at the latest after half the TTL.
     pub(crate) fn renewal_ms(&self) -> f64 {
         let window = self.window_ms as f64;
         let (first, last) = (window / 5.0, window * 7.0 / 15.0);
@@ -106,36 +107,37 @@ impl Fleet {
         first.midpoint(latest) * (1.0 - cut) + latest * cut
     }
 
-    /// The renewals of all processes.
+    /// Returns the renewals of all processes per second.
     pub(crate) fn renewals_of_processes(&self) -> f64 {
         self.processes as f64 * 1000.0 / self.renewal_ms()
     }
 
-    /// The constant load on the store.
+    /// Returns the constant load on the store.
     pub(crate) fn renewals_per_second(&self) -> f64 {
         let of_blocks = |brokers: Brokers| brokers.renewals_per_second(self.used());
         self.brokers.map_or(self.renewals_of_processes(), of_blocks)
     }
 
-    /// How many connections the store has.
+    /// Returns the number of connections to the store.
     pub(crate) fn connections(&self) -> u64 {
         self.brokers.map_or(self.processes, |brokers| brokers.number)
     }
 
-    /// Requests per second to the store after it restarts, until it grants again.
+    /// Returns the requests per second to the store after a restart, until it grants again.
     pub(crate) fn requests_after_restart(&self) -> f64 {
         self.connections() as f64 / RETRY_S
     }
 
-    /// What each broker does: its renewals per second, its blocks, and the nodes in a block.
-    pub(crate) fn of_each_broker(&self) -> Option<(f64, u64, u64)> {
+    /// Returns the load of each broker: its renewals per second, its blocks, and the nodes in a
+    /// block.
+    pub(crate) fn load_per_broker(&self) -> Option<(f64, u64, u64)> {
         let brokers = self.brokers?;
         let (blocks, size) = brokers.blocks(self.used());
         let renewals = self.renewals_of_processes() / brokers.number as f64;
         Some((renewals, blocks.div_ceil(brokers.number), size))
     }
 
-    /// The fleet as it grows: every power of ten from 10, and itself.
+    /// Returns the stages of growth: every power of ten from 10, and the fleet itself.
     pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
         let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
         let smaller = steps.take_while(move |step| *step < self.processes);
@@ -147,7 +149,7 @@ impl Fleet {
 mod tests {
     use super::*;
 
-    const USUAL: Fleet = Fleet {
+    const DEFAULT: Fleet = Fleet {
         processes: 1_000_000,
         lifetime_ms: 3_600_000,
         ttl_ms: 60_000,
@@ -157,45 +159,45 @@ mod tests {
 
     #[test]
     fn nodes_of_dead_processes_are_counted_for_a_ttl() {
-        assert_eq!(USUAL.nodes(), 1_016_667);
-        assert_eq!(USUAL.with_processes(1).nodes(), 2);
-        assert_eq!(USUAL.with_processes(60).nodes(), 61);
-        assert_eq!(USUAL.with_processes(61).nodes(), 63);
-        // All of them die once in every TTL.
-        assert_eq!(Fleet { lifetime_ms: 60_000, ..USUAL }.nodes(), 2_000_000);
+        assert_eq!(DEFAULT.nodes(), 1_016_667);
+        assert_eq!(DEFAULT.with_processes(1).nodes(), 2);
+        assert_eq!(DEFAULT.with_processes(60).nodes(), 61);
+        assert_eq!(DEFAULT.with_processes(61).nodes(), 63);
+        // All processes die once in every TTL.
+        assert_eq!(Fleet { lifetime_ms: 60_000, ..DEFAULT }.nodes(), 2_000_000);
         let extreme =
-            Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..USUAL.with_processes(MOST_PROCESSES) };
+            Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..DEFAULT.with_processes(MOST_PROCESSES) };
         assert_eq!(extreme.nodes(), 1_000_000_000 + 2_592_000_000_000_000_000);
     }
 
     #[test]
     fn most_processes_is_the_largest_count_that_the_nodes_allow() {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
-            let most = USUAL.most_processes(nodes).unwrap_or(0);
+            let most = DEFAULT.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");
-            assert!(USUAL.with_processes(most).nodes() <= nodes, "{nodes}");
+            assert!(DEFAULT.with_processes(most).nodes() <= nodes, "{nodes}");
             assert!(
-                most == MOST_PROCESSES || USUAL.with_processes(most + 1).nodes() > nodes,
+                most == MOST_PROCESSES || DEFAULT.with_processes(most + 1).nodes() > nodes,
                 "{nodes}"
             );
         }
-        assert_eq!(USUAL.most_processes(1024), Some(1007));
-        assert_eq!(USUAL.most_processes(1), None);
+        assert_eq!(DEFAULT.most_processes(1024), Some(1007));
+        assert_eq!(DEFAULT.most_processes(1), None);
     }
 
     #[test]
     fn mean_renewal_time_is_a_third_of_the_window() {
-        let mean = USUAL.renewal_ms();
+        let mean = DEFAULT.renewal_ms();
         assert!((mean - 10_000.0 / 3.0).abs() < 1e-9, "{mean}");
-        assert!((USUAL.renewals_per_second() - 300_000.0).abs() < 1e-6);
-        assert!((USUAL.requests_after_restart() - 500_000.0).abs() < 1e-6);
-        let short = Fleet { ttl_ms: 3_000, ..USUAL };
+        assert!((DEFAULT.renewals_per_second() - 300_000.0).abs() < 1e-6);
+        assert!((DEFAULT.requests_after_restart() - 500_000.0).abs() < 1e-6);
+        let short = Fleet { ttl_ms: 3_000, ..DEFAULT };
         assert!((short.renewal_ms() - 1_500.0).abs() < 1e-9);
     }
 
-    /// As each process keeps its own time, with the jitter that it draws for each renewal.
+    /// A simulation of processes that each draw a jitter for each of their renewals.
     struct Simulation {
-        /// Renewals in each second.
+        /// The number of renewals in each second.
         seconds: Vec<u64>,
     }
 
@@ -229,10 +231,10 @@ mod tests {
     #[test]
     fn simulated_renewals_match_the_formula() {
         for fleet in [
-            USUAL.with_processes(100_000),
-            Fleet { ttl_ms: 8_000, ..USUAL.with_processes(100_000) },
-            Fleet { ttl_ms: 7_000, ..USUAL.with_processes(100_000) },
-            Fleet { ttl_ms: 3_000, ..USUAL.with_processes(50_000) },
+            DEFAULT.with_processes(100_000),
+            Fleet { ttl_ms: 8_000, ..DEFAULT.with_processes(100_000) },
+            Fleet { ttl_ms: 7_000, ..DEFAULT.with_processes(100_000) },
+            Fleet { ttl_ms: 3_000, ..DEFAULT.with_processes(50_000) },
         ] {
             let simulated = Simulation::run(&fleet, 120).per_second(60);
             let formula = fleet.renewals_per_second();
@@ -240,10 +242,11 @@ mod tests {
         }
     }
 
-    /// All processes started in one instant: the worst second is a quarter above the mean.
+    /// In the worst second after all processes started at once, the load is at most 40 % above the
+    /// mean.
     #[test]
     fn renewals_spread_out_after_all_processes_start_at_once() {
-        let fleet = USUAL.with_processes(100_000);
+        let fleet = DEFAULT.with_processes(100_000);
         let simulation = Simulation::run(&fleet, 120);
         let mean = fleet.renewals_per_second();
         let worst = simulation.seconds.iter().copied().max().unwrap_or(0) as f64 / mean;
@@ -255,7 +258,7 @@ mod tests {
     #[test]
     fn growth_lists_powers_of_ten_and_the_fleet_itself() {
         let steps =
-            |processes| USUAL.with_processes(processes).growth().map(|fleet| fleet.processes);
+            |processes| DEFAULT.with_processes(processes).growth().map(|fleet| fleet.processes);
         assert_eq!(steps(1).collect::<Vec<_>>(), [1]);
         assert_eq!(steps(10).collect::<Vec<_>>(), [10]);
         assert_eq!(steps(2500).collect::<Vec<_>>(), [10, 100, 1000, 2500]);

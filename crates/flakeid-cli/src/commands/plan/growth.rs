@@ -1,4 +1,5 @@
-//! What a fleet needs as it grows: nodes, renewals, and the stores and presets that suffice.
+//! The needs of a fleet as it grows: nodes, renewals, and the stores and presets that are
+//! sufficient.
 
 use anstyle::Style;
 use flakeid_core::Layout;
@@ -11,7 +12,7 @@ use crate::format::duration;
 use crate::format::number::{grouped, rate};
 use crate::format::table::{Align, Table};
 
-/// A fleet of one size, and what it needs.
+/// A fleet of one size, and its needs.
 #[derive(Serialize)]
 pub(super) struct Growth {
     processes: u64,
@@ -26,7 +27,7 @@ pub(super) struct Growth {
     stores: Vec<Load>,
 }
 
-/// What each of the brokers has to do.
+/// The load of each broker.
 #[derive(Serialize)]
 struct EachBroker {
     renewals_per_second: f64,
@@ -34,7 +35,7 @@ struct EachBroker {
     nodes_in_a_block: u64,
 }
 
-/// The load that the renewals put on one kind of store.
+/// The load of the renewals on one kind of store.
 #[derive(Serialize)]
 struct Load {
     store: &'static str,
@@ -66,7 +67,7 @@ impl Growth {
             ids_per_second: fleet.processes as f64 * required.rate as f64,
             renewals_per_second,
             asked_per_second_after_restart: fleet.requests_after_restart(),
-            each_broker: fleet.of_each_broker().map(|(renewals_per_second, blocks, size)| {
+            each_broker: fleet.load_per_broker().map(|(renewals_per_second, blocks, size)| {
                 EachBroker { renewals_per_second, blocks, nodes_in_a_block: size }
             }),
             presets: presets.map(|(name, _)| *name).collect(),
@@ -74,7 +75,7 @@ impl Growth {
         }
     }
 
-    /// The stores and presets that suffice, each on a line of its own.
+    /// Formats the stores and presets that are sufficient, each list on its own line.
     fn sufficient(&self) -> String {
         let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
             let mark = if store.more_connections_than_default { "*" } else { "" };
@@ -136,19 +137,19 @@ pub(super) fn legend(fleet: &Fleet) -> String {
         None => "",
         Some(_) => {
             "
-            and as many as one broker has, for its clients after it has crashed, and
+            as many as one broker has, for its clients after it crashes, and
             two blocks that are not full for each broker"
         }
     };
     format!(
         "\
 nodes       one for each process, and one for each that died in the last {ttl}
-            (after {lifetime} on average, without giving its node back){spare}
+            (after {lifetime} on average, without releasing its node){spare}
 renewals/s  {load}
 restart/s   requests to the store after it restarts, until it grants again
-stores      those for which the renewals are at most half of what one server handled on
+stores      for these, the renewals are at most half of the load that one server handled on
             a machine with two processors; sqlite serves the processes of one host
 *           needs more connections than the default settings of the server allow
-presets     those that have enough nodes and meet the other requirements"
+presets     these have enough nodes and meet the other requirements"
     )
 }

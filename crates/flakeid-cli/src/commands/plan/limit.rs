@@ -1,18 +1,19 @@
-//! How many renewals and connections each kind of store can handle.
+//! The renewals and connections that each kind of store can handle.
 
-/// What one server of a kind handled.
+/// The load that one server of a kind handled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit {
-    /// As in the store's URL, for `PostgreSQL` shorter.
+    /// The scheme of the store's URL; shorter for `PostgreSQL`.
     pub(crate) store: &'static str,
-    /// Measured with 10,000 holders: `docs/src/scaling.md` says where and with what.
+    /// The rate measured with 10,000 holders. `docs/src/scaling.md` describes the machine and the
+    /// versions.
     pub(crate) renewals_per_second: f64,
-    /// How many connections the server's default settings allow, where every process keeps one.
-    /// `None` where processes keep none, or where the server sets no limit.
+    /// The number of connections that the server's default settings allow, if every process keeps
+    /// one. `None` if processes keep none, or if the server sets no limit.
     pub(crate) connections: Option<u64>,
 }
 
-/// Each on a machine of two processors that also ran the clients.
+/// The limits, each measured on a machine with two processors that also ran the clients.
 const LIMITS: [Limit; 5] = [
     Limit { store: "sqlite", renewals_per_second: 910.0, connections: None },
     Limit { store: "postgres", renewals_per_second: 2_131.0, connections: Some(100) },
@@ -22,7 +23,7 @@ const LIMITS: [Limit; 5] = [
 ];
 
 /// The share of the measured rate that renewals may use. The rest is for acquiring nodes, and for
-/// whatever else the server does.
+/// other work of the server.
 const USABLE_SHARE: f64 = 0.5;
 
 impl Limit {
@@ -30,7 +31,7 @@ impl Limit {
         &LIMITS
     }
 
-    /// The share of the measured rate that this many renewals use, in percent.
+    /// Returns the share of the measured rate that this many renewals use, in percent.
     pub(crate) fn use_percent(&self, renewals_per_second: f64) -> f64 {
         renewals_per_second * 100.0 / self.renewals_per_second
     }

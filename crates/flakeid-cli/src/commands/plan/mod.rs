@@ -1,4 +1,5 @@
-//! `flakeid layout plan`: layouts that meet requirements, and what a fleet needs as it grows.
+//! `flakeid layout plan`: proposes layouts that meet requirements, and shows what a fleet needs as
+//! it grows.
 
 mod args;
 mod brokers;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &PlanArgs) -> Outcome {
         terminal::show_json(proposals.iter().map(row))?;
         return Ok(terminal::show_json(&growth)?);
     }
-    let mut text = for_people(&required, fleet.as_ref(), &proposals);
+    let mut text = render(&required, fleet.as_ref(), &proposals);
     if let Some(fleet) = &fleet {
         let legend = growth::legend(fleet);
         let _ = write!(text, "\n{}\n{DIM}{legend}{DIM:#}\n", growth::table(&growth));
@@ -86,7 +87,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// IDs per second of all processes together.
+/// Returns the IDs per second of all processes together.
 fn fleet_rate(fleet: &Fleet, layout: &Layout) -> f64 {
     fleet.processes as f64 * layout.ids_per_second()
 }
@@ -103,7 +104,7 @@ used  the share of a node's IDs/s that its busiest second uses
 i64   positive in a signed 64-bit column for as long as the layout must last
 JS    exact as a JavaScript number (at most 53 bits)";
 
-fn for_people(required: &Requirements, fleet: Option<&Fleet>, proposals: &[Proposal]) -> String {
+fn render(required: &Requirements, fleet: Option<&Fleet>, proposals: &[Proposal]) -> String {
     let mut table = Table::new(&[
         ("proposal", Align::Left),
         ("bits", Align::Right),
@@ -130,20 +131,20 @@ fn for_people(required: &Requirements, fleet: Option<&Fleet>, proposals: &[Propo
         ];
         let below = match fleet {
             Some(fleet) => {
-                format!("{layout}, all together {} IDs/s", rate(fleet_rate(fleet, layout)))
+                format!("{layout}, {} IDs/s in total", rate(fleet_rate(fleet, layout)))
             }
             None => layout.to_string(),
         };
         table.row(cells, Style::new(), Some(below));
     }
-    let who = match fleet {
+    let subject = match fleet {
         Some(Fleet { processes: 1, .. }) => "1 process".to_owned(),
         Some(fleet) => format!("{} processes", grouped(fleet.processes)),
         None if required.nodes == 1 => "1 node".to_owned(),
         None => format!("{} nodes", grouped(required.nodes)),
     };
     format!(
-        "{BOLD}{who}, {} IDs/s each{BOLD:#}, from {} until {}, in at most {} bits\n\n{}\n\
+        "{BOLD}{subject}, {} IDs/s each{BOLD:#}, from {} until {}, in at most {} bits\n\n{}\n\
          {DIM}{LEGEND}{DIM:#}\n",
         grouped(required.rate),
         instant::shortest(required.epoch),
@@ -157,12 +158,13 @@ fn percent(value: f64) -> String {
     if value < 1.0 { "< 1%".to_owned() } else { format!("{:.0}%", value.ceil()) }
 }
 
-/// Nothing fits: says which number would have to change, and to what.
+/// Returns the error for requirements that no layout meets: it lists the values that would have to
+/// change.
 fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     let lower = alternatives(required);
     let excess = lower.least_bits.filter(|bits| *bits > required.bits).map(|bits| {
         format!(
-            ": that takes {bits} bits, {} more than the {} allowed",
+            ": that requires {bits} bits, {} more than the {} allowed",
             bits - required.bits,
             required.bits
         )
@@ -170,7 +172,7 @@ fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     let error = Error::invalid_option(
         "plan",
         &format!(
-            "no layout of {} bits holds {} nodes with {} IDs/s each from {} until {}{}",
+            "no layout with {} bits has room for {} nodes with {} IDs/s each from {} until {}{}",
             required.bits,
             required.nodes,
             required.rate,

@@ -1,14 +1,14 @@
-//! Layouts that meet requirements. Nothing here calculates with bits: it tries widths, and asks the
-//! layouts that they give whether they meet the requirements.
+//! Layouts that meet requirements. This module does not calculate with bits: it tries widths, and
+//! checks whether the resulting layouts meet the requirements.
 
 use flakeid_core::Layout;
 
 use super::requirements::Requirements;
 
-/// Units worth proposing, in milliseconds.
+/// The units that are proposed, in milliseconds.
 const UNITS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/// The widest an ID may be and still be exact as a JavaScript number.
+/// The largest width of an ID that is exact as a JavaScript number.
 const JS_BITS: u32 = f64::MANTISSA_DIGITS;
 
 pub(crate) struct Proposal {
@@ -16,7 +16,7 @@ pub(crate) struct Proposal {
     pub(crate) layout: Layout,
 }
 
-/// Widths in bits (0: no such field) and a unit in milliseconds.
+/// The widths of the fields in bits (0 for no field), and a unit in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Widths {
     time: u8,
@@ -41,7 +41,8 @@ impl Widths {
         builder.build().ok()
     }
 
-    /// Gives spare bits to the fields in turn, for more nodes, a higher peak and a longer life.
+    /// Distributes spare bits over the fields in turn, for more nodes, a higher peak rate and a
+    /// later horizon.
     fn widened(mut self, bits: u32) -> Self {
         for turn in 0..bits.saturating_sub(self.total()) {
             match turn % 3 {
@@ -54,8 +55,8 @@ impl Widths {
     }
 }
 
-/// The fewest bits that meet the requirements in a unit, whatever their sum. `None` if no field is
-/// that wide.
+/// Returns the smallest widths that meet the requirements in a unit, whatever their sum. Returns
+/// `None` if no field can be wide enough.
 fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     let alone = Widths { time: 1, node: 0, sequence: 0, unit };
     let holds = |widths: Widths, enough: &dyn Fn(&Layout) -> bool| {
@@ -75,10 +76,11 @@ fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     Some(Widths { time, node, sequence, unit })
 }
 
-/// What is proposed, own layouts first, then presets; empty if nothing meets the requirements.
+/// Returns the proposals, own layouts before presets. The list is empty if no layout meets the
+/// requirements.
 pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     let least: Vec<Widths> = UNITS.iter().filter_map(|unit| least(required, *unit)).collect();
-    // The finest unit that fits: `UNITS` is in that order, and `min_by_key` keeps the first.
+    // This finds the finest unit that fits, because `UNITS` is in ascending order.
     let finest = |bits: u32| least.iter().find(|widths| widths.total() <= bits).copied();
     let in_unit = |unit: u64| least.iter().find(|widths| widths.unit == unit).copied();
     let js_bits = JS_BITS.min(required.bits);
@@ -106,26 +108,26 @@ pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     proposals
 }
 
-/// For requirements that no layout meets: changes of which each alone would make them possible.
+/// The changes that would each make unmet requirements possible.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alternatives {
-    /// The fewest bits that would be enough, if any number is.
+    /// The smallest sufficient number of bits, if any number is sufficient.
     pub(crate) least_bits: Option<u32>,
-    /// The limit of bits with which a layout would fit, if there is one.
+    /// The smallest limit of bits with which a layout would fit, if there is one.
     pub(crate) bits: Option<u32>,
     pub(crate) nodes: Option<u64>,
     pub(crate) rate: Option<u64>,
-    /// `None` if it would be less than a year after the epoch.
+    /// The latest possible end, or `None` if it would be less than a year after the epoch.
     pub(crate) until: Option<i64>,
 }
 
-/// Milliseconds. A layout that ends sooner is not worth proposing.
+/// The shortest life of a proposed layout, in milliseconds.
 const SHORTEST_LIFE: i64 = 365 * 24 * 3600 * 1000;
 
 pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     let wider = (required.bits + 1..=64)
         .find(|bits| !proposals(&Requirements { bits: *bits, ..*required }).is_empty());
-    // One requirement at a time is dropped; the others stay.
+    // One requirement at a time is dropped; the others remain.
     let nodes =
         largest(&Requirements { nodes: 1, ..*required }, |widths, node| Widths { node, ..widths });
     let rate = largest(&Requirements { rate: 1, ..*required }, |widths, sequence| Widths {
@@ -134,7 +136,7 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     });
     let soon = Requirements { until: required.epoch + 1, ..*required };
     let until = largest(&soon, |widths, time| Widths { time, ..widths });
-    // Rates are whole numbers; what is cut off is no loss.
+    // Rates are whole numbers, so truncation loses nothing.
     #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
     let whole = |layout: &Layout| layout.ids_per_second() as u64;
     Alternatives {
@@ -150,7 +152,7 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     }
 }
 
-/// For each unit the layout with the widest possible value of one field.
+/// Returns for each unit the layout with the largest possible width of one field.
 fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<Layout> {
     let widest = |widths: Widths| {
         (0..=63).rev().find_map(|width| {
@@ -165,7 +167,7 @@ fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<L
 mod tests {
     use super::*;
 
-    /// 2026-01-01 and a span of years from it.
+    /// Returns requirements that start at 2026-01-01 and last the given number of years.
     fn required(nodes: u64, rate: u64, years: i64, bits: u32) -> Requirements {
         let epoch = 1_767_225_600_000;
         Requirements { nodes, rate, epoch, until: epoch + years * 31_556_952_000, bits }
@@ -185,7 +187,8 @@ mod tests {
         })
     }
 
-    /// Not through `are_met_by`: by counting what the bits hold.
+    /// Checks the requirements without `are_met_by`, by counting the values that the bits can
+    /// represent.
     fn counts(required: &Requirements, layout: &Layout) {
         let mut widths = [0_u32; 3];
         for span in layout.fields() {

@@ -1,4 +1,4 @@
-//! What a planned layout must be able to do.
+//! The requirements that a planned layout must meet.
 
 use flakeid_core::{Error, Layout};
 use flakeid_json::parse_instant;
@@ -10,22 +10,22 @@ use crate::format::number;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Requirements {
-    /// How many nodes make IDs at the same time.
+    /// The number of nodes that generate IDs at the same time.
     pub(crate) nodes: u64,
-    /// IDs per second of one node, at its peak.
+    /// The IDs per second of one node at its peak.
     pub(crate) rate: u64,
-    /// When time begins, in Unix milliseconds.
+    /// The time at which the layout starts, in Unix milliseconds.
     pub(crate) epoch: i64,
-    /// The first instant (Unix milliseconds) for which no ID is needed any more.
+    /// The first instant at which no ID is needed any more, in Unix milliseconds.
     pub(crate) until: i64,
-    /// The most bits an ID may have.
+    /// The largest number of bits of an ID.
     pub(crate) bits: u32,
 }
 
-/// No layout has more, because at least one bit is for time.
+/// The largest number of nodes of any layout, because at least one bit is for time.
 const MOST_NODES: u64 = 1 << 63;
 
-/// More than any layout allows, and exact as the floating-point number it is compared with.
+/// The largest rate: more than any layout allows, and exact as a floating-point number.
 const MOST_RATE: u64 = 1 << 53;
 
 impl Requirements {
@@ -63,7 +63,7 @@ impl Requirements {
         Ok(Self { nodes, rate, epoch, until, bits })
     }
 
-    /// Whether a layout does all of it. The layout itself is asked, wherever it comes from.
+    /// Whether a layout meets all requirements, according to the layout itself.
     pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
         layout.width() <= self.bits
             && layout.can_generate()
@@ -73,7 +73,7 @@ impl Requirements {
             && layout.ids_per_second() >= self.rate as f64
     }
 
-    /// The share of a node's most IDs per second that its peak uses, in percent.
+    /// Returns the share of a node's largest rate that its peak uses, in percent.
     pub(crate) fn use_percent(&self, layout: &Layout) -> f64 {
         self.rate as f64 * 100.0 / layout.ids_per_second()
     }

@@ -1,4 +1,4 @@
-//! Which namespaces the server leases to others, and by what address.
+//! The namespaces that the server leases to other processes, and the URL by which they reach it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use flakeid_stores::Location;
 use crate::failure::Failure;
 use crate::format::{duration, number};
 
-/// What is asked of the server's brokers.
+/// The options for the server's brokers.
 pub(super) struct Leasing {
     pub(super) location: Location,
     pub(super) layout: Layout,
@@ -23,24 +23,25 @@ pub(super) struct Leasing {
 }
 
 impl Leasing {
-    /// A broker of a namespace; `None` if its nodes are leased from the store, one by one.
+    /// Starts a broker for a namespace. Returns `None` if its nodes are leased from the store one
+    /// by one.
     pub(super) fn broker(&self, namespace: &str) -> Result<Option<Broker>, Failure> {
         if self.location.is_broker() || self.is_leased_by_node(namespace)? {
             return Ok(None);
         }
-        let usual = BrokerOptions::new(namespace, self.layout, &self.address);
-        let window_ms = self.window_ms.unwrap_or(usual.window_ms);
+        let defaults = BrokerOptions::new(namespace, self.layout, &self.address);
+        let window_ms = self.window_ms.unwrap_or(defaults.window_ms);
         let options = BrokerOptions {
             block_bits: self.block_bits,
             window_ms,
             ttl_ms: window_ms.saturating_mul(3),
-            ..usual
+            ..defaults
         };
         Ok(Some(Broker::start(&self.location, options)?))
     }
 
     fn is_leased_by_node(&self, namespace: &str) -> Result<bool, Failure> {
-        let told =
+        let to_error =
             |fault: &Fault| fault.to_error(&self.location.to_string(), namespace, &self.layout);
         let described =
             self.location.connect(&(Arc::new(SystemClock) as _)).and_then(|mut store| {
@@ -52,24 +53,26 @@ impl Leasing {
                     described => described.map(Some),
                 }
             });
-        let described = described.map_err(|fault| told(&fault))?;
-        // Where the layout has too few nodes for blocks, a missing namespace is made without.
-        let makes_blocks = flakeid_protocol::Namespace::usual_block_bits(&self.layout)
+        let described = described.map_err(|fault| to_error(&fault))?;
+        // If the layout has too few nodes for blocks, a missing namespace is created without
+        // blocks.
+        let creates_blocks = flakeid_protocol::Namespace::usual_block_bits(&self.layout)
             .or(self.block_bits)
             .is_some();
-        Ok(described.map_or(!makes_blocks, |kept| kept.block_bits == 0))
+        Ok(described.map_or(!creates_blocks, |namespace| namespace.block_bits == 0))
     }
 }
 
-/// How holders reach this server. One that listens beyond this host has many addresses, and only its
-/// operator knows which of them its clients can use.
+/// Returns the URL by which holders reach this server. If it listens beyond this host, it has many
+/// addresses, and only its operator knows which of them clients can use.
 pub(super) fn address(
     advertised: Option<&str>,
     listener: &Listener,
     scheme: &str,
 ) -> Result<String, Failure> {
-    let bound =
-        listener.tcp_address().map_err(|error| Failure::io("cannot tell the address", error))?;
+    let bound = listener
+        .tcp_address()
+        .map_err(|error| Failure::io("cannot read the listening address", error))?;
     if let Some(url) = advertised {
         return Ok(check_advertised(url, scheme)?.to_owned());
     }
@@ -84,13 +87,14 @@ fn check_advertised<'a>(url: &'a str, scheme: &str) -> Result<&'a str, Error> {
     let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let is_plain = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ',']);
     if !host.is_some_and(is_plain) {
-        let reason = format!("{url:?} is not of the form http://HOST:PORT or https://HOST:PORT");
+        let reason =
+            format!("{url:?} does not have the form http://HOST:PORT or https://HOST:PORT");
         return Err(Error::invalid_option("advertise", &reason));
     }
     if scheme == "https" && url.starts_with("http://") {
         let reason = format!(
-            "{url:?} begins with http://, but this server speaks TLS, and its clients do not follow \
-             it from https to http: begin with https://"
+            "{url:?} begins with http://, but this server uses TLS, and its clients reject a change \
+             from https to http: begin the URL with https://"
         );
         return Err(Error::invalid_option("advertise", &reason));
     }
@@ -99,8 +103,8 @@ fn check_advertised<'a>(url: &'a str, scheme: &str) -> Result<&'a str, Error> {
 
 fn unadvertised(address: SocketAddr) -> Failure {
     let reason = format!(
-        "say by which URL clients of other hosts reach {address} (http://HOST:PORT), because they renew \
-         their leases at the server that granted them; or give --no-leases"
+        "missing: give the URL by which clients on other hosts reach {address} (http://HOST:PORT), because \
+         they renew their leases at the server that granted them; or give --no-leases"
     );
     Error::invalid_option("advertise", &reason).into()
 }
@@ -123,7 +127,7 @@ mod tests {
         for (url, scheme, is_allowed) in [
             ("https://ids.example:7117", "https", true),
             ("http://ids.example:7117", "http", true),
-            // Behind a proxy that speaks TLS.
+            // A proxy with TLS may be in front of this server.
             ("https://ids.example", "http", true),
             ("http://ids.example:7117", "https", false),
             ("ids.example:7117", "http", false),

@@ -1,4 +1,4 @@
-//! `flakeid serve`: IDs and leases over HTTP.
+//! `flakeid serve`: serves IDs and leases over HTTP.
 
 mod leasing;
 mod opened;
@@ -20,26 +20,26 @@ use crate::format::{DIM, duration, number};
 use crate::store::{self, StoreUrl};
 use crate::terminal;
 use leasing::Leasing;
-use opened::{Opened, opened};
+use opened::{Opened, open_all};
 
-/// Hands out IDs over HTTP, and leases to those who generate them themselves
+/// Serves IDs over HTTP, and leases for processes that generate their own IDs
 ///
-/// It leases nodes of each namespace from the store and answers
+/// It leases nodes of each namespace from the store, and serves
 ///
-///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept asks, one per line
+///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept requests, one per line
 ///                                      (text/plain) or 8 bytes each (application/octet-stream)
-///   POST /v1/NAMESPACE/leases          a node of one's own; renewed by PATCH, given back by DELETE
-///   GET  /v1/NAMESPACE/ids/ID          what an ID says; with /holder, who generated it
+///   POST /v1/NAMESPACE/leases          a leased node; renewed by PATCH, released by DELETE
+///   GET  /v1/NAMESPACE/ids/ID          the fields of an ID; with /holder, the process behind it
 ///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json, with --ui also /ui
 ///
-/// Programs that use flakeid lease from it as from a store: `--store http://localhost:7117`. The server
-/// itself leases nodes from the store in blocks, so it needs a namespace of blocks. In an embedded store
-/// it creates one; on other stores `flakeid leases init --block-bits` does. For a namespace whose nodes
-/// are leased one by one it hands out IDs only.
+/// Programs that use flakeid can lease from the server as from a store: `--store http://localhost:7117`.
+/// The server itself leases nodes from the store in blocks, so it needs a namespace with blocks. It
+/// creates one in an embedded store; on other stores, run `flakeid leases init --block-bits`. If the
+/// nodes of a namespace are leased one by one, the server serves only IDs for it.
 ///
-/// On Ctrl-C or SIGTERM it finishes the requests that it has begun and gives the nodes back.
+/// On Ctrl-C or SIGTERM it completes the requests in progress and releases its nodes.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
@@ -53,88 +53,92 @@ pub(crate) struct ServeArgs {
     #[arg(long = "namespace", value_name = "NS")]
     namespaces: Vec<String>,
 
-    /// Address to listen on; port 0 is any free one
+    /// Address to listen on; port 0 selects any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7117")]
     listen: String,
 
-    /// Listen on a Unix socket instead
+    /// Unix socket to listen on, instead of an address
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     unix: Option<PathBuf>,
 
-    /// Serve clients of Redis at this address as well
+    /// Also serve Redis clients at this address
     ///
-    /// INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 is any free one.
+    /// The commands are INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 selects any free
+    /// port.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids")]
     resp: Option<String>,
 
-    /// Serve gRPC at this address as well
+    /// Also serve gRPC at this address
     ///
-    /// The services flakeid.v1.Ids, health and reflection. Port 0 is any free one.
+    /// The services are flakeid.v1.Ids, health and reflection. Port 0 selects any free port.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids", hide = cfg!(not(feature = "grpc")))]
     grpc: Option<String>,
 
-    /// The server's certificate in PEM, followed by those in between
+    /// The server's certificate in PEM, followed by the intermediate certificates
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// Its private key in PEM
+    /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Authorities in PEM of which clients must show a certificate
+    /// Certificate authorities in PEM; clients must present a certificate that one of them issued
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
 
-    /// File of the tokens, one per line, of which clients must send one (Authorization: Bearer)
+    /// File with tokens, one per line; clients must send one of them (Authorization: Bearer)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Let web pages of this origin ask; may be given several times
+    /// Origin whose web pages may send requests; may be given several times
     ///
-    /// As browsers write it, scheme and port included; * is any.
+    /// Write it as browsers do, with scheme and port; * allows any origin.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
 
-    /// Serve this page at /ui: cargo xtask page makes one that explains IDs
+    /// Page to serve at /ui; `cargo xtask page` builds one that explains IDs
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     ui: Option<PathBuf>,
 
-    /// Listen beyond this host without TLS, or without tokens or client certificates
+    /// Allow connections from other hosts without TLS, or without tokens or client certificates
     #[arg(long)]
     insecure: bool,
 
-    /// The URL by which clients reach this very server, if it listens beyond this host
+    /// URL by which clients reach this particular server, if it accepts connections from other
+    /// hosts
     #[arg(long, value_name = "URL")]
     advertise: Option<String>,
 
-    /// Serve IDs only, from one node of each namespace, as `next` leases it
+    /// Serve only IDs, from one node of each namespace, leased like that of `next`
     #[arg(long, conflicts_with_all = ["advertise", "block_bits", "lease_window", "no_ids"])]
     no_leases: bool,
 
-    /// Serve leases only
+    /// Serve only leases
     #[arg(long)]
     no_ids: bool,
 
-    /// Blocks of 2^BITS nodes, if the namespace is made [default: by the layout, 4 of 10 node bits]
+    /// Size of blocks, 2^BITS nodes, if the namespace is created [default: by the layout, 4 of 10
+    /// node bits]
     #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
-    /// How long a lease goes on without a renewal [default: 4s, or 2 ticks]
+    /// How long a lease lasts without a renewal [default: 4s, or 2 ticks]
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
-    /// The most IDs that one request gets; more are refused
+    /// Largest number of IDs per request; larger requests are rejected
     #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
     max_count: String,
 
-    /// The most IDs that one client address gets in a second [default: no limit]
+    /// Largest number of IDs per second for one client address [default: no limit]
     ///
-    /// What it gets in a second it may have at once. Whoever asks for more at a time has it, and waits for
-    /// as long afterwards. A client of IPv6 is a network of 64 bits; those of a Unix socket are one client.
+    /// A client may get the IDs of one second all at once. A single larger request is served, and
+    /// the client then waits for a correspondingly longer time. An IPv6 client is a network of 64
+    /// bits; all clients of a Unix socket count as one.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
-    /// How long a request waits for each 4,096 of its IDs
+    /// How long a request may wait for each 4,096 of its IDs
     #[arg(
         long,
         hide_short_help = true,
@@ -144,7 +148,7 @@ pub(crate) struct ServeArgs {
     )]
     max_wait: String,
 
-    /// How many connections are served at a time
+    /// Largest number of simultaneous connections
     #[arg(
         long,
         hide_short_help = true,
@@ -154,7 +158,7 @@ pub(crate) struct ServeArgs {
     )]
     max_connections: String,
 
-    /// How long requests may go on once the server is to end
+    /// How long requests in progress may take during shutdown
     #[arg(
         long,
         hide_short_help = true,
@@ -165,7 +169,7 @@ pub(crate) struct ServeArgs {
     shutdown_timeout: String,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid serve --store sqlite://served.db
@@ -216,12 +220,13 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     };
     let location = args.store.location()?;
     let scheme = if options.tls.is_some() { "https" } else { "http" };
-    // Before anything is leased, so that two servers at one address do not take nodes in vain.
-    let listener = bound(listener)?;
-    options.resp = resp.map(bound).transpose()?;
+    // The address is bound before nodes are leased, so that a second server at this address leases
+    // none.
+    let listener = bind(listener)?;
+    options.resp = resp.map(bind).transpose()?;
     #[cfg(feature = "grpc")]
     {
-        options.grpc = grpc.map(bound).transpose()?;
+        options.grpc = grpc.map(bind).transpose()?;
     }
     let leasing = if args.no_leases {
         None
@@ -234,8 +239,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
             layout,
         })
     };
-    let Opened { generators, brokers, shown } =
-        opened(&names, leasing.as_ref(), &location, layout, !args.no_ids)?;
+    let Opened { generators, brokers, descriptions } =
+        open_all(&names, leasing.as_ref(), &location, layout, !args.no_ids)?;
     let mut service = Service::new(generators)
         .brokers(brokers)
         .max_count(max_count)
@@ -250,10 +255,11 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     }
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
-    // Before the address is told, so that whoever has read it can end the server in order.
+    // Signals are handled before the address is printed, so that a process that reads it can stop
+    // the server gracefully.
     let termination =
         server.termination().map_err(|error| Failure::io("cannot wait for signals", error))?;
-    announce(&server, scheme, args.ui.is_some(), &names, &shown)?;
+    announce(&server, scheme, args.ui.is_some(), &names, &descriptions)?;
     server.run(termination);
     Ok(())
 }
@@ -262,43 +268,44 @@ fn grpc_listener(text: &str) -> Result<Listener, Failure> {
     if cfg!(feature = "grpc") {
         return tcp_listener("grpc", text);
     }
-    let reason = "this flakeid was built without gRPC; build it with: cargo install --locked --features grpc \
+    let reason = "this flakeid was built without gRPC; to build it, run cargo install --locked --features grpc \
                   flakeid-cli";
     Err(Error::invalid_option("grpc", reason).into())
 }
 
-/// Where it listens: one line in a pipe, so that a script can wait for it.
+/// Prints the addresses of the server: one per line in a pipe, so that a script can wait for them.
 fn announce(
     server: &Server,
     scheme: &str,
     has_page: bool,
     names: &[String],
-    shown: &[String],
+    descriptions: &[String],
 ) -> Outcome {
-    let address =
-        server.address().map_err(|error| Failure::io("cannot tell the address", error))?;
+    let address = server
+        .address()
+        .map_err(|error| Failure::io("cannot read the listening address", error))?;
     let url = match &address {
         Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
         address => format!("{scheme}://{address}"),
     };
     let resp = server
         .resp_address()
-        .map_err(|error| Failure::io("cannot tell the address of --resp", error))?
+        .map_err(|error| Failure::io("cannot read the listening address of --resp", error))?
         .map(|address| {
             format!("{}://{address}", if scheme == "https" { "rediss" } else { "redis" })
         });
     #[cfg(feature = "grpc")]
     let grpc = server
         .grpc_address()
-        .map_err(|error| Failure::io("cannot tell the address of --grpc", error))?
+        .map_err(|error| Failure::io("cannot read the listening address of --grpc", error))?
         .map(|address| format!("{}://{address}", if scheme == "https" { "grpcs" } else { "grpc" }));
     #[cfg(not(feature = "grpc"))]
     let grpc: Option<String> = None;
     let mut out = terminal::stream();
     if terminal::is_terminal() {
-        writeln!(out, "{url} serves {}", shown.join(", "))?;
+        writeln!(out, "{url} serves {}", descriptions.join(", "))?;
         if let Some(resp) = &resp {
-            writeln!(out, "{resp} serves clients of Redis")?;
+            writeln!(out, "{resp} serves Redis clients")?;
         }
         if let Some(grpc) = &grpc {
             writeln!(out, "{grpc} serves gRPC")?;
@@ -344,7 +351,7 @@ fn tcp_listener(name: &'static str, text: &str) -> Result<Listener, Failure> {
     address.map(Listener::Tcp).ok_or_else(|| unknown(io::ErrorKind::NotFound.into()))
 }
 
-fn bound(listener: Listener) -> Result<Listener, Failure> {
+fn bind(listener: Listener) -> Result<Listener, Failure> {
     match listener {
         Listener::Tcp(address) => Listener::bound(address)
             .map_err(|error| Failure::io(format!("cannot listen on {address}"), error)),
@@ -352,7 +359,7 @@ fn bound(listener: Listener) -> Result<Listener, Failure> {
     }
 }
 
-/// Beyond this host, nobody gets IDs who has not shown something, and nobody listens in.
+/// Checks that a server reachable from other hosts uses TLS and authenticates its clients.
 fn check_exposure(
     args: &ServeArgs,
     name: &'static str,
@@ -368,7 +375,7 @@ fn check_exposure(
     }
     let reason = format!(
         "{listener} can be reached from other hosts: give --tls-cert and --tls-key, and --token-file \
-         or --client-ca, or say --insecure"
+         or --client-ca, or allow this with --insecure"
     );
     Err(Error::invalid_option(name, &reason).into())
 }

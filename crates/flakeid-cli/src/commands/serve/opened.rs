@@ -1,4 +1,4 @@
-//! What is served of each namespace: a generator, a broker, or both.
+//! The parts of the server for each namespace: a generator, a broker, or both.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use flakeid_stores::Location;
 use super::leasing::Leasing;
 use crate::failure::Failure;
 
-/// By namespace, and what is shown of each.
+/// The generators by namespace, the brokers, and a description of each namespace.
 pub(super) struct Opened {
     pub(super) generators: BTreeMap<String, AnyGenerator>,
     pub(super) brokers: Vec<Broker>,
-    pub(super) shown: Vec<String>,
+    pub(super) descriptions: Vec<String>,
 }
 
-/// Leases what each namespace needs; without `leasing`, a single node.
-pub(super) fn opened(
+/// Leases the nodes for each namespace: blocks for a broker, or a single node without `leasing`.
+pub(super) fn open_all(
     names: &[String],
     leasing: Option<&Leasing>,
     location: &Location,
     layout: Layout,
     with_ids: bool,
 ) -> Result<Opened, Failure> {
-    let mut shown = Vec::new();
+    let mut descriptions = Vec::new();
     let mut generators = BTreeMap::new();
     let mut brokers: Vec<Broker> = Vec::new();
     for name in names {
@@ -43,8 +43,8 @@ pub(super) fn opened(
         let mut what = layout_name(&layout);
         if !with_ids && broker.is_none() {
             let reason = format!(
-                "the nodes of namespace {name} are leased one by one from the store, so there are no \
-                 leases to serve: leave --no-ids out, or serve a namespace of blocks"
+                "the nodes of namespace {name} are leased from the store one by one, so this server has no \
+                 leases to serve: omit --no-ids, or serve a namespace with blocks"
             );
             return Err(Error::invalid_option("no-ids", &reason).into());
         }
@@ -56,8 +56,8 @@ pub(super) fn opened(
         if broker.is_some() {
             what.push_str(", leases");
         }
-        shown.push(format!("{name} ({what})"));
+        descriptions.push(format!("{name} ({what})"));
         brokers.extend(broker);
     }
-    Ok(Opened { generators, brokers, shown })
+    Ok(Opened { generators, brokers, descriptions })
 }

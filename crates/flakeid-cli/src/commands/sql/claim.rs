@@ -1,5 +1,5 @@
-//! The node that a database gets from a namespace: leased under the database's name, and then quarantined, so that
-//! it is granted to nobody else, and a second run finds it again.
+//! Leases a node for a database under the database's name and quarantines it. So no other holder is
+//! granted the node, and a second run finds it again.
 
 use std::process;
 
@@ -11,31 +11,32 @@ use flakeid_stores::fresh_token;
 use crate::failure::Failure;
 use crate::store::Connection;
 
-/// For how long the lease lasts if this process ends before the node is quarantined.
+/// How long the lease lasts if this process ends before it quarantines the node, in milliseconds.
 const TTL_MS: u64 = 30_000;
 
-/// The node on which a database generates.
+/// The node on which a database generates IDs.
 pub(super) struct DatabaseNode {
     pub(super) node: u64,
-    /// No ID of an earlier tick is generated, even if the functions are installed already.
+    /// The first tick of new IDs, even if the functions are already installed.
     pub(super) first_tick: u64,
-    /// The same for a database that has generated nothing yet.
+    /// The first tick of new IDs in a database that has not generated any yet.
     pub(super) first_tick_of_new: u64,
-    /// For the header: whose node it is.
-    pub(super) of: String,
+    /// The database and its namespace, for the header of the script.
+    pub(super) origin: String,
 }
 
-/// A namespace and its node for a database.
+/// A request for a database's own node in a namespace.
 pub(super) struct Claim<'a> {
     connection: &'a mut Connection,
-    /// The database's name as the namespace shows it, which no process gives itself by accident.
+    /// The owner name of the database in the namespace; its prefix prevents processes from using it
+    /// by accident.
     owner: String,
     name: &'a str,
 }
 
 impl<'a> Claim<'a> {
     pub(super) fn new(connection: &'a mut Connection, name: &'a str) -> Result<Self, Error> {
-        // The same characters, because the name stands in the script too.
+        // The name has the same characters as a namespace, because the script contains it too.
         if Namespace::check_name(name).is_err() {
             let shown: String = name.chars().take(80).collect();
             let reason = format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -");
@@ -44,43 +45,46 @@ impl<'a> Claim<'a> {
         Ok(Self { connection, owner: format!("database:{name}"), name })
     }
 
-    /// The layout of the namespace, which is that of the database.
+    /// Returns the layout of the namespace, which is also that of the database.
     pub(super) fn layout(&mut self) -> Result<Layout, Failure> {
         Ok(self.connection.list()?.namespace.layout)
     }
 
-    /// The node that the name has, or one that it gets now.
+    /// Returns the node of this name, and leases and quarantines one if the name has none yet.
     pub(super) fn node(&mut self) -> Result<DatabaseNode, Failure> {
         let listing = self.connection.list()?;
         if let Some(row) = self.quarantined(&listing) {
-            // Another database may have had the name until now. It issued nothing later than its clock.
+            // Another database may have had this name until now. It issued no ID later than its own
+            // clock.
             let skews = listing.namespace.bounds.max_skew_ms.saturating_mul(2);
             let latest = listing.now.saturating_add(i64::try_from(skews).unwrap_or(i64::MAX));
-            let unused = listing.namespace.layout.tick_at(latest)? + 1;
-            return Ok(self.database_node(&listing.namespace, row, unused));
+            let first_unused = listing.namespace.layout.tick_at(latest)? + 1;
+            return Ok(self.database_node(&listing.namespace, row, first_unused));
         }
-        let kept = &listing.namespace;
-        let (granted, release) = self.acquire(kept)?;
-        // Whoever else runs this for the same name acquires before it looks, too; so one of the two sees the other.
+        let namespace = &listing.namespace;
+        let (granted, release) = self.acquire(namespace)?;
+        // Another process that runs this for the same name also acquires before it lists, so one of
+        // the two sees the other.
         let others = self.connection.list()?;
         if let Some(row) = self.quarantined(&others) {
-            let node = self.database_node(kept, row, 0);
+            let node = self.database_node(namespace, row, 0);
             self.connection.release(&release)?;
             return Ok(node);
         }
         let is_other = |row: &&Row| row.node != granted && self.is_ours(row);
         if let Some(row) = others.rows.iter().filter(is_other).find(|row| row.state == State::Held)
         {
-            let of = format!("{} of {}", row.owner.pid, row.owner.host);
+            let process = format!("{} of {}", row.owner.pid, row.owner.host);
             self.connection.release(&release)?;
-            return Err(self.is_contested(row.node, &of));
+            return Err(self.contested_error(row.node, &process));
         }
         match self.connection.repair(granted, Repair::Quarantine)? {
-            Some(row) if self.is_ours(&row) => Ok(self.database_node(kept, &row, 0)),
-            // The lease ended before this, and somebody else has the node, who then loses it, which is safe.
+            Some(row) if self.is_ours(&row) => Ok(self.database_node(namespace, &row, 0)),
+            // This process's lease ended before, and another process has the node. It then loses
+            // the node, which is safe.
             _ => {
                 self.connection.repair(granted, Repair::Lift)?;
-                Err(self.is_contested(granted, "another"))
+                Err(self.contested_error(granted, "unknown"))
             }
         }
     }
@@ -93,19 +97,19 @@ impl<'a> Claim<'a> {
         listing.rows.iter().find(|row| row.state == State::Quarantined && self.is_ours(row))
     }
 
-    /// Leases a row, for as short a window as there is: none of its ticks are used.
-    fn acquire(&mut self, kept: &Namespace) -> Result<(u64, Release), Failure> {
+    /// Leases a row with the shortest possible window, because none of its ticks are used.
+    fn acquire(&mut self, namespace: &Namespace) -> Result<(u64, Release), Failure> {
         let token = fresh_token();
         let grant = self.connection.acquire(&Acquire {
-            layout: kept.layout,
-            block_bits: kept.block_bits,
+            layout: namespace.layout,
+            block_bits: namespace.block_bits,
             identity: Identity::Name(self.owner.clone()),
             from: 0,
-            to: kept.max_row(),
+            to: namespace.max_row(),
             rotation: flakeid_stores::machine_rotation(),
             reuse: true,
             token,
-            window_ms: kept.layout.unit_ms().saturating_mul(2),
+            window_ms: namespace.layout.unit_ms().saturating_mul(2),
             ttl_ms: TTL_MS,
             now: SystemClock.unix_ms(),
             waited_ms: 0,
@@ -119,26 +123,27 @@ impl<'a> Claim<'a> {
         Ok((grant.node, Release { node: grant.node, token, used_until: grant.start }))
     }
 
-    /// `unused`: the first tick that a database of this name cannot have used yet.
-    fn database_node(&self, kept: &Namespace, row: &Row, unused: u64) -> DatabaseNode {
-        let first_tick = row.fence.max(kept.floor);
+    /// Builds the result. `first_unused` is the first tick that no database of this name can have
+    /// used.
+    fn database_node(&self, namespace: &Namespace, row: &Row, first_unused: u64) -> DatabaseNode {
+        let first_tick = row.fence.max(namespace.floor);
         DatabaseNode {
-            // Of a block of nodes, which brokers lease, it uses the first.
-            node: row.node << kept.block_bits,
+            // The database uses the first node of a block that brokers would lease.
+            node: row.node << namespace.block_bits,
             first_tick,
-            first_tick_of_new: first_tick.max(unused),
-            of: format!(" of the database {} in the namespace {}", self.name, kept.name),
+            first_tick_of_new: first_tick.max(first_unused),
+            origin: format!(" of the database {} in the namespace {}", self.name, namespace.name),
         }
     }
 
-    fn is_contested(&self, node: u64, process: &str) -> Failure {
+    fn contested_error(&self, node: u64, process: &str) -> Failure {
         let text = format!(
-            "{}: node {node} is just being given to the database {} by another process ({process}): run this again",
+            "{}: another process ({process}) is assigning node {node} to the database {}: run this command again",
             self.connection.name(),
             self.name
         );
         let hint = format!(
-            "if nobody else runs it, an earlier run was interrupted: `flakeid leases release {node}` first"
+            "if no other process is running it, an earlier one was interrupted: run `flakeid leases release {node}` first"
         );
         Failure::hinted(Error::new(ErrorKind::StoreRejected, &text, None), hint)
     }

@@ -1,20 +1,21 @@
-//! What a script says about a layout: its numbers, and SQL that takes IDs apart and puts them together.
+//! The terms that describe a layout in a script: its numbers, and SQL that decodes and composes
+//! IDs.
 
 use std::time::Duration;
 
 use flakeid_core::{Field, Id, Layout, Rfc3339, TextForm};
 use flakeid_json::layout_name;
 
-/// A place of a template and what is written there.
+/// A placeholder of a template and its value.
 pub(super) type Term = (&'static str, String);
 
-/// Fields of a layout that have a function each, as SQL expressions over `id`.
+/// A field of a layout that has its own function, as an SQL expression over `id`.
 pub(super) struct FieldTerm {
     pub(super) name: &'static str,
     pub(super) of_id: String,
 }
 
-/// The terms that every script uses.
+/// Returns the terms that every script uses.
 pub(super) fn common(layout: &Layout) -> Vec<Term> {
     let (tick_shift, _) = span(layout, &[Field::Time]);
     let below_tick = layout.upper_bound(i64::MIN).to_i64();
@@ -32,12 +33,12 @@ pub(super) fn common(layout: &Layout) -> Vec<Term> {
         ("tick_shift", tick_shift.to_string()),
         ("tick_of_id", extract(layout, &[Field::Time])),
         ("below_tick", below_tick.to_string()),
-        // Without the Z: 2017-09-20T13:43:08.849 has 23 characters.
+        // The length excludes the Z: 2017-09-20T13:43:08.849 has 23 characters.
         ("timestamp_length", (timestamp.len() - 1).to_string()),
     ]
 }
 
-/// The fields below time, in the order in which the functions stand in the script.
+/// Returns the fields below time, in the order of their functions in the script.
 pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     let has = |field| layout.fields().any(|span| span.field == field);
     let parts: [(&'static str, &[Field], bool); 5] = [
@@ -51,22 +52,24 @@ pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     wanted.map(|(name, fields, _)| FieldTerm { name, of_id: extract(layout, fields) }).collect()
 }
 
-/// How a generator counts: see `postgres/next.sql` and `mariadb/next.sql`.
+/// The encoding of a generator's position: see `postgres/next.sql` and `mariadb/next.sql`.
 pub(super) struct Places {
-    /// Bits of a place below its tick.
+    /// The number of bits of a place below its tick.
     pub(super) slot_bits: u32,
-    /// How many places of a slot become IDs.
+    /// The number of places of a slot that become IDs.
     pub(super) usable: u64,
-    /// The last tick for which there is a slot.
+    /// The last tick that has a slot.
     pub(super) last_tick: u64,
 }
 
 impl Places {
-    /// Values of a slot that no ID is made of: more than there can be sessions (262,143), each of which takes
-    /// at most one too many, and than a crash passes over (32).
+    /// The values of a slot that never become IDs. They exceed the largest number of sessions
+    /// (262,143), each of which takes at most one value too many, plus the values that a crash
+    /// skips (32).
     pub(super) const SPARE: u64 = 300_000;
 
-    /// In milliseconds 2^44 ticks last for 557 years. Leaving the bits above to slots costs nothing.
+    /// The bits for ticks: 2^44 ms are 557 years. Leaving the higher bits to the slots costs
+    /// nothing.
     const TICK_BITS: u32 = 44;
 
     pub(super) fn of(layout: &Layout) -> Self {
@@ -77,12 +80,12 @@ impl Places {
     }
 }
 
-/// For how long a call waits until it may go on; the same as in the core.
+/// Returns how long a call waits at most, which is the same as in the core.
 fn max_wait(layout: &Layout) -> Duration {
     Duration::from_secs(1).max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
 }
 
-/// The ID of a place: `place` is an SQL expression, `node` is one too.
+/// Returns the SQL expression for the ID of a place. `place` and `node` are SQL expressions, too.
 pub(super) fn id_of_place(layout: &Layout, places: &Places, place: &str, node: &str) -> String {
     let (tick_shift, _) = span(layout, &[Field::Time]);
     let (sequence_shift, _) = span(layout, &[Field::Sequence]);
@@ -100,7 +103,7 @@ pub(super) fn sequence_shift(layout: &Layout) -> u32 {
     span(layout, &[Field::Sequence]).0
 }
 
-/// A form of text: its digits, what is typed for one of them and which one is meant, and how many there are.
+/// A text form: its digits, the characters that are accepted for other digits, and its lengths.
 pub(super) struct FormTerm {
     pub(super) name: &'static str,
     pub(super) alphabet: String,
@@ -110,7 +113,8 @@ pub(super) struct FormTerm {
     pub(super) most: usize,
 }
 
-/// The forms of text. What is a digit and what is taken for one is asked of the core, character by character.
+/// Returns the text forms. The core decides for each character whether it is a digit or accepted as
+/// one.
 pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     TextForm::ALL.map(|form| {
         let digits = |value| form.encode(Id::from_u64(value));
@@ -129,7 +133,7 @@ pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     })
 }
 
-/// The call of the function of a field that not every layout has, or what stands for it.
+/// Returns the calls for the fields that not every layout has, or `missing` in their place.
 pub(super) fn optional_fields(
     fields: &[FieldTerm],
     call: impl Fn(&str) -> String,
@@ -142,7 +146,7 @@ pub(super) fn optional_fields(
     ["datacenter", "worker", "clock_sequence"].map(term).into()
 }
 
-/// The terms of how a generator counts.
+/// Returns the terms for the encoding of positions.
 pub(super) fn counting(layout: &Layout, places: &Places) -> Vec<Term> {
     vec![
         ("slot_bits", places.slot_bits.to_string()),
@@ -154,13 +158,13 @@ pub(super) fn counting(layout: &Layout, places: &Places) -> Vec<Term> {
     ]
 }
 
-/// How the forms are listed in a sentence.
+/// Returns the names of the forms as a list in a sentence.
 pub(super) fn form_names() -> String {
     let [first @ .., last] = TextForm::ALL.map(TextForm::name);
     format!("{} or {last}", first.join(", "))
 }
 
-/// Shift and width of fields that stand side by side; both 0 if the layout has none of them.
+/// Returns the shift and the width of adjacent fields; both are 0 if the layout has none of them.
 fn span(layout: &Layout, fields: &[Field]) -> (u32, u32) {
     let spans = || layout.fields().filter(|span| fields.contains(&span.field));
     let shift = spans().map(|span| span.shift.into()).min().unwrap_or(0);
@@ -175,7 +179,7 @@ fn extract(layout: &Layout, fields: &[Field]) -> String {
     format!("(id >> {shift}) & {}", u64::MAX >> (64 - width))
 }
 
-/// The bits that no ID of the layout has.
+/// Returns the bits that the layout never sets in an ID.
 pub(super) fn stray(layout: &Layout) -> u64 {
     let used = layout.fields().map(|span| span.max() << span.shift).fold(0, |all, bits| all | bits);
     !used

@@ -1,4 +1,5 @@
-//! The scripts for `MariaDB` and `MySQL`.
+//! The scripts for `MariaDB` and `MySQL`: functions that decode IDs and, for `MariaDB`, generate
+//! them.
 
 use flakeid_core::{Error, Layout};
 
@@ -16,20 +17,20 @@ const INSPECT: &str = include_str!("mariadb/inspect.sql");
 const NEXT: &str = include_str!("mariadb/next.sql");
 const END: &str = include_str!("mariadb/end.sql");
 
-/// Letters that a name may have.
+/// The largest number of letters in a name.
 const LONGEST_NAME: usize = 64;
 
-/// Reads the clock in milliseconds into the variable `ms`.
+/// The statement that reads the clock in milliseconds into the variable `ms`.
 const READ_CLOCK: &str = "SET STATEMENT time_zone = '+00:00' FOR \
     SELECT TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', SYSDATE(6)) DIV 1000 INTO ms;";
 
-/// What differs between the two.
+/// The differences between the two servers.
 struct Server {
     dialect: &'static str,
     name: &'static str,
-    /// Of what a `SIGNAL` says.
+    /// The largest length of a message of `SIGNAL`.
     longest_message: usize,
-    /// What begins statements outside functions, and what ends them.
+    /// The texts that begin and end statements outside functions.
     block: [&'static str; 2],
 }
 
@@ -50,42 +51,42 @@ const MYSQL: Server = Server {
     ],
 };
 
-/// The script for `MariaDB`: with `node` it also generates IDs.
+/// Returns the script for `MariaDB`. With `node` it also generates IDs.
 ///
 /// # Errors
-/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a database that cannot be named, or that is not
-/// named where IDs are generated.
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the database has an unsupported
+/// name, or if it is not named although IDs are generated.
 pub(super) fn script(
     layout: &Layout,
     database: Option<&str>,
     node: Option<&DatabaseNode>,
 ) -> Result<String, Error> {
     check(database, node.is_some())?;
-    Ok(written(&MARIADB, layout, database, node))
+    Ok(render(&MARIADB, layout, database, node))
 }
 
-/// The script for `MySQL`, which decodes only: what generates has not been run there.
+/// Returns the script for `MySQL`, which only decodes, because the functions that generate were not
+/// tested there.
 ///
 /// # Errors
-/// As [`script`].
+/// The same as for [`script`].
 pub(super) fn mysql_script(layout: &Layout, database: Option<&str>) -> Result<String, Error> {
     check(database, false)?;
-    let script = written(&MYSQL, layout, database, None);
-    let replaced = |line: &str| {
+    let script = render(&MYSQL, layout, database, None);
+    let replace = |line: &str| {
         let Some(created) = line.strip_prefix("CREATE OR REPLACE ") else { return line.to_owned() };
         let name = created.split('(').next().unwrap_or_default();
         format!("DROP {} $$\nCREATE {created}", name.replacen(' ', " IF EXISTS ", 1))
     };
-    let lines: Vec<String> = script.lines().map(replaced).collect();
+    let lines: Vec<String> = script.lines().map(replace).collect();
     Ok(lines.join("\n") + "\n")
 }
 
-/// Whether this can be the name of a database, and whether there is one where it has to stand in the script.
+/// Checks that the database has a supported name, and that it is named if IDs are generated.
 pub(super) fn check(database: Option<&str>, generates: bool) -> Result<(), Error> {
     let Some(name) = database else {
         if generates {
-            let reason =
-                "missing: name the database that generates the IDs, by which a copy is noticed";
+            let reason = "missing: name the database that will generate the IDs, because the name serves to detect a copy";
             return Err(Error::invalid_option("--schema", reason));
         }
         return Ok(());
@@ -93,7 +94,7 @@ pub(super) fn check(database: Option<&str>, generates: bool) -> Result<(), Error
     check_name(name, LONGEST_NAME)
 }
 
-fn written(
+fn render(
     server: &Server,
     layout: &Layout,
     database: Option<&str>,
@@ -103,7 +104,7 @@ fn written(
     let fields = layout_terms::fields(layout);
     let call = |name: &str| format!("flakeid_{name}(id)");
     terms.extend(layout_terms::optional_fields(&fields, call, "NULL"));
-    let home =
+    let target =
         database.map_or("the database in use".to_owned(), |name| format!("the database {name}"));
     let times_1000 = |ms: i128| (ms * 1000).to_string();
     terms.extend([
@@ -112,7 +113,7 @@ fn written(
         ("longest_message", server.longest_message.to_string()),
         ("guard_begin", server.block[0].to_owned()),
         ("guard_end", server.block[1].to_owned()),
-        ("home", home),
+        ("target", target),
         ("use", database.map_or(String::new(), |name| format!("USE `{name}`;\n"))),
         ("database_name", database.unwrap_or_default().to_owned()),
         ("stray", layout_terms::stray(layout).to_string()),
@@ -122,11 +123,11 @@ fn written(
         ("form_names", layout_terms::form_names()),
         (
             "header_node",
-            node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of)),
+            node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.origin)),
         ),
     ]);
     if let Some(node) = node {
-        terms.extend(generating(layout, node));
+        terms.extend(generator_terms(layout, node));
     }
     let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
     terms.push(("guard_node", guard));
@@ -145,11 +146,11 @@ fn written(
     text + END
 }
 
-/// The terms of `mariadb/next.sql`.
-fn generating(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
+/// Returns the terms of `mariadb/next.sql`.
+fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     let places = Places::of(layout);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
-    // One past the last leaves no slot, which is what the layout's end is.
+    // One tick past the last one has no slot, which marks the end of the layout.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let used_up = |tick: u64| match first(tick).checked_sub(1) {
         Some(before) => (before << places.slot_bits) + places.usable - 1,
@@ -169,7 +170,7 @@ fn generating(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     own
 }
 
-/// A form of text as a branch of a `CASE`.
+/// Formats a text form as a branch of a `CASE`.
 fn branch(form: FormTerm) -> String {
     let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
     format!(
@@ -191,7 +192,7 @@ mod tests {
                     node,
                     first_tick: 0,
                     first_tick_of_new: u64::MAX,
-                    of: String::new(),
+                    origin: String::new(),
                 });
                 let script = script(layout, Some("ids"), node.as_ref()).unwrap();
                 assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");

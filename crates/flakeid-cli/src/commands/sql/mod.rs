@@ -1,4 +1,4 @@
-//! `flakeid sql`: a script of functions that decode, and generate, IDs inside a database.
+//! `flakeid sql`: writes a script of functions that decode and generate IDs inside a database.
 
 mod claim;
 mod layout_terms;
@@ -21,20 +21,23 @@ use crate::terminal;
 
 use self::claim::{Claim, DatabaseNode};
 
-/// Writes a script for a database that is to decode or generate IDs itself
+/// Writes a script that lets a database decode or generate IDs itself
 ///
-/// Pipe it into the database's client. The functions are plain SQL and PL/pgSQL, so they run where no
-/// extension can be installed. The script may be run again, and should be after an update of flakeid.
+/// Pipe it into the database's client. The functions are plain SQL and PL/pgSQL, so they run where
+/// no extension can be installed. You can run the script again, and should do so after an update of
+/// flakeid.
 ///
-/// Nothing else may use the node that the database is given with --node. With --name it gets one of a namespace,
-/// which is quarantined there, so that no process leases it; run again, the same name gives the same node.
+/// Nothing else may use the node that you give with --node. With --name the database gets a node of
+/// a namespace, which is quarantined there, so that no process leases it. If you run the command
+/// again, the same name gets the same node.
 ///
-/// A copy of the database, or the database itself when it was restored from a dump, generates nothing until its owner
-/// calls `flakeid_rearm`. The dialect `mariadb` detects only a copy under another name.
+/// A copy of the database, or the database itself after a restore from a dump, does not generate
+/// IDs until its owner calls `flakeid_rearm`. The dialect `mariadb` detects a copy only if it has
+/// another name.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// Which database the script is for
+    /// Database system that the script is for
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Dialect,
 
@@ -45,36 +48,38 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "decode_only")]
     node: Option<String>,
 
-    /// Take a node of a namespace for the database of this name, for good
+    /// Take a node of a namespace permanently, for the database of this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["node", "decode_only"])]
     name: Option<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Schema, or database with mariadb and mysql, of the functions; it must exist [default: public]
+    /// Schema of the functions (with mariadb and mysql, their database); it must exist [default:
+    /// public]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
 
-    /// Only functions that read IDs: parts, bounds and text forms
+    /// Write only functions that read IDs: fields, bounds and text forms
     #[arg(long)]
     decode_only: bool,
 
-    /// Also functions that seal and open public IDs (only postgres); no key is in the script
+    /// Also write functions that seal and open public IDs (only postgres); the script contains no
+    /// key
     #[arg(long)]
     keyed: bool,
 }
 
-// Every line of this that begins with `flakeid` is run by the tests.
+// The tests run every line of this text that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Functions:
   flakeid_next()                             the next ID, as the default of a column
-  flakeid_next_n(count)                      many at a time, which is faster than one by one
-  flakeid_time(id), _node, _sequence …       the parts of an ID; flakeid_inspect(id) has them all
-  flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, by which partitions are skipped
-  flakeid_text(id, form), flakeid_parse(…)   base62 and the other forms of text
+  flakeid_next_n(count)                      many IDs at a time, which is faster than one by one
+  flakeid_time(id), _node, _sequence …       the fields of an ID; flakeid_inspect(id) returns all
+  flakeid_min(timestamptz), flakeid_max(…)   bounds of a time range, which let queries skip partitions
+  flakeid_text(id, form), flakeid_parse(…)   base62 and the other text forms
   flakeid_seal(id, domain), flakeid_open(…)  with --keyed: public IDs, see `flakeid seal`
-  flakeid_rearm(node, from_tick)             gives the database, also a copy, this node; fails while transactions
+  flakeid_rearm(node, from_tick)             gives the database or a copy this node; fails while transactions
                                              that have taken IDs are open
 
 Examples:
@@ -87,7 +92,7 @@ Examples:
   flakeid sql --dialect mysql --decode-only
   flakeid sql --dialect sqlite --node 7
 
-With a node of a namespace, beside programs that lease the others:
+With a node of a namespace, next to programs that lease the others:
   flakeid leases init --store sqlite://flakeid.db --namespace orders
   flakeid sql --dialect postgres --name db1 --store sqlite://flakeid.db --namespace orders
 
@@ -95,10 +100,10 @@ Then:
   psql --file ids.sql DATABASE
   CREATE TABLE orders (id bigint DEFAULT flakeid_next() PRIMARY KEY)
 
-Call the first two in the statement itself: in a subquery several rows may share an ID.
+Call the first two functions in the statement itself: in a subquery, several rows may share an ID.
 
-MariaDB and MySQL have no flakeid_next_n and no flakeid_rearm, and times are DATETIME in UTC. For SQLite, which
-loads an extension, the script loads and configures it; with --store each connection leases its node.";
+MariaDB and MySQL lack flakeid_next_n and flakeid_rearm, and their times are DATETIME in UTC. For SQLite, the
+script loads and configures an extension; with --store each connection leases its node.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Dialect {
@@ -135,7 +140,7 @@ fn script(args: &SqlArgs) -> Result<String, Failure> {
         }
         Dialect::Mysql => {
             if !args.decode_only {
-                let reason = "missing: for MySQL there are only functions that read IDs; generate them in the program";
+                let reason = "missing: MySQL supports only functions that read IDs; generate the IDs in your program";
                 return Err(Error::invalid_option("--decode-only", reason).into());
             }
             args.refuse_keyed()?;
@@ -159,8 +164,7 @@ impl SqlArgs {
         if !self.keyed {
             return Ok(());
         }
-        let reason =
-            "neither MariaDB nor MySQL has functions for public IDs; make them in the program";
+        let reason = "the scripts for MariaDB and MySQL have no functions for public IDs; create them in your program";
         Err(Error::invalid_option("--keyed", reason).into())
     }
 
@@ -171,11 +175,11 @@ impl SqlArgs {
         }
     }
 
-    /// The layout, and the node or `None` for a script that only decodes.
+    /// Returns the layout, and the node, or `None` for a script that only decodes.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
             let reason =
-                "missing: with --store or --namespace, name the database for which a node is taken";
+                "missing: with --store or --namespace, name the database that gets the node";
             return Err(Error::invalid_option("--name", reason).into());
         }
         let layout = self.layout.resolve()?;
@@ -195,14 +199,14 @@ impl SqlArgs {
         };
         let node = number::parse("node", node, 0, layout.max_node())?;
         can_generate(&layout)?;
-        let of = String::new();
-        Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, of })))
+        let origin = String::new();
+        Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, origin })))
     }
 
-    /// What connections to `SQLite` run that lease a node each.
+    /// Returns the statements for connections to `SQLite` that each lease a node.
     fn leasing_connections(&self) -> Result<String, Failure> {
         if self.decode_only || self.node.is_some() {
-            let reason = "give a store for nodes that are leased, or else --node or --decode-only";
+            let reason = "a store is for leased nodes: omit it, or omit --node and --decode-only";
             return Err(Error::invalid_option("--store", reason).into());
         }
         let mut connection = self.store.connect()?;
@@ -213,27 +217,27 @@ impl SqlArgs {
             && !location.as_url().starts_with("sqlite:///")
         {
             let reason = format!(
-                "{location} is relative to the folder of the process, and processes of other folders would lease the \
-                 same nodes from stores of their own; write sqlite://{}",
+                "{location} is relative to the folder of the process, and processes in other folders would lease the \
+                 same nodes from other stores; write sqlite://{}",
                 file.display()
             );
             return Err(Error::invalid_option("--store", &reason).into());
         }
         if location.file().is_none() && location.to_string() != location.as_url() {
             terminal::warning(
-                "the script contains the URL of the store as it was given, with its user and password",
+                "the script contains the URL of the store as given, including its user and password",
             );
         }
         let store = format!("store={}", location.as_url());
         Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
     }
 
-    /// The layout of the namespace, and the node that the database has there from now on.
+    /// Returns the layout of the namespace, and the node that the database has there from now on.
     fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
-        // Everything that can be refused is, before a node is taken for good.
+        // Everything that can be rejected is checked before a node is taken permanently.
         self.check_layout(&layout)?;
         match (self.dialect, &self.schema) {
             (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
@@ -243,14 +247,14 @@ impl SqlArgs {
         Ok((layout, Some(claim.node()?)))
     }
 
-    /// Whether IDs of a namespace's layout can be made in a column, and were asked for.
+    /// Checks that a column can hold IDs of the namespace's layout, and that it is the given
+    /// layout.
     fn check_layout(&self, layout: &Layout) -> Outcome {
         if let Some(given) = self.layout.given()?
             && !given.is_same_space(layout)
         {
-            let reason = format!(
-                "the namespace is for the layout {layout}, not {given}: leave --layout out"
-            );
+            let reason =
+                format!("the namespace has the layout {layout}, not {given}: omit --layout");
             return Err(Error::invalid_option("--layout", &reason).into());
         }
         fits_a_column(layout)?;
@@ -262,20 +266,21 @@ fn can_generate(layout: &Layout) -> Outcome {
     match layout_obstacle(layout, SystemClock.unix_ms()) {
         None => Ok(()),
         Some(error) => {
-            Err(Failure::hinted(error, "a script that only decodes needs --decode-only"))
+            Err(Failure::hinted(error, "to write a script that only decodes, add --decode-only"))
         }
     }
 }
 
-/// A signed column sorts IDs with the top bit before all others, and bounds would mislead.
+/// Checks that the layout has at most 63 bits. A signed column sorts IDs with the top bit before
+/// all others, so bounds would be wrong.
 fn fits_a_column(layout: &Layout) -> Outcome {
     if layout.width() < 64 {
         return Ok(());
     }
     let reason = format!(
         "{layout} has 64 bits, and a signed 64-bit column sorts an ID with the top bit set before all \
-         others; in a database use a layout of at most 63 bits"
+         others; use a layout of at most 63 bits in a database"
     );
-    let hint = "`flakeid layout` lists how many bits each preset has";
+    let hint = "`flakeid layout` lists the number of bits of each preset";
     Err(Failure::hinted(Error::invalid_option("--layout", &reason), hint))
 }

@@ -1,4 +1,4 @@
-//! The script for `PostgreSQL`.
+//! The script for `PostgreSQL`: functions that decode and generate IDs, and convert public IDs.
 
 use flakeid_core::{Error, Layout};
 
@@ -17,20 +17,22 @@ const KEYED: &str = include_str!("postgres/keyed.sql");
 const NEXT: &str = include_str!("postgres/next.sql");
 const END: &str = include_str!("postgres/end.sql");
 
-/// Bytes that a name may have.
+/// The largest number of bytes in a name.
 const LONGEST_NAME: usize = 63;
 
-/// The class of the advisory lock under which slots are opened ("flak"); its number is that of the sequence.
+/// The class of the advisory lock for opening slots ("flak"). The number of the lock is that of the
+/// sequence.
 const LOCK_CLASS: u32 = 0x666c_616b;
 
-/// The clock in milliseconds. Half a microsecond more, because the seconds are a floating-point number, which may
-/// be a little below a whole millisecond.
+/// The clock in milliseconds, plus half a microsecond, because the seconds are a floating-point
+/// number that may be slightly below a whole millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// The whole script: with `node` it also generates IDs, and with `keyed` it seals and opens public ones.
+/// Returns the whole script. With `node` it also generates IDs, and with `keyed` it seals and opens
+/// public IDs.
 ///
 /// # Errors
-/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a schema that cannot be named.
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the schema has an unsupported name.
 pub(super) fn script(
     layout: &Layout,
     schema: &str,
@@ -47,9 +49,9 @@ pub(super) fn script(
     terms.push(("forms", layout_terms::forms().map(branch).join("\n")));
     terms.push(("form_names", layout_terms::form_names()));
     if let Some(node) = node {
-        terms.extend(generating(layout, node, &terms));
+        terms.extend(generator_terms(layout, node, &terms));
     }
-    let header = node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.of));
+    let header = node.map_or(String::new(), |node| format!(", node {}{}", node.node, node.origin));
     terms.push(("header_node", header));
     let guard = node.map_or(String::new(), |_| fill(NODE_GUARD, &terms));
     terms.push(("guard_node", guard));
@@ -71,14 +73,14 @@ pub(super) fn script(
     Ok(text + END)
 }
 
-/// The terms of `postgres/next.sql`.
-fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
+/// Returns the terms of `postgres/next.sql`.
+fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
     let places = Places::of(layout);
     let own_node = fill("{{schema}}.flakeid_own_node()", terms);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    // One past the last leaves no slot, which is what the layout's end is.
+    // One tick past the last one has no slot, which marks the end of the layout.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let rearm_arguments = match node.first_tick_of_new {
         0 => node.node.to_string(),
@@ -102,7 +104,7 @@ fn generating(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term>
     own
 }
 
-/// A form of text as a branch of a `CASE`.
+/// Formats a text form as a branch of a `CASE`.
 fn branch(form: FormTerm) -> String {
     let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
     format!(
@@ -111,7 +113,7 @@ fn branch(form: FormTerm) -> String {
     )
 }
 
-/// A schema's name as it stands in SQL, in strings and in the bodies of functions.
+/// Returns a schema's name as SQL, for use in statements, strings and the bodies of functions.
 pub(super) fn quoted(schema: &str) -> Result<String, Error> {
     check_name(schema, LONGEST_NAME)?;
     Ok(format!("\"{schema}\""))
@@ -130,7 +132,7 @@ mod tests {
                     node,
                     first_tick: 9,
                     first_tick_of_new: u64::MAX,
-                    of: String::new(),
+                    origin: String::new(),
                 });
                 let script = script(layout, "ids", node.as_ref(), true).unwrap();
                 assert!(!script.contains("{{") && !script.contains("}}"), "{name}: {script}");
@@ -140,7 +142,8 @@ mod tests {
         }
     }
 
-    /// A slot holds its IDs and the spare values, and the places of the last one are still positive.
+    /// A slot has room for its IDs and the spare values, and the places of the last slot are still
+    /// positive.
     #[test]
     fn slots_have_room_for_their_ids_and_spare_values() {
         for text in [

@@ -1,24 +1,24 @@
-//! Templates of scripts: text with `{{name}}` where a term is to be written.
+//! Templates of scripts: text with placeholders such as `{{name}}`.
 
 use flakeid_core::Error;
 
 use super::layout_terms::Term;
 
-/// Whether a schema can have this name in a script. What would have to be escaped, in SQL, in strings and in the
-/// bodies of functions each in its own way, is refused.
+/// Checks that a script can contain this name of a schema. It rejects names that would need
+/// different escapes in SQL, in strings and in the bodies of functions.
 pub(super) fn check_name(name: &str, longest: usize) -> Result<(), Error> {
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if (1..=longest).contains(&name.len()) && name.chars().all(is_known) {
         return Ok(());
     }
     let reason = format!(
-        "{name:?} must be 1 to {longest} letters of A to Z and a to z, digits and underscores"
+        "{name:?} must be 1 to {longest} characters long, all of them letters A to Z or a to z, digits or underscores"
     );
     Err(Error::invalid_option("--schema", &reason))
 }
 
-/// Writes the terms in their places. A place without a term stays as it is, which no database takes for
-/// SQL, and a test looks for such places.
+/// Replaces the placeholders by the terms. A placeholder without a term is kept: no database
+/// accepts it as SQL, and a test searches for it.
 pub(super) fn fill(template: &str, terms: &[Term]) -> String {
     let mut text = String::with_capacity(template.len() * 2);
     let mut rest = template;

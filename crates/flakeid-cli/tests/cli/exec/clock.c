@@ -1,6 +1,8 @@
-// A wall clock that a test sets, preloaded into a process. The file $TEST_CLOCK holds two numbers: the
-// milliseconds that are added to the clock, and how often the clock was set. Once it was set, a read of a
-// timer fails as the kernel makes it fail for a timer with TFD_TIMER_CANCEL_ON_SET.
+// A wall clock that a test sets, preloaded into a process. The file $TEST_CLOCK contains two
+// numbers: the
+// milliseconds that are added to the clock, and how often the clock was set. After it was set,
+// reading a timer
+// fails in the same way as the kernel does for a timer with TFD_TIMER_CANCEL_ON_SET.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

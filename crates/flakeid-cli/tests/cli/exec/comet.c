@@ -1,5 +1,7 @@
-// A process that leaves its place to a child of its own, again and again, so that its number is a new one
-// every few microseconds, in a session of its own. It ends by itself after the given seconds, and creates the given file then.
+// A process that replaces itself by a child again and again, so that its process ID changes every
+// few
+// microseconds, in its own session. It ends after the given number of seconds, and then creates the
+// given file.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-//! What the command has started and left behind: it is ended before the node is released.
+//! Processes that the command started and left behind: exec ends them before it releases the node.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,25 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{begun, check_ends_before_a_lost_lease, compiled, ended, exec, row, script};
+use super::{check_ends_before_a_lost_lease, compiled, ended, exec, row, script, wait_for_file};
 use crate::run::{CLEARED, Run, run, scratch};
 
-/// Writes the time every few milliseconds for a minute or so, and holds no output of exec open.
+/// Writes the time every few milliseconds for about a minute, and does not keep the output of exec
+/// open.
 const WRITER: &str = "exec > /dev/null 2>&1
     for i in $(seq 2000); do date +%s%3N >> times; sleep 0.02; done
     echo > survived";
 
-/// Waits until the writer has begun.
-const BEGUN: &str = "until [ -s times ]; do sleep 0.02; done";
+/// Waits until the writer has started.
+const STARTED: &str = "until [ -s times ]; do sleep 0.02; done";
 
-/// Asserts that the writer was ended, and that the node is free above all that was written.
+/// Asserts that the writer was ended, and that the node is free above all times that it wrote.
 fn assert_ended(dir: &Path, store: &str) {
     assert!(!dir.join("survived").exists(), "a process was not ended");
     let times = || fs::read_to_string(dir.join("times")).unwrap();
     let at_the_end = times();
     sleep(Duration::from_millis(200));
-    assert_eq!(times(), at_the_end, "a process is left");
+    assert_eq!(times(), at_the_end, "a process is still running");
     let last: i64 = at_the_end.lines().last().unwrap().parse().unwrap();
     let row = row(store);
     assert_eq!(row["state"], "free", "{row}");
@@ -44,7 +45,7 @@ fn processes_outside_the_group_end_before_the_node_is_released() {
     ] {
         let (dir, store) = scratch(&format!("exec_left_{name}"));
         script(&dir, "writer", WRITER);
-        let script = format!("{start}\n{BEGUN}; exit 3");
+        let script = format!("{start}\n{STARTED}; exit 3");
         let ended = ended(exec(&dir, &["--store", &store, "--", "sh", "-c", &script]));
         assert_ended(&dir, &store);
         assert_eq!(ended.code, Some(3), "{name}: {}", ended.stderr);
@@ -56,7 +57,7 @@ fn processes_outside_the_group_end_before_the_node_is_released() {
 fn process_left_behind_gets_sigterm_before_sigkill() {
     let (dir, store) = scratch("exec_left_term");
     script(&dir, "writer", &format!("trap 'echo yes > ended; exit' TERM; {WRITER}"));
-    let script = format!("setsid ./writer & {BEGUN}");
+    let script = format!("setsid ./writer & {STARTED}");
     ended(exec(&dir, &["--store", &store, "--grace", "20s", "--", "sh", "-c", &script]));
     assert_ended(&dir, &store);
     assert_eq!(fs::read_to_string(dir.join("ended")).unwrap(), "yes\n");
@@ -66,7 +67,7 @@ fn process_left_behind_gets_sigterm_before_sigkill() {
 fn process_that_ignores_sigterm_is_killed_after_the_grace_time() {
     let (dir, store) = scratch("exec_left_stubborn");
     script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
-    let script = format!("setsid ./writer & {BEGUN}; date +%s%3N > ended");
+    let script = format!("setsid ./writer & {STARTED}; date +%s%3N > ended");
     ended(exec(&dir, &["--store", &store, "--grace", "2s", "--", "sh", "-c", &script]));
     assert_ended(&dir, &store);
     let read = |file| fs::read_to_string(dir.join(file)).unwrap();
@@ -86,7 +87,7 @@ fn exec_ends_processes_that_keep_forking() {
             "trap '' TERM; (for i in $(seq 300); do setsid sleep 1 & sleep 0.01; done) & {WRITER}"
         ),
     );
-    let script = format!("trap '' TERM; ./writer & {BEGUN}; ./comet 30 survived");
+    let script = format!("trap '' TERM; ./writer & {STARTED}; ./comet 30 survived");
     ended(exec(&dir, &["--store", &store, "--grace", "250ms", "--", "sh", "-c", &script]));
     assert_ended(&dir, &store);
 }
@@ -115,7 +116,7 @@ fn orphans_are_reaped_while_the_command_runs() {
         done
         exit 1";
     let ended = ended(exec(&dir, &["--store", &store, "--", "sh", "-c", script]));
-    assert_eq!(ended.code, Some(0), "zombies are left: {}", ended.stderr);
+    assert_eq!(ended.code, Some(0), "zombies were not reaped: {}", ended.stderr);
 }
 
 #[test]
@@ -128,18 +129,18 @@ fn orphans_do_not_replace_the_status_of_the_command() {
     }
 }
 
-/// A command with a process of another user, which exec has no right to signal, as with set-uid programs.
-/// That process ends when it is asked to.
+/// A command with a process of another user, which exec may not signal, as with set-uid programs.
+/// That process ends when the test lets it.
 struct Unsignalled {
     command: Child,
     dir: PathBuf,
 }
 
 impl Unsignalled {
-    /// Starts a script in which `$UNSIGNALLED` begins the process.
+    /// Starts a script in which `$UNSIGNALLED` starts the process.
     fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
         const WAITER: &str = "echo yes >&3; read line <&4";
-        // The store belongs to this user, also where root opens it.
+        // The store must belong to this user, even if root opens it.
         run(&["leases", "init", "--store", store]).quiet();
         assert!(Command::new("mkfifo").arg(dir.join("gate")).status().unwrap().success());
         let mut command = Command::new("sudo");
@@ -147,7 +148,7 @@ impl Unsignalled {
         if rustix::process::geteuid().is_root() {
             command = Command::new("env");
         }
-        // Also root's processes have that right by a capability alone.
+        // Root's processes have the right to signal others only by a capability, which is removed.
         command.args(["setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "--", "env"]);
         command.args(CLEARED.map(|name| format!("--unset={name}")));
         command.arg("UNSIGNALLED=setpriv --reuid=65534 --clear-groups -- sh -c");
@@ -156,7 +157,7 @@ impl Unsignalled {
         command.args(["--", "sh", "-c", &script]).current_dir(dir);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let command = command.spawn().expect("setpriv of util-linux, and root or sudo");
-        begun(dir, "begun");
+        wait_for_file(dir, "begun");
         Self { command, dir: dir.to_owned() }
     }
 
@@ -164,7 +165,7 @@ impl Unsignalled {
         self.command.try_wait().unwrap().is_none()
     }
 
-    /// Lets the process end, and then the command.
+    /// Lets the process end, and returns the result of the command.
     fn end(self) -> Run {
         fs::write(self.dir.join("gate"), "end\n").unwrap();
         ended(self.command)
@@ -190,7 +191,7 @@ fn node_in_use_past_its_fence_is_not_released() {
     let (dir, store) = scratch("exec_unsignalled_lost");
     let script = "exec $UNSIGNALLED \"$waiter\"";
     let command = Unsignalled::start(&dir, &store, &["--window", "2s"], script);
-    // Renewals fail during this transaction, and succeed again after it.
+    // Renewals fail during this transaction, and succeed again afterwards.
     let file = store.strip_prefix("sqlite://").unwrap();
     let locked = Command::new("sqlite3")
         .args([file, ".timeout 10000", "BEGIN EXCLUSIVE", ".shell sleep 4", "ROLLBACK"])

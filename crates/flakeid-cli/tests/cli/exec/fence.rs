@@ -1,4 +1,4 @@
-//! Where the fence is once the node is released, and what that means for the next grant.
+//! The fence after the node is released, and its effect on the next grant.
 
 use std::fs;
 use std::thread::sleep;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Clock, SystemClock};
 use rustix::process::Signal;
 
-use super::{PATIENCE, begun, ended, exec, kill, row};
+use super::{TIMEOUT, ended, exec, kill, row, wait_for_file};
 use crate::run::{run, scratch};
 
 /// The length of a tick of the default layout.
@@ -22,7 +22,7 @@ fn exec_releases_the_node_at_its_fence() {
     let (dir, store) = scratch("exec_fence");
     let script = "echo yes > begun; until [ -e listed ]; do sleep 0.02; done";
     let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
-    begun(&dir, "begun");
+    wait_for_file(&dir, "begun");
     let held = row(&store);
     fs::write(dir.join("listed"), "").unwrap();
     assert!(fence(&held) > SystemClock.unix_ms(), "{held}");
@@ -31,7 +31,7 @@ fn exec_releases_the_node_at_its_fence() {
     assert_eq!((&free["state"], fence(&free)), (&"free".into(), fence(&held)));
 }
 
-/// Without a step of the clock the present tick is above all that the command can have used.
+/// If the clock was not set, the current tick is above all ticks that the command can have used.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_ahead_lowers_the_fence_to_the_current_tick() {
@@ -55,12 +55,13 @@ fn exec_with_the_same_node_starts_at_the_previous_fence() {
         let free = row(&store);
         let began: i64 = exec(&named).text().trim().parse().unwrap();
         assert!(began >= fence(&free), "{named:?}: {began} is before {free}");
-        // Another node does not wait, or a line on standard error would say so.
+        // A command on another node does not wait. Otherwise a line on standard error would report
+        // it.
         exec(&[]).quiet();
     }
 }
 
-/// The window of the second grant was not used.
+/// The second command never started, so the window of its grant was not used.
 #[test]
 fn signal_before_the_command_starts_releases_the_node() {
     let (dir, store) = scratch("exec_interrupted");
@@ -70,7 +71,7 @@ fn signal_before_the_command_starts_releases_the_node() {
     let waiting = exec(&dir, &arguments);
     let start = Instant::now();
     while row(&store)["state"] != "held" {
-        assert!(start.elapsed() < PATIENCE, "the node is not leased again");
+        assert!(start.elapsed() < TIMEOUT, "the node was not leased again");
         sleep(Duration::from_millis(20));
     }
     kill(waiting.id(), Signal::TERM);
@@ -79,7 +80,7 @@ fn signal_before_the_command_starts_releases_the_node() {
     assert!(ended.stderr.contains("node 7 can be used in"), "{}", ended.stderr);
     let free = row(&store);
     assert_eq!((&free["state"], fence(&free)), (&"free".into(), before));
-    assert_eq!(fs::read_to_string(dir.join("begun")).unwrap(), "yes\n", "it ran once");
+    assert_eq!(fs::read_to_string(dir.join("begun")).unwrap(), "yes\n", "the command ran once");
 }
 
 #[cfg(target_os = "linux")]
@@ -90,7 +91,7 @@ mod clock {
     use super::{Clock, SystemClock, ended, fence, fs, row, scratch};
     use crate::run::Run;
 
-    /// The wall clock of a command and of all that it starts.
+    /// The wall clock of a command and of the processes that it starts.
     struct TestClock {
         dir: PathBuf,
         library: PathBuf,
@@ -111,7 +112,7 @@ mod clock {
         }
     }
 
-    /// Many generators refuse to continue then, and their supervisors start them again.
+    /// Many generators then refuse to continue, and their supervisors restart them.
     #[test]
     fn fence_is_not_lowered_when_the_clock_goes_back() {
         for flags in [&[][..], &["--no-ahead"]] {
@@ -124,7 +125,7 @@ mod clock {
         }
     }
 
-    /// Between two looks, which therefore show nothing; but the kernel cancels a timer.
+    /// The two steps cancel out between two checks of the clock, but the kernel cancels a timer.
     #[test]
     fn no_ahead_detects_a_step_forward_and_back() {
         let (dir, store) = scratch("exec_forward");

@@ -1,4 +1,4 @@
-//! `kill -9` of exec, which has the effect that the guide describes.
+//! `kill -9` of exec, whose effect the guide describes.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::{PATIENCE, STUBBORN, begun, exec, kill, row, script};
+use super::{STUBBORN, TIMEOUT, exec, kill, row, script, wait_for_file};
 use crate::run::scratch;
 
-/// Whether a process is there and has not ended; a zombie has.
+/// Whether a process exists and has not ended. A zombie has ended.
 fn is_running(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The state follows the name, which is in brackets.
+    // The state follows the process name, which is in brackets.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
@@ -22,14 +22,14 @@ fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
     script(dir, "writer", &format!("exec > /dev/null 2>&1; echo $$ > pid; {STUBBORN}"));
     let store = format!("sqlite://{}", dir.join("flakeid.db").display());
     let mut exec = exec(dir, &["--store", &store, "--", "sh", "-c", command]);
-    begun(dir, "times");
+    wait_for_file(dir, "times");
     let pid = fs::read_to_string(dir.join("pid")).unwrap().trim().parse().unwrap();
     exec.kill().unwrap();
     exec.wait().unwrap();
     let times = || fs::read_to_string(dir.join("times")).unwrap().lines().count();
     let (before, start) = (times(), Instant::now());
     while is_running(pid) && times() < before + 10 {
-        assert!(start.elapsed() < PATIENCE, "the writer neither ends nor writes");
+        assert!(start.elapsed() < TIMEOUT, "the writer neither ended nor wrote");
         sleep(Duration::from_millis(20));
     }
     let outlives = is_running(pid);

@@ -1,4 +1,4 @@
-//! A command that generates its own IDs, on a leased node.
+//! `flakeid exec`: runs a command that generates its own IDs on a leased node.
 
 // Other systems cannot find the processes that left the command's group, and have no clock to preload.
 #[cfg(target_os = "linux")]
@@ -18,9 +18,10 @@ use flakeid_core::{Clock, SystemClock};
 use crate::run::{Run, finish, flakeid, run, run_with, scratch};
 use crate::serve::serve;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest time to wait for a process.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A script that writes the time every few milliseconds, and does not mind being asked to end.
+/// A script that writes the time every few milliseconds and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; while :; do date +%s%3N >> times; sleep 0.02; done";
 
 fn command(dir: &Path, arguments: &[&str]) -> Command {
@@ -38,7 +39,7 @@ fn ended(child: Child) -> Run {
     finish(child.wait_with_output().unwrap())
 }
 
-/// Compiles a C file of this folder.
+/// Compiles a C file of this folder and returns the path of the result.
 #[cfg(target_os = "linux")]
 fn compiled(dir: &Path, name: &str, arguments: &[&str]) -> std::path::PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/exec").join(name);
@@ -50,7 +51,7 @@ fn compiled(dir: &Path, name: &str, arguments: &[&str]) -> std::path::PathBuf {
     built
 }
 
-/// Writes a script into the test's folder, where commands call it by its name.
+/// Writes a script into the test's folder, so that commands can call it by its name.
 #[cfg(target_os = "linux")]
 fn script(dir: &Path, name: &str, lines: &str) {
     use std::os::unix::fs::PermissionsExt;
@@ -59,11 +60,11 @@ fn script(dir: &Path, name: &str, lines: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Waits until a script has written something.
-fn begun(dir: &Path, file: &str) {
+/// Waits until a script has written a file.
+fn wait_for_file(dir: &Path, file: &str) {
     let start = Instant::now();
     while fs::read_to_string(dir.join(file)).unwrap_or_default().is_empty() {
-        assert!(start.elapsed() < PATIENCE, "nothing writes {file}");
+        assert!(start.elapsed() < TIMEOUT, "the script did not write {file}");
         sleep(Duration::from_millis(20));
     }
 }
@@ -73,7 +74,7 @@ fn kill(pid: u32, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-/// The only node of a store, as `leases ls` shows it.
+/// Returns the row of the only node of a store, in the format of `leases ls`.
 fn row(store: &str) -> serde_json::Value {
     let listed = run(&["leases", "ls", "--all", "--store", store]).quiet().json();
     listed.iter().find(|line| line["node"].is_u64()).expect("a node").clone()
@@ -88,12 +89,12 @@ fn exec_sets_the_node_in_the_given_variables() {
     };
     assert_eq!(printed(&[], "echo $WORKER_ID").text(), "0\n");
     let two = printed(&["--env", "A", "--env", "B"], "echo $A $B ${WORKER_ID-none}");
-    assert_eq!(two.text(), "1 1 none\n", "the node that has never been used");
+    assert_eq!(two.text(), "1 1 none\n", "a node that has never been used");
     let parts = ["--node", "37", "--env-datacenter", "DC", "--env-worker", "W"];
     assert_eq!(printed(&parts, "echo $DC $W ${WORKER_ID-none}").text(), "1 5 none\n");
 }
 
-/// The URL of a store may have a password in it.
+/// The URL of a store may contain a password.
 #[test]
 fn command_does_not_inherit_the_variables_of_exec() {
     let (_, store) = scratch("exec_variables");
@@ -115,7 +116,7 @@ fn command_does_not_inherit_the_variables_of_exec() {
         found.sort();
         found
     };
-    // The file of keys is no argument of exec.
+    // The variable for the key file is not read by exec.
     let others = ["FLAKEID_KEY_FILE=keys", "OTHER=kept"];
     assert_eq!(printed(&[]), [&others[..], &["WORKER_ID=37"]].concat());
     let named = ["--layout", "sonyflake", "--namespace", "named", "--env", "FLAKEID_NODE"];
@@ -129,8 +130,8 @@ fn window_option_sets_the_length_of_the_lease() {
     let arguments = ["--store", &store, "--window", "40s", "--", "sh", "-c", script];
     run(&["leases", "init", "--store", &store, "--max-window", "60s"]).quiet();
     let command = exec(&dir, &arguments);
-    begun(&dir, "begun");
-    // The first renewal comes when a third of the window has passed.
+    wait_for_file(&dir, "begun");
+    // The first renewal is due when about a third of the window has passed.
     let held = row(&store);
     fs::write(dir.join("listed"), "").unwrap();
     assert_eq!(held["fence"].as_u64(), held["start"].as_u64().map(|start| start + 40_000));
@@ -175,15 +176,15 @@ fn exec_forwards_signals_to_the_command() {
     let (dir, store) = scratch("exec_signals");
     let script = "trap 'exit 5' TERM; echo yes > begun; while :; do sleep 0.02; done";
     let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
-    begun(&dir, "begun");
+    wait_for_file(&dir, "begun");
     kill(command.id(), rustix::process::Signal::TERM);
     assert_eq!(ended(command).code, Some(5));
     assert_eq!(row(&store)["state"], "free");
 }
 
-/// Runs a command whose broker is killed, and checks that everything that the command has started ends before the
-/// lease does. The command writes the time to `times`. A busy machine can stop `flakeid exec` at the end of the lease,
-/// so that the command is killed too late: one of three runs has to be in time.
+/// Runs a command, kills its broker, and checks that all processes of the command end before the
+/// lease does. The command writes the time to `times`. On a busy machine, `flakeid exec` can run too
+/// late to kill the command in time, so one of three runs must be in time.
 fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &str) {
     let mut late = Vec::new();
     for run in 0..3 {
@@ -191,7 +192,7 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
         prepare(&dir);
         let (mut broker, url) = serve(&["--store", &store]);
         let command = exec(&dir, &["--store", &url, "--", "sh", "-c", script]);
-        begun(&dir, "times");
+        wait_for_file(&dir, "times");
         broker.kill();
         let killed = SystemClock.unix_ms();
         let ended = ended(command);
@@ -199,9 +200,9 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
         assert!(ended.stderr.contains("the command was ended"), "{}", ended.stderr);
         let times = fs::read_to_string(dir.join("times")).unwrap();
         sleep(Duration::from_millis(300));
-        assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a process is left");
+        assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a process is still running");
         let last: i64 = times.lines().last().unwrap().parse().unwrap();
-        // The window was at most 4 s when the broker was killed.
+        // The window was at most 4 s long when the broker was killed.
         if last < killed + 4_000 {
             return;
         }
@@ -210,13 +211,13 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     panic!("the command ran for {late:?} ms after the broker was killed");
 }
 
-/// Whatever it does about SIGTERM, and with all that it has started.
+/// The command and its processes end although they ignore SIGTERM.
 #[test]
 fn command_ends_before_a_lease_that_cannot_be_renewed() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));
 }
 
-/// The command may take longer to end than its window lasts.
+/// --grace, the time that the command has to end, is longer than the window.
 #[test]
 fn exec_keeps_the_command_while_short_windows_are_renewed() {
     let (dir, store) = scratch("exec_short");

@@ -1,4 +1,4 @@
-//! `--name`: the node that a database gets from a namespace.
+//! `--name`: the node of a namespace that a database gets.
 
 use std::process::Command;
 use std::thread;
@@ -19,7 +19,7 @@ fn leases(store: &str, args: &[&str]) -> Run {
     run(&[&["leases"], args, &["--store", store]].concat())
 }
 
-/// The node in the header of a script.
+/// Returns the node in the header of a script.
 fn node_of(run: Run, name: &str) -> u64 {
     let run = run.quiet();
     let line = run.lines()[1];
@@ -41,24 +41,24 @@ fn claimed_node_stays_with_its_name_and_is_never_leased() {
     let second = node_of(sql(&store, &["--name", "db.2", "--layout", layout]), "db.2");
     assert_ne!(second, first);
     let rows = leases(&store, &["ls", "--all"]).quiet().json();
-    let told: Vec<Value> =
+    let found: Vec<Value> =
         rows.iter().map(|row| json!([row["node"], row["state"], row["owner"]])).collect();
     let mut expected = [
         json!([first, "quarantined", "database:db1"]),
         json!([second, "quarantined", "database:db.2"]),
     ];
     expected.sort_by_key(|row| row[0].as_u64());
-    assert_eq!(told, expected);
-    // Four nodes, of which processes get two.
+    assert_eq!(found, expected);
+    // The layout has four nodes, so processes share the remaining two.
     let next =
         |name| run(&["next", "-n", "1", "--layout", layout, "--store", &store, "--name", name]);
     for name in ["a", "b", "c", "db1", "database:db1"] {
         let id = next(name).quiet();
-        let told = run(&["inspect", "--json", "--layout", layout, id.lines()[0]]).quiet().json();
-        let node = told[0]["node"].as_u64().unwrap();
+        let shown = run(&["inspect", "--json", "--layout", layout, id.lines()[0]]).quiet().json();
+        let node = shown[0]["node"].as_u64().unwrap();
         assert!(node != first && node != second, "{name} has {node}");
     }
-    // The environment names the store, too.
+    // The store may also come from the environment.
     let variables = [("FLAKEID_STORE", store.as_str())];
     let args = ["sql", "--dialect", "postgres", "--name", "db1"];
     assert_eq!(node_of(run_with(&variables, &args), "db1"), first);
@@ -72,7 +72,7 @@ fn rejected_options_for_a_named_database_claim_no_node() {
     let wide = sql(&store, &["--name", "db1", "--namespace", "wide"]);
     refused(&wide, "FLAKEID_INVALID_OPTION", &["has 64 bits", "at most 63 bits"]);
     let other = sql(&store, &["--name", "db1", "--layout", "sonyflake"]);
-    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "the namespace is for the layout t41"]);
+    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "the namespace has the layout t41"]);
     let schema = sql(&store, &["--name", "db1", "--schema", "a b"]);
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema"]);
     for name in ["", "a b", "a\nb", &"a".repeat(65)] {
@@ -91,22 +91,22 @@ fn rejected_options_for_a_named_database_claim_no_node() {
     refused(&broker, "FLAKEID_STORE_REJECTED", &["is a broker"]);
 }
 
-/// Of those that run at the same time, all that print a script print the same node.
+/// All concurrent runs that print a script print the same node.
 #[test]
 fn concurrent_claims_of_a_name_get_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
     leases(&store, &["init"]).quiet();
     let runs: Vec<Run> = thread::scope(|scope| {
-        let begun: Vec<_> =
+        let started: Vec<_> =
             (0..6).map(|_| scope.spawn(|| sql(&store, &["--name", "db1"]))).collect();
-        begun.into_iter().map(|run| run.join().unwrap()).collect()
+        started.into_iter().map(|run| run.join().unwrap()).collect()
     });
     let mut nodes = Vec::new();
     for run in runs {
         if run.code == Some(0) {
             nodes.push(node_of(run, "db1"));
         } else {
-            refused(&run, "FLAKEID_STORE_REJECTED", &["by another process", "run this again"]);
+            refused(&run, "FLAKEID_STORE_REJECTED", &["another process", "run this command again"]);
         }
     }
     nodes.push(node_of(sql(&store, &["--name", "db1"]), "db1"));
@@ -117,7 +117,7 @@ fn concurrent_claims_of_a_name_get_the_same_node() {
     assert_eq!(held.len(), 1, "{held:?}");
 }
 
-/// In a namespace of blocks a database has a block for itself, and uses its first node.
+/// In a namespace with blocks, a database gets a whole block and uses its first node.
 #[test]
 fn database_claims_a_whole_block_of_nodes() {
     let (_, store) = scratch("sql-claim-block");
@@ -128,7 +128,7 @@ fn database_claims_a_whole_block_of_nodes() {
     assert_eq!((&rows[0]["node"], &rows[0]["state"]), (&json!(node / 16), &json!("quarantined")));
 }
 
-/// The first ID is of the fence or later, also where the functions were installed before.
+/// The first ID is at or above the fence, even if the functions were installed before.
 #[test]
 fn postgres_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");
@@ -138,7 +138,7 @@ fn postgres_generates_its_first_id_at_or_above_the_fence() {
     psql(&server, &script()).unwrap();
     let next = "SELECT flakeid_next();";
     let first = ids(&psql(&server, next).unwrap())[0];
-    // Operators say that up to there anything may have been issued.
+    // With fast-forward, an operator states that any ID up to that instant may have been issued.
     let now = SystemClock.unix_ms();
     leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
     psql(&server, &script()).unwrap();
@@ -147,29 +147,29 @@ fn postgres_generates_its_first_id_at_or_above_the_fence() {
     thread::sleep(std::time::Duration::from_millis(2500));
     let second = ids(&psql(&server, next).unwrap())[0];
     assert!(second > first && second >= Layout::TWITTER.lower_bound(now + 3000).to_i64());
-    // What is not news changes nothing: the next ID comes at once.
+    // Running the script again without a change does not delay the next ID.
     psql(&server, &format!("{}SET statement_timeout = '500ms'; {next}", script())).unwrap();
-    a_copy_gets_a_node_of_its_own(&server, &store);
+    check_that_a_copy_gets_another_node(&server, &store);
 }
 
-fn a_copy_gets_a_node_of_its_own(server: &PostgresServer, store: &str) {
+fn check_that_a_copy_gets_another_node(server: &PostgresServer, store: &str) {
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
-    let ask = |sql: &str| {
+    let query = |sql: &str| {
         let output =
             Command::new("psql").args(["-X", "-q", "-A", "-t", "-c", sql, &url]).output().unwrap();
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
     };
     let script = sql(store, &["--name", "copy"]).quiet();
-    let refusal = ask(script.text());
+    let refusal = query(script.text());
     let (_, call) = refusal.split_once("call \"public\".").expect(&refusal);
     let (call, _) = call.split_once(").").expect(&refusal);
-    assert!(call.contains(", "), "a node and a tick: {call}");
-    assert_eq!(ask(&format!("SELECT {call})")), "");
-    assert_eq!(ask(script.text()), "");
-    let node = ask("SELECT flakeid_own_node()");
-    assert_eq!(ask("SELECT flakeid_node(flakeid_next())"), node);
+    assert!(call.contains(", "), "the call has no node and tick: {call}");
+    assert_eq!(query(&format!("SELECT {call})")), "");
+    assert_eq!(query(script.text()), "");
+    let node = query("SELECT flakeid_own_node()");
+    assert_eq!(query("SELECT flakeid_node(flakeid_next())"), node);
     assert_ne!(node, psql(server, "SELECT flakeid_own_node();").unwrap());
-    let late = ask(&format!("SELECT flakeid_rearm({node}, -1)"));
+    let late = query(&format!("SELECT flakeid_rearm({node}, -1)"));
     assert!(late.contains("FLAKEID_FIELD_OUT_OF_RANGE: from_tick -1"), "{late}");
 }

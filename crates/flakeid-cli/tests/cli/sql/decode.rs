@@ -1,4 +1,4 @@
-//! What the functions say about IDs is what the vectors say, and the command.
+//! The SQL functions decode IDs to the values in the test vectors, which the command also prints.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::{OUTCOME, array, literal, psql, script, text, vectors};
 use crate::run::run;
 
-/// Within the first year that is written without a sign.
+/// An instant in the first year that is written without a sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 
 /// The last millisecond of the year 9999.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 
-/// A schema for each layout of the vectors that fits a column.
+/// Returns a schema for each layout of the vectors that fits a column.
 fn schemas(vectors: &Value) -> BTreeMap<String, (Layout, String)> {
     let named = array(&vectors["ids"]).iter().chain(array(&vectors["bounds"]));
     let layouts: Vec<&str> = named.map(|case| text(&case["layout"])).collect();
@@ -29,23 +29,23 @@ fn schemas(vectors: &Value) -> BTreeMap<String, (Layout, String)> {
     schemas
 }
 
-/// A database that has the functions for every layout, each in a schema of its own.
+/// A database that has the functions for every layout, each in its own schema.
 pub(super) trait Engine {
-    /// Whether it is asked about a layout.
-    fn knows(&self, layout: &str) -> bool {
+    /// Whether the test includes a layout.
+    fn supports(&self, layout: &str) -> bool {
         !layout.is_empty()
     }
 
-    /// The script for a layout that only decodes.
+    /// Installs the script for a layout, which only decodes.
     fn install(&self, layout: &str, schema: &str);
 
-    /// What each query of one column gives, in a line, or its SQLSTATE and message.
-    fn answers(&self, queries: &[String]) -> Vec<String>;
+    /// Returns the result of each query of one column on a line, or its SQLSTATE and message.
+    fn results(&self, queries: &[String]) -> Vec<String>;
 
-    /// The milliseconds of an instant, as an expression.
+    /// Returns an expression for the Unix milliseconds of an instant.
     fn unix_ms(&self, instant: &str) -> String;
 
-    /// A time of RFC 3339 in UTC as it is written here, if it can be.
+    /// Converts a time in RFC 3339 and UTC to the database's format, if it can be represented.
     fn instant(&self, rfc3339: &str) -> Option<String>;
 }
 
@@ -55,7 +55,7 @@ impl Engine for PostgresServer {
         psql(self, &format!("CREATE SCHEMA {schema};\n{script}")).unwrap();
     }
 
-    fn answers(&self, queries: &[String]) -> Vec<String> {
+    fn results(&self, queries: &[String]) -> Vec<String> {
         let queries: Vec<String> = queries.iter().map(|query| literal(query)).collect();
         let sql = format!(
             "SELECT coalesce(translate(outcome(query), chr(10) || chr(13), '  '), 'null') \
@@ -74,16 +74,16 @@ impl Engine for PostgresServer {
     }
 }
 
-/// Runs queries of one column each and compares what they give.
+/// Runs queries of one column each and compares their results.
 fn compare(engine: &impl Engine, cases: &[(String, String)]) {
     let queries: Vec<String> = cases.iter().map(|(query, _)| query.clone()).collect();
-    let answers = engine.answers(&queries);
-    assert_eq!(answers.len(), cases.len());
-    for (answer, (query, expected)) in answers.iter().zip(cases) {
-        // An error by its SQLSTATE and code only.
+    let results = engine.results(&queries);
+    assert_eq!(results.len(), cases.len());
+    for (result, (query, expected)) in results.iter().zip(cases) {
+        // Errors are compared only by SQLSTATE and code.
         let is_same =
-            answer == expected || (expected.contains("FLAKEID_") && answer.starts_with(expected));
-        assert!(is_same, "{query}: {answer}, not {expected}");
+            result == expected || (expected.contains("FLAKEID_") && result.starts_with(expected));
+        assert!(is_same, "{query}: {result}, not {expected}");
     }
 }
 
@@ -91,20 +91,21 @@ fn compare(engine: &impl Engine, cases: &[(String, String)]) {
 fn postgres_decodes_ids_to_the_values_in_the_vectors() {
     let server = PostgresServer::new();
     psql(&server, OUTCOME).unwrap();
-    let compared = agrees(&server);
-    assert!(are_many(compared), "{compared:?}");
+    let compared = check_decoding(&server);
+    assert!(are_enough(compared), "{compared:?}");
 }
 
-/// Whether so many were compared as the vectors have.
-pub(super) fn are_many([ids, bounds, texts]: [usize; 3]) -> bool {
+/// Whether the numbers of compared cases are as large as in the vectors.
+pub(super) fn are_enough([ids, bounds, texts]: [usize; 3]) -> bool {
     ids > 1400 && bounds > 400 && texts > 1500
 }
 
-/// Everything that is decoded, by the vectors and by the command: how many IDs, bounds and texts.
-pub(super) fn agrees(server: &impl Engine) -> [usize; 3] {
+/// Compares all decoding with the vectors and the command. Returns the numbers of IDs, bounds and
+/// texts.
+pub(super) fn check_decoding(server: &impl Engine) -> [usize; 3] {
     let vectors = vectors("layouts.json");
     let mut schemas = schemas(&vectors);
-    schemas.retain(|layout, _| server.knows(layout));
+    schemas.retain(|layout, _| server.supports(layout));
     for (name, (_, schema)) in &schemas {
         server.install(name, schema);
     }
@@ -138,12 +139,12 @@ pub(super) fn agrees(server: &impl Engine) -> [usize; 3] {
         }
     }
     compare(server, &cases);
-    inspecting_agrees(server, &schemas, &decoded);
+    check_inspect(server, &schemas, &decoded);
     let schema = schemas.values().next().map(|(_, schema)| schema.as_str()).expect("a layout");
-    [cases.len(), bounds_agree(server, &vectors, &schemas), texts_agree(server, schema)]
+    [cases.len(), check_bounds(server, &vectors, &schemas), check_text_forms(server, schema)]
 }
 
-fn bounds_agree(
+fn check_bounds(
     server: &impl Engine,
     vectors: &Value,
     schemas: &BTreeMap<String, (Layout, String)>,
@@ -155,7 +156,7 @@ fn bounds_agree(
         let instant = match unix_ms {
             ..FIRST_YEAR => "-infinity".to_owned(),
             FIRST_YEAR..=LAST_FOUR_DIGIT_YEAR => Rfc3339::with_fewest_digits(unix_ms).to_string(),
-            // Later than any timestamp, or not written in four digits.
+            // The instant is later than any timestamp, or needs more than four digits for the year.
             _ if layout.horizon() <= LAST_FOUR_DIGIT_YEAR => "infinity".to_owned(),
             _ => continue,
         };
@@ -165,7 +166,7 @@ fn bounds_agree(
             cases.push((query, text(&case[bound]).to_owned()));
         }
     }
-    // Any other instant belongs to the tick of its millisecond.
+    // An instant within a millisecond belongs to the tick of that millisecond.
     for (layout, schema) in schemas.values() {
         for (text, unix_ms) in [
             ("2026-11-23T02:05:06.789999Z", 1_795_399_506_789),
@@ -180,8 +181,8 @@ fn bounds_agree(
     cases.len()
 }
 
-/// `flakeid_inspect` and `flakeid inspect --json` write the same.
-fn inspecting_agrees(
+/// Checks that `flakeid_inspect` and `flakeid inspect --json` return the same.
+fn check_inspect(
     server: &impl Engine,
     schemas: &BTreeMap<String, (Layout, String)>,
     decoded: &BTreeMap<&str, Vec<&str>>,
@@ -190,14 +191,14 @@ fn inspecting_agrees(
         let schema = &schemas[*layout].1;
         let args = [&["inspect", "--json", "--layout", layout], ids.as_slice()].concat();
         let query = |id: &&str| format!("SELECT {schema}.flakeid_inspect({id})");
-        let written = server.answers(&ids.iter().map(query).collect::<Vec<_>>());
+        let written = server.results(&ids.iter().map(query).collect::<Vec<_>>());
         let written: Vec<Value> =
             written.iter().map(|line| serde_json::from_str(line).expect(line)).collect();
         assert_eq!(written, run(&args).quiet().json(), "{layout}");
     }
 }
 
-fn texts_agree(server: &impl Engine, schema: &str) -> usize {
+fn check_text_forms(server: &impl Engine, schema: &str) -> usize {
     let mut cases = Vec::new();
     for form in array(&vectors("text.json")["forms"]) {
         let name = literal(text(&form["form"]));
@@ -212,9 +213,9 @@ fn texts_agree(server: &impl Engine, schema: &str) -> usize {
         for case in array(&form["valid"]).iter().chain(array(&form["accepted"])) {
             cases.push((parse(case), signed(case).to_string()));
         }
-        // A text of SQL has no U+0000.
-        let sayable = |case: &&Value| !text(&case["text"]).contains('\0');
-        for case in array(&form["rejected"]).iter().filter(sayable) {
+        // A string in SQL cannot contain U+0000.
+        let is_allowed = |case: &&Value| !text(&case["text"]).contains('\0');
+        for case in array(&form["rejected"]).iter().filter(is_allowed) {
             cases.push((parse(case), format!("IDINV {}", text(&case["code"]))));
         }
     }

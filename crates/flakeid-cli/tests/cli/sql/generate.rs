@@ -1,4 +1,4 @@
-//! Generating: what an open transaction holds up (nothing), clocks that are wrong, and batches.
+//! Generating in PostgreSQL: open transactions, which delay no other, wrong clocks, and batches.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 
 use super::{OUTCOME, ids, psql, script};
 
-/// The script for a test that sets the clock: `test_clock` has what it shows, in milliseconds, and sleeping
-/// moves it.
+/// Returns the script for a test that sets the clock: `test_clock` contains its milliseconds, and
+/// sleeping advances it.
 pub(super) fn with_manual_clock(layout: &str, node: u64, schema: &str) -> String {
     let script = script(layout, &["--node", &node.to_string(), "--schema", schema]);
     let replaced = script.replace("clock_timestamp()", "public.test_now()");
@@ -27,7 +27,7 @@ pub(super) const MANUAL_CLOCK: &str = "
     CREATE FUNCTION test_sleep(seconds numeric) RETURNS void LANGUAGE sql AS $$
         UPDATE public.test_clock SET ms = ms + (seconds * 1000)::bigint $$;";
 
-/// An insert that is not committed keeps nobody waiting, and neither does one that was rolled back to a
+/// An uncommitted insert does not make other transactions wait, even after a rollback to a
 /// savepoint.
 #[test]
 fn open_transaction_does_not_block_other_sessions() {
@@ -41,7 +41,7 @@ fn open_transaction_does_not_block_other_sessions() {
                  AND pid <> pg_backend_pid();";
     let deadline = Instant::now() + Duration::from_secs(30);
     while psql(&server, waits).unwrap() != "1" {
-        assert!(Instant::now() < deadline, "the transaction does not get on");
+        assert!(Instant::now() < deadline, "the transaction makes no progress");
     }
     let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';";
     assert_eq!(psql(&server, locks).unwrap(), "0");
@@ -62,7 +62,7 @@ fn session(server: &PostgresServer, sql: &str) -> Child {
     psql.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the package postgresql-client")
 }
 
-/// The core's rules and codes for clocks.
+/// The functions follow the core's rules and codes for clocks.
 #[test]
 fn postgres_waits_for_or_rejects_a_wrong_clock() {
     let server = PostgresServer::new();
@@ -81,14 +81,15 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
         (parts.unix_ms, parts.sequence)
     };
     let start = 1_505_914_988_849;
-    // The tick of the installation may have been used by an earlier user of the node; it is waited for.
+    // An earlier user of the node may have used the tick of the installation, so the next tick is
+    // awaited.
     assert_eq!(parts(&next(start)), (start + 1, 0));
     assert_eq!(parts(&next(start + 1)), (start + 1, 1));
-    // Back by a little: the tick is used up, then the clock is waited for.
+    // If the clock goes back a little, the tick is used up, and then the clock is awaited.
     assert_eq!(parts(&next(start - 500)), (start + 1, 2));
     assert_eq!(at(start + 1, "SELECT count(*) FROM ids.flakeid_next_n(4093)"), "4093");
     assert_eq!(parts(&next(start - 500)), (start + 2, 0));
-    // Back by more than anybody waits.
+    // The clock goes back by more than the longest wait.
     assert_eq!(at(start + 2, "SELECT count(*) FROM ids.flakeid_next_n(4095)"), "4095");
     let refusal = next(start - 3_600_000);
     assert!(
@@ -97,7 +98,7 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
         ),
         "{refusal}"
     );
-    // It changes nothing: the next ID is that of the clock.
+    // The refusal changes nothing: the next ID has the clock's tick.
     assert_eq!(parts(&next(start + 10)), (start + 10, 0));
     let refusal = next(layout.epoch() - 1);
     assert!(refusal.starts_with("IDEPO FLAKEID_BEFORE_EPOCH: the clock reads"), "{refusal}");
@@ -110,7 +111,7 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
     full_ticks(&server);
 }
 
-/// A tick that nobody waits for: with a sleep that takes no time the clock never gets on.
+/// Checks a full tick whose end never comes, because sleeping does not advance the clock.
 fn full_ticks(server: &PostgresServer) {
     let stuck =
         with_manual_clock("sonyflake", 65_535, "stuck").replace("public.test_sleep(", "abs(");
@@ -124,7 +125,7 @@ fn full_ticks(server: &PostgresServer) {
     assert!(refusal.ends_with("the next is free in 10 ms"), "{refusal}");
 }
 
-/// Layouts of every kind, with a node.
+/// Layouts of every kind, with a node each.
 pub(super) const SHAPES: [(&str, u64); 10] = [
     ("twitter", 1023),
     ("sonyflake", 65_535),
@@ -138,7 +139,7 @@ pub(super) const SHAPES: [(&str, u64); 10] = [
     ("t62.n1@0/1ms", 1),
 ];
 
-/// Every kind of layout generates IDs that the core decodes, in order, row by row and in batches.
+/// Every kind of layout generates IDs that the core decodes, in order, one by one and in batches.
 #[test]
 fn postgres_generates_ordered_ids_for_every_kind_of_layout() {
     let server = PostgresServer::new();

@@ -1,4 +1,5 @@
-//! Running scripts: again, for another layout, in a copy of the database, for roles with few rights.
+//! Running scripts: repeatedly, for another layout, in a copy of the database, and for roles with
+//! few privileges.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +9,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::{ids, psql, script};
 use crate::run::flakeid;
 
-/// What the help promises: a pipe, and a column with a default.
+/// As the help describes, the script can be piped into psql, and the function can be a column's
+/// default.
 #[test]
 fn script_piped_into_psql_installs_a_column_default() {
     let server = PostgresServer::new();
@@ -31,14 +33,15 @@ fn script_piped_into_psql_installs_a_column_default() {
     for id in &all {
         assert_eq!(Layout::TWITTER.unpack(Id::from_i64(*id)).unwrap().node, 7);
     }
-    again_and_otherwise(&server);
-    other_roles(&server);
-    another_database(&server);
-    partitions(&server);
+    check_repeated_and_conflicting_runs(&server);
+    check_other_roles(&server);
+    check_copied_database(&server);
+    check_partitions(&server);
 }
 
-/// A second run changes nothing that was issued; another layout or node is refused as a whole.
-fn again_and_otherwise(server: &PostgresServer) {
+/// Checks that a second run does not affect issued IDs, and that another layout or node is rejected
+/// as a whole.
+fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     let next = || ids(&psql(server, "SELECT flakeid_next();").unwrap())[0];
     let all_functions = "SELECT md5(string_agg(p::text, '' ORDER BY oid)) FROM pg_proc p;";
     let (before, first) = (psql(server, all_functions).unwrap(), next());
@@ -54,7 +57,7 @@ fn again_and_otherwise(server: &PostgresServer) {
     }
     let same = script("twitter", &["--node", "7"]);
     assert_eq!(psql(server, &same).unwrap(), "");
-    // In somebody's transaction, too, which it does not end.
+    // The script also runs in the caller's transaction, and does not end it.
     psql(server, &format!("BEGIN; {same} ROLLBACK;")).unwrap();
     assert_eq!(psql(server, &script("twitter", &["--decode-only"])).unwrap(), "");
     assert!(next() > first);
@@ -62,8 +65,8 @@ fn again_and_otherwise(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_version();").unwrap(), env!("CARGO_PKG_VERSION"));
 }
 
-/// Whoever may call the functions may generate, and nothing more.
-fn other_roles(server: &PostgresServer) {
+/// Checks that any role may generate IDs, but may not change the node or the position.
+fn check_other_roles(server: &PostgresServer) {
     let sql = "CREATE ROLE guest; SET ROLE guest;
                SELECT flakeid_next() > 0, (SELECT count(*) FROM flakeid_next_n(5000)), flakeid_node(1 << 12);";
     assert_eq!(server.sql(sql).unwrap(), "t|5000|1");
@@ -73,39 +76,40 @@ fn other_roles(server: &PostgresServer) {
     }
 }
 
-/// A copy beside the original has the same system identifier, and is noticed nevertheless.
-fn another_database(server: &PostgresServer) {
+/// Checks that a copy on the same server is detected, although it has the same system identifier.
+fn check_copied_database(server: &PostgresServer) {
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
-    let ask = |sql: &str| {
+    let query = |sql: &str| {
         let output =
             Command::new("psql").args(["-X", "-q", "-A", "-t", "-c", sql, &url]).output().unwrap();
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
     };
     for call in ["SELECT flakeid_next()", "SELECT flakeid_next_n(3)"] {
         assert!(
-            ask(call).contains("FLAKEID_FORKED: node 7 belongs to the database from which"),
+            query(call).contains("FLAKEID_FORKED: node 7 belongs to the database from which"),
             "{}",
-            ask(call)
+            query(call)
         );
     }
-    // Running the script is not consent.
-    assert_eq!(ask(&script("twitter", &["--node", "7"])), "");
-    assert!(ask("SELECT flakeid_next()").contains("FLAKEID_FORKED"));
-    let refusal = ask("SELECT flakeid_rearm(1024)");
+    // Running the script does not let a copy generate IDs.
+    assert_eq!(query(&script("twitter", &["--node", "7"])), "");
+    assert!(query("SELECT flakeid_next()").contains("FLAKEID_FORKED"));
+    let refusal = query("SELECT flakeid_rearm(1024)");
     assert!(
         refusal.contains(
             "FLAKEID_FIELD_OUT_OF_RANGE: node 1024 is out of range: must be from 0 to 1023"
         )
     );
-    assert_eq!(ask("SELECT flakeid_rearm(9)"), "");
-    assert_eq!(ask("SELECT flakeid_node(flakeid_next())"), "9");
-    assert_eq!(ask("SELECT DISTINCT flakeid_node(id) FROM flakeid_next_n(9000) id"), "9");
+    assert_eq!(query("SELECT flakeid_rearm(9)"), "");
+    assert_eq!(query("SELECT flakeid_node(flakeid_next())"), "9");
+    assert_eq!(query("SELECT DISTINCT flakeid_node(id) FROM flakeid_next_n(9000) id"), "9");
     assert_eq!(psql(server, "SELECT flakeid_node(flakeid_next());").unwrap(), "7");
 }
 
-/// The planner skips partitions by the bounds: at once for constants, and at the start for `now()`.
-fn partitions(server: &PostgresServer) {
+/// Checks that the planner skips partitions by the bounds: when it plans for constants, and at the
+/// start for `now()`.
+fn check_partitions(server: &PostgresServer) {
     let sql = "
         CREATE TABLE events (id bigint DEFAULT flakeid_next() PRIMARY KEY) PARTITION BY RANGE (id);
         DO $$ BEGIN

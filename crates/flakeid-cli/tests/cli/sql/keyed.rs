@@ -1,4 +1,4 @@
-//! `--keyed`: public IDs that the database seals and opens are those of the vectors.
+//! `--keyed`: the database seals and opens public IDs as in the vectors.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
         let (domain, keyring) = (literal(text(&case["domain"])), literal(text(&case["keyring"])));
         let prefix = case["prefix"].as_str().map_or("NULL".to_owned(), literal);
         let (id, public) = (text(&case["id"]), text(&case["text"]));
-        // Some of the IDs are of the layout's last tick.
+        // Some of the IDs belong to the layout's last tick.
         let sql = format!(
             "SELECT {schema}.flakeid_add_domain({domain}, {keyring}, {prefix});
              SELECT {schema}.flakeid_seal({id}, {domain}),
@@ -54,7 +54,7 @@ fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
     psql(&server, &format!("{OUTCOME}{install}")).unwrap();
     let outcome =
         |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
-    // In psql a line of a text may end in CR LF only where it is written as an escape.
+    // In psql, CR LF in a string must be written as an escape.
     let escaped = keyring.replace('\r', "\\r").replace('\n', "\\n");
     let opened = |case: &serde_json::Value| {
         let since = case["since_ms"].as_str().map_or(String::new(), |ms| {
@@ -70,7 +70,7 @@ fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
     }
     let mut refused = 0;
     for case in array(&vectors["rejected"]) {
-        // A text of PostgreSQL has no NUL.
+        // A string in PostgreSQL cannot contain NUL.
         if text(&case["text"]).contains('\0') {
             continue;
         }
@@ -87,7 +87,7 @@ fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
 fn encrypt_matches_the_published_test_vector_of_speck() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
-    // The words of the key from the last one to the first, as bigints without a sign.
+    // The words of the key are ordered from the last to the first, as unsigned bigints.
     let sql = "SELECT to_hex(flakeid_encrypt(x'3b7265747475432d'::bigint, flakeid_round_keys(ARRAY[
         x'03020100'::bigint, x'0b0a0908'::bigint, x'13121110'::bigint, x'1b1a1918'::bigint])));";
     assert_eq!(psql(&server, sql).unwrap(), "8c6fa548454e028b");
@@ -135,7 +135,7 @@ fn open_rejects_invalid_public_ids_without_a_reason() {
             format!("IDINV FLAKEID_INVALID_ID: '{text}' is not a public ID of this domain");
         assert_eq!(refusal, expected);
     }
-    // A new key seals, and the one before it still opens.
+    // A new key seals, and the previous one still opens.
     let both = format!("E'{keyring}\\n\\n# new\\nb 00112233445566778899AABBCCDDEEFF\\r\\n', 'usr'");
     assert_eq!(add("user", &both), "");
     assert_eq!(outcome(&format!("SELECT flakeid_open('{sealed}', 'user')")), id);
@@ -159,17 +159,17 @@ fn open_rejects_invalid_public_ids_without_a_reason() {
     assert!(prefix.contains("FLAKEID_INVALID_OPTION: prefix: 'Usr' is not one"), "{prefix}");
     let unknown = outcome("SELECT flakeid_seal(1, 'nobody')");
     assert!(
-        unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: there is no 'nobody'"),
+        unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: 'nobody' does not exist"),
         "{unknown}"
     );
     assert_eq!(outcome("SELECT flakeid_seal(NULL, 'user')"), "");
     let stray = outcome("SELECT flakeid_seal(-1, 'user')");
     assert!(stray.starts_with("IDINV FLAKEID_INVALID_ID"), "{stray}");
-    rights(&server, &sealed, id);
+    check_privileges(&server, &sealed, id);
 }
 
-/// Nobody but the owner reads keys, and others seal and open only if they were let.
-fn rights(server: &PostgresServer, sealed: &str, id: &str) {
+/// Checks that only the owner can read keys, and that other roles need a grant to seal and open.
+fn check_privileges(server: &PostgresServer, sealed: &str, id: &str) {
     server.sql("CREATE ROLE guest").unwrap();
     let open = format!("SELECT flakeid_open('{sealed}', 'user')");
     for forbidden in [

@@ -1,4 +1,4 @@
-//! The scripts for `MariaDB`.
+//! The scripts for `MariaDB`: decoding, generating, copies and privileges.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 use flakeid_core::{Id, Layout};
 use flakeid_test_servers::MariadbServer;
 
-use super::decode::{Engine, agrees, are_many};
+use super::decode::{Engine, are_enough, check_decoding};
 use super::ids;
 use crate::refusals::refused;
 use crate::run::run;
 
-/// A private server whose user may make databases.
+/// Starts a private server whose user may create databases.
 pub(super) fn server() -> MariadbServer {
     let server = MariadbServer::new();
     server.sql("GRANT ALL ON *.* TO flakeid").unwrap();
     server
 }
 
-/// The client, as the owner of the database `ids`.
+/// Builds the client for the owner of the database `ids`.
 pub(super) fn client(server: &MariadbServer) -> Command {
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "-N", "-B", "--raw"]);
@@ -28,7 +28,7 @@ pub(super) fn client(server: &MariadbServer) -> Command {
     client
 }
 
-/// What the client writes when it runs this, or what the server says against it.
+/// Runs SQL in the client and returns its output, or its error.
 pub(super) fn query(server: &MariadbServer, sql: &str) -> Result<String, String> {
     let mut client = client(server)
         .stdin(Stdio::piped())
@@ -45,35 +45,36 @@ pub(super) fn query(server: &MariadbServer, sql: &str) -> Result<String, String>
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// The script for a layout, with further options.
+/// Returns the script for a layout, with further options.
 pub(super) fn script(dialect: &str, layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", dialect, "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
 }
 
 /// A server with the scripts of one dialect.
-pub(super) struct Speaking<'a> {
+pub(super) struct DialectServer<'a> {
     pub(super) server: &'a MariadbServer,
     pub(super) dialect: &'static str,
 }
 
-impl Engine for Speaking<'_> {
-    /// The two scripts say the same where both can be run, so a few layouts will do for the other on `MariaDB`.
-    fn knows(&self, layout: &str) -> bool {
+impl Engine for DialectServer<'_> {
+    /// Both scripts do the same where both can run, so a few layouts are enough for the other
+    /// dialect on `MariaDB`.
+    fn supports(&self, layout: &str) -> bool {
         let is_at_home = self.server.is_mysql() == (self.dialect == "mysql");
         is_at_home || ["twitter", "sonyflake", "js-safe"].contains(&layout)
     }
 
     fn install(&self, layout: &str, schema: &str) {
         let script = script(self.dialect, layout, &["--decode-only", "--schema", schema]);
-        let anew = format!("DROP DATABASE IF EXISTS {schema}; CREATE DATABASE {schema};\n");
-        assert_eq!(query(self.server, &format!("{anew}{script}")).unwrap(), "");
+        let recreate = format!("DROP DATABASE IF EXISTS {schema}; CREATE DATABASE {schema};\n");
+        assert_eq!(query(self.server, &format!("{recreate}{script}")).unwrap(), "");
     }
 
-    fn answers(&self, queries: &[String]) -> Vec<String> {
+    fn results(&self, queries: &[String]) -> Vec<String> {
         let mut sql =
             "SET NAMES utf8mb4, sql_mode = 'NO_BACKSLASH_ESCAPES';\nDELIMITER $$\n".to_owned();
-        // Handlers need a procedure in MySQL, and making one takes as long as many queries.
+        // In MySQL, handlers require a procedure, and creating one takes as long as many queries.
         for queries in queries.chunks(200) {
             sql += "DROP PROCEDURE IF EXISTS answers $$\nCREATE PROCEDURE answers() READS SQL DATA BEGIN\n";
             for query in queries {
@@ -104,8 +105,8 @@ impl Engine for Speaking<'_> {
 #[test]
 fn mariadb_decodes_ids_to_the_values_in_the_vectors() {
     let server = server();
-    let compared = agrees(&Speaking { server: &server, dialect: "mariadb" });
-    assert!(are_many(compared), "{compared:?}");
+    let compared = check_decoding(&DialectServer { server: &server, dialect: "mariadb" });
+    assert!(are_enough(compared), "{compared:?}");
 }
 
 /// A trigger that works like the default of a column.
@@ -117,9 +118,9 @@ const TABLE: &str = "
 #[test]
 fn script_piped_into_the_mariadb_client_generates_ids() {
     let server = server();
-    let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
-    assert_eq!(query(&server, &own("7")).unwrap(), "");
-    // In autumn a time zone has one hour twice, and the session's must not matter.
+    let own_script = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
+    assert_eq!(query(&server, &own_script("7")).unwrap(), "");
+    // In autumn a time zone has one hour twice, so the session's time zone must not matter.
     let sql = format!(
         "{TABLE} SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION';
          INSERT INTO t (x) SELECT seq FROM seq_1_to_6000;
@@ -136,12 +137,12 @@ fn script_piped_into_the_mariadb_client_generates_ids() {
     for id in &all[1..] {
         assert_eq!(Layout::TWITTER.unpack(Id::from_i64(*id)).unwrap().node, 7);
     }
-    // Again; and otherwise, which changes nothing.
-    assert_eq!(query(&server, &own("7")).unwrap(), "");
+    // The same script can run again. Scripts for other nodes or layouts change nothing.
+    assert_eq!(query(&server, &own_script("7")).unwrap(), "");
     let next = || ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
     assert!(next() > all[all.len() - 1]);
     for other in [
-        own("8"),
+        own_script("8"),
         script("mariadb", "plain", &["--node", "7", "--schema", "ids"]),
         script("mariadb", "sonyflake", &["--decode-only"]),
     ] {
@@ -155,12 +156,12 @@ fn script_piped_into_the_mariadb_client_generates_ids() {
         query(&server, "SELECT flakeid_node(flakeid_next()), flakeid_layout();").unwrap(),
         format!("7\t{}", Layout::TWITTER)
     );
-    a_copy_generates_nothing(&server);
-    what_may_be_called(&server);
+    check_that_a_copy_does_not_generate(&server);
+    check_privileges(&server);
 }
 
-fn a_copy_generates_nothing(server: &MariadbServer) {
-    // Its name differs in the case only.
+fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
+    // The name of the copy differs only in case.
     server.sql("CREATE DATABASE Ids").unwrap();
     let dump = Command::new("mariadb-dump")
         .args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "--routines", "--triggers"])
@@ -176,7 +177,7 @@ fn a_copy_generates_nothing(server: &MariadbServer) {
     let refusal = query(server, call).unwrap_err();
     assert!(refusal.contains("(IDFRK)"), "{refusal}");
     assert!(refusal.contains("FLAKEID_FORKED: node 7 belongs to the database ids"), "{refusal}");
-    // Running the script is not consent; dropping the function is.
+    // Running the script does not let the copy generate IDs, but dropping the function does.
     let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "Ids"]);
     for node in ["7", "9"] {
         let refusal = query(server, &own(node)).unwrap_err();
@@ -188,8 +189,8 @@ fn a_copy_generates_nothing(server: &MariadbServer) {
     assert_eq!(node, "9");
 }
 
-/// Whoever may call the functions needs no right to the table behind them.
-fn what_may_be_called(server: &MariadbServer) {
+/// Checks that a caller of the functions needs no privilege on their table.
+fn check_privileges(server: &MariadbServer) {
     server.sql("CREATE USER guest; GRANT EXECUTE ON ids.* TO guest").unwrap();
     let call = |sql: &str| {
         let mut client = Command::new("mariadb");
@@ -202,7 +203,7 @@ fn what_may_be_called(server: &MariadbServer) {
     assert!(forbidden.contains("denied"), "{forbidden}");
 }
 
-/// Every kind of layout generates IDs that the core decodes, in order.
+/// Every kind of layout generates ordered IDs that the core decodes.
 #[test]
 fn mariadb_generates_ordered_ids_for_every_kind_of_layout() {
     let server = server();
@@ -236,7 +237,7 @@ fn mariadb_script_requires_a_valid_database_name() {
     assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
 }
 
-/// The first ID is of the fence or later, also where the functions were installed before.
+/// The first ID is at or above the fence, even if the functions were installed before.
 #[test]
 fn mariadb_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");

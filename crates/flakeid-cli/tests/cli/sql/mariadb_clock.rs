@@ -1,4 +1,4 @@
-//! Clocks that are wrong, on `MariaDB`.
+//! Wrong clocks on `MariaDB`: which calls wait and which are rejected.
 
 use flakeid_core::{Id, Layout, Parts};
 use flakeid_test_servers::MariadbServer;
@@ -7,7 +7,7 @@ use super::mariadb::{query, script, server};
 
 const START: i64 = 1_505_914_988_849;
 
-/// A server that generates on node 7 by the clock in `test_clock`, which sleeping moves.
+/// A server that generates on node 7 with the clock in `test_clock`, which sleeping advances.
 struct Clocked(MariadbServer);
 
 impl Clocked {
@@ -29,7 +29,7 @@ impl Clocked {
         Self(server)
     }
 
-    /// Returns the value of an expression at an instant, or what the server says against it.
+    /// Returns the value of an expression at an instant, or the server's error.
     fn at(&self, ms: i64, expression: &str) -> String {
         let sql = format!("UPDATE test_clock SET ms = {ms}; SELECT {expression};");
         query(&self.0, &sql).unwrap_or_else(|refusal| refusal)
@@ -39,7 +39,7 @@ impl Clocked {
         self.at(ms, "flakeid_next()")
     }
 
-    /// Returns how many IDs were issued.
+    /// Returns the number of issued IDs.
     fn many(&self, ms: i64, count: u32) -> String {
         self.at(ms, &format!("COUNT(flakeid_next()) FROM seq_1_to_{count}"))
     }
@@ -52,7 +52,7 @@ fn parts(answer: &str) -> (i64, u64) {
     (unix_ms, sequence)
 }
 
-/// The core's rules and codes for clocks.
+/// The functions follow the core's rules and codes for clocks.
 #[test]
 fn mariadb_waits_for_or_rejects_a_wrong_clock() {
     let clocked = Clocked::new();
@@ -60,11 +60,11 @@ fn mariadb_waits_for_or_rejects_a_wrong_clock() {
     let next = |ms| clocked.next(ms);
     assert_eq!(parts(&next(START)), (START + 1, 0));
     assert_eq!(parts(&next(START + 1)), (START + 1, 1));
-    // Back by a little: the clock is waited for. The first place was taken too early.
+    // If the clock goes back a little, it is awaited. The first place was taken too early.
     assert_eq!(parts(&next(START - 500)), (START + 1, 3));
     assert_eq!(clocked.many(START + 1, 4092), "4092");
     assert_eq!(parts(&next(START - 500)), (START + 2, 0));
-    // Back by more than anybody waits.
+    // The clock goes back by more than the longest wait.
     assert_eq!(clocked.many(START + 2, 4095), "4095");
     let refusal = next(START - 3_600_000);
     let expected = "(IDCLK) at line 1: FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead";
@@ -80,14 +80,14 @@ fn mariadb_waits_for_or_rejects_a_wrong_clock() {
     assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
 }
 
-/// Each refused call uses up a place, so enough of them reach the places of the next tick.
+/// Each rejected call uses up a place, so enough of them reach the places of the next tick.
 #[test]
 fn rejected_calls_do_not_issue_ids_of_the_next_tick() {
     let clocked = Clocked::new();
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();
     assert_eq!(parts(&clocked.next(hour)), (hour, 0));
-    // As after four million refused calls: three more places of the tick's slot are left.
+    // Four million rejected calls would leave only three more places of the tick's slot.
     let place = (tick << 22) + (1 << 22) - 4;
     let sql = format!(
         "INSERT INTO flakeid_position (value, session) VALUES ({place}, 0);
@@ -106,7 +106,8 @@ fn rejected_calls_do_not_issue_ids_of_the_next_tick() {
     assert_eq!(clocked.many(hour + 1, 4000), "4000");
 }
 
-/// A clock that is behind by less than a second is waited for, also where the tick of the latest ID is not used up.
+/// A call waits for a clock that is behind by less than a second, even if the tick of the latest ID
+/// is not used up.
 #[test]
 fn mariadb_issues_no_id_ahead_of_the_clock() {
     let clocked = Clocked::new();

@@ -1,4 +1,5 @@
-//! A `MariaDB` that gets another node while statements run: none of them issues an ID of the old node afterwards.
+//! A change of the node in `MariaDB` while statements run: none of them issues an ID of the old
+//! node afterwards.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use super::session::Session;
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// Ways in which a procedure takes IDs.
+/// The ways in which a procedure takes IDs.
 const WAYS: [(&str, &str); 4] = [
     ("by_statement", "INSERT INTO t VALUES (flakeid_next(), i)"),
     ("by_variable", "SET got = flakeid_next(); INSERT INTO t VALUES (got, i)"),
@@ -24,8 +25,8 @@ const WAYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Returns the statements with which the guide changes the node.
-fn give_node(node: u32) -> String {
+/// Returns the statements that change the node, as the guide describes.
+fn change_node(node: u32) -> String {
     let script = script("mariadb", "twitter", &["--node", &node.to_string(), "--schema", "ids"]);
     format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
 }
@@ -33,7 +34,7 @@ fn give_node(node: u32) -> String {
 /// Starts a server whose database `ids` generates on node 7, with a table and procedures that fill it.
 fn filled_server() -> MariadbServer {
     let server = server();
-    query(&server, &give_node(7)).unwrap();
+    query(&server, &change_node(7)).unwrap();
     let mut sql = "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);
         CREATE TABLE stop (x INT);
         CREATE TABLE triggered (id BIGINT DEFAULT 0 PRIMARY KEY, x INT, KEY (x));
@@ -58,17 +59,17 @@ fn filled_server() -> MariadbServer {
     server
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
+fn wait_until(condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "the condition does not become true");
+    while !condition() {
+        assert!(Instant::now() < deadline, "the condition did not become true");
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Starts a procedure, runs statements while it runs, and returns how the call ended and how many rows of each node
-/// were added since then.
-fn beside(
+/// Runs statements while a procedure runs. Returns the result of the procedure, and the nodes of
+/// the rows that it added afterwards.
+fn run_during(
     server: &MariadbServer,
     procedure: &str,
     statements: &str,
@@ -90,13 +91,13 @@ fn beside(
     })
 }
 
-/// `MariaDB` keeps a function that a procedure has called as it was until the procedure ends.
+/// `MariaDB` keeps a function that a procedure has called unchanged until the procedure ends.
 #[test]
 fn running_mariadb_procedure_issues_no_id_of_the_old_node() {
     let server = filled_server();
     for (index, (procedure, _)) in WAYS.into_iter().enumerate() {
         let (old, new) = if index % 2 == 0 { (7, 8) } else { (8, 7) };
-        let (end, since) = beside(&server, procedure, &give_node(new));
+        let (end, since) = run_during(&server, procedure, &change_node(new));
         assert!(
             !since.contains(&old.to_string()),
             "{procedure} continued with node {since}: {end:?}"
@@ -124,7 +125,7 @@ fn change_of_node_waits_for_transactions_that_took_ids() {
         let mut session = Session::new(unbuffered);
         session.answer(&format!("START TRANSACTION; {way}"));
         thread::scope(|scope| {
-            let change = scope.spawn(|| query(&server, &give_node(new)));
+            let change = scope.spawn(|| query(&server, &change_node(new)));
             let waits = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for%metadata lock';";
             wait_until(|| query(&server, waits).unwrap() == "1");
             assert_eq!(session.answer(NODE), old, "{way}");
@@ -136,20 +137,20 @@ fn change_of_node_waits_for_transactions_that_took_ids() {
     }
 }
 
-/// What the guide says of giving a node back: a procedure still has a function that is dropped.
+/// A running procedure keeps a dropped function, so the guide drops the table to release a node.
 #[test]
 fn dropping_the_position_table_ends_generation() {
     let server = filled_server();
     for (procedure, _) in &WAYS[2..] {
-        let (end, since) = beside(&server, procedure, "DROP TABLE flakeid_position;");
+        let (end, since) = run_during(&server, procedure, "DROP TABLE flakeid_position;");
         assert_eq!(since, "NULL", "{procedure}: {end:?}");
         let refusal = end.expect_err(procedure);
         assert!(refusal.contains("flakeid_position' doesn't exist"), "{procedure}: {refusal}");
-        query(&server, &give_node(7)).unwrap();
+        query(&server, &change_node(7)).unwrap();
     }
 }
 
-/// An older version had no column for the node, and its functions name no columns.
+/// The table of an older version has no column for the node, and its functions name no columns.
 #[test]
 fn mariadb_script_upgrades_an_older_version() {
     let server = filled_server();
@@ -164,23 +165,24 @@ fn mariadb_script_upgrades_an_older_version() {
     query(&server, older).unwrap();
     // Procedures that run meanwhile still have the older function.
     let upgrade = script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]);
-    let (end, since) = beside(&server, "by_function", &upgrade);
+    let (end, since) = run_during(&server, "by_function", &upgrade);
     assert_eq!((end, since.as_str()), (Ok(String::new()), "7"));
     let second = query(&server, "SELECT flakeid_next();").unwrap();
     assert!(second > first, "{second} is not above {first}");
-    // Then the node is changed.
-    let (end, since) = beside(&server, "by_function", &give_node(8));
+    // Afterwards the node is changed.
+    let (end, since) = run_during(&server, "by_function", &change_node(8));
     assert_eq!(since, "NULL", "{end:?}");
     let refusal = end.expect_err("the older function");
     assert!(refusal.contains("Column count doesn't match"), "{refusal}");
     assert_eq!(query(&server, NODE).unwrap(), "8");
 }
 
-/// A restored dump sets the position back, which the functions cannot detect. So the guide asks for the script.
+/// A restored dump sets the position back, which the functions cannot detect, so the guide requires
+/// another run of the script.
 #[test]
 fn mariadb_repeats_no_id_if_the_script_follows_a_restore() {
     let server = server();
-    // Ticks of a second, so that the dump and its restoration fit into one.
+    // The ticks take a second, so that the dump and its restore fit into one.
     let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);
     query(&server, &script).unwrap();
     let many = "SELECT flakeid_next() FROM seq_1_to_50;";

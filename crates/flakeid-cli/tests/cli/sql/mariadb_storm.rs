@@ -1,5 +1,5 @@
-//! Sessions on a `MariaDB` that are cancelled, thrown out and rolled back at any point, and a server that is killed:
-//! no ID comes twice, and nobody is stuck.
+//! Sessions on `MariaDB` that are cancelled, disconnected and rolled back at any point, and a
+//! server that is killed: no ID is issued twice, and no session is blocked.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,15 +12,17 @@ use std::time::{Duration, Instant};
 use flakeid_test_servers::{MariadbServer, Server};
 
 use super::mariadb::{client, query, script, server};
-use super::{SetAtEnd, ids};
+use super::{SetOnDrop, ids};
 
 const SESSIONS: usize = 16;
 const LENGTH: Duration = Duration::from_secs(7);
 
-/// What a session does again and again. Every ID is written out in the statement that made it.
+/// The statements of a session, which are repeated. Every statement that generates an ID returns
+/// it.
 ///
-/// Without a trigger: after one of five storms with one, `MariaDB` 10.11 refused every insert, because the trigger had
-/// "an error in its body: 'Query was empty'". Why is not known.
+/// The table has no trigger: after one of five runs with one, `MariaDB` 10.11 rejected every
+/// insert, because the trigger had "an error in its body: 'Query was empty'". The reason is
+/// unknown.
 const ROUND: &str = "
     INSERT INTO t VALUES (flakeid_next(), 1) RETURNING id;
     INSERT INTO t SELECT flakeid_next(), seq FROM seq_1_to_100 RETURNING id;
@@ -41,7 +43,7 @@ fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
         for number in 0..SESSIONS {
             let (server, folder, over) = (&server, &folder, &over);
             scope.spawn(move || {
-                // Half of them are cut short by their own clocks, each at another point.
+                // Timeouts cut half of the sessions short, each at another point.
                 let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
                 for run in 0.. {
                     if over.load(Ordering::Relaxed) {
@@ -52,8 +54,8 @@ fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
                 }
             });
         }
-        // Also when an assertion fails: the sessions would go on for ever.
-        let _end = SetAtEnd(&over);
+        // The sessions must also end when an assertion fails.
+        let _end = SetOnDrop(&over);
         inject_faults(&server);
     });
     let mut seen = HashSet::new();
@@ -73,7 +75,8 @@ fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements and throws sessions out, and twice kills the server, which recovers from its log.
+/// Cancels statements and disconnects sessions, and kills the server twice, which recovers from its
+/// log.
 fn inject_faults(server: &MariadbServer) {
     let begin = Instant::now();
     let mut kills = 0;
@@ -85,7 +88,7 @@ fn inject_faults(server: &MariadbServer) {
         let some = "SELECT id FROM information_schema.PROCESSLIST WHERE user = 'flakeid' ORDER BY RAND() LIMIT 3";
         let verb = if round % 5 == 4 { "KILL HARD CONNECTION" } else { "KILL HARD QUERY" };
         for id in server.sql(some).unwrap().lines() {
-            // It may have ended by itself meanwhile.
+            // The session may have ended meanwhile.
             _ = server.sql(&format!("{verb} {id}"));
         }
         if kills < 2 && elapsed >= LENGTH * (kills + 1) / 3 {
@@ -97,7 +100,7 @@ fn inject_faults(server: &MariadbServer) {
     }
 }
 
-/// One connection, until it is thrown out.
+/// Runs one connection until it is disconnected.
 fn session(server: &MariadbServer, timeout_ms: usize, output: &Path) {
     let input = output.with_extension("sql");
     let seconds = f64::from(u32::try_from(timeout_ms).unwrap()) / 1000.0;

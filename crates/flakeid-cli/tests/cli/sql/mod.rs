@@ -1,4 +1,4 @@
-//! `flakeid sql`: the scripts, run by the databases that they are for.
+//! `flakeid sql`: the scripts, run by their databases.
 
 mod claim;
 mod decode;
@@ -31,18 +31,18 @@ use self::session::psql_client;
 use crate::refusals::refused;
 use crate::run::run;
 
-/// The script for a layout, with further options.
+/// Returns the script for a layout, with further options.
 fn script(layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", "postgres", "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
 }
 
-/// What psql writes when it runs this as the owner of the database, or what it says against it.
+/// Runs SQL in psql as the owner of the database, and returns its output, or its error.
 fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
     psql_at(&server.url(), sql)
 }
 
-/// Returns what psql writes when it runs this in the database of a URL, or what it says against it.
+/// Runs SQL in psql in the database of a URL, and returns its output, or its error.
 fn psql_at(url: &str, sql: &str) -> Result<String, String> {
     let mut psql = psql_client(url)
         .stdin(Stdio::piped())
@@ -59,7 +59,8 @@ fn psql_at(url: &str, sql: &str) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// A function `outcome(sql)`: the result of a query as text, or its SQLSTATE and message.
+/// The definition of a function `outcome(sql)`, which returns the result of a query as text, or its
+/// SQLSTATE and message.
 const OUTCOME: &str = "
     CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
     DECLARE result text;
@@ -83,20 +84,20 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("a string")
 }
 
-/// A text as a literal of SQL.
+/// Quotes a string as an SQL literal.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The IDs that a query wrote, one a line.
+/// Parses the IDs that a query wrote, one per line.
 fn ids(output: &str) -> Vec<i64> {
     output.lines().map(|line| line.parse().expect(line)).collect()
 }
 
-/// Ends what others do for as long as this exists.
-struct SetAtEnd<'a>(&'a AtomicBool);
+/// A guard that sets a flag when it is dropped, so that threads end even after a failed assertion.
+struct SetOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for SetAtEnd<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -120,7 +121,7 @@ fn sql_rejects_invalid_layouts_nodes_and_schemas() {
     sql(&["--layout", "baidu", "--decode-only"]).quiet();
     let schema = sql(&["--node", "7", "--schema", "a\"b"]);
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
-    // Only dialects that there are scripts for.
+    // Only dialects with a script are accepted.
     let unknown = run(&["sql", "--dialect", "oracle", "--node", "7"]);
     assert_eq!(unknown.code, Some(2));
     let parts = "possible values: postgres, mariadb, mysql, sqlite";

@@ -1,14 +1,14 @@
-//! The script for `MySQL`: on `MariaDB`, which understands it, too, and by `cargo xtask mysql` on `MySQL` itself.
+//! The script for `MySQL`, which these tests run on `MariaDB`, and `cargo xtask mysql` on `MySQL`.
 
-use super::decode::agrees;
-use super::mariadb::{Speaking, query, script, server};
+use super::decode::check_decoding;
+use super::mariadb::{DialectServer, query, script, server};
 use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
 fn mysql_script_decodes_ids_to_the_values_in_the_vectors() {
     let server = server();
-    let compared = agrees(&Speaking { server: &server, dialect: "mysql" });
+    let compared = check_decoding(&DialectServer { server: &server, dialect: "mysql" });
     assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
 }
 
@@ -28,7 +28,8 @@ fn mysql_script_rejects_only_a_different_layout() {
     );
 }
 
-/// `MySQL` does not compute a function before it decides how to read a table, so bounds come from variables.
+/// `MySQL` does not compute functions before it decides how to read a table, so bounds must be
+/// variables.
 #[test]
 fn bounds_in_variables_read_only_a_range_of_the_index() {
     let server = server();

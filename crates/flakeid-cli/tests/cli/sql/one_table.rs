@@ -1,4 +1,5 @@
-//! An application that leases nodes and a database that has one of the same namespace fill one table.
+//! One table that an application with leased nodes and a database of the same namespace fill
+//! together.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,10 +16,10 @@ use super::session::{Session, psql_client};
 use super::{ids, mariadb, psql};
 use crate::run::run;
 
-/// Eight nodes, so that processes that come and go have had them all soon.
+/// A layout with eight nodes, so that short-lived processes use all of them quickly.
 const LAYOUT: &str = "t41.n3.s10@1577836800000/1ms";
 
-/// For how long; `FLAKEID_SQL_SECONDS` says otherwise.
+/// Returns the duration of the test, which `FLAKEID_SQL_SECONDS` overrides.
 fn length() -> Duration {
     let text = std::env::var("FLAKEID_SQL_SECONDS").unwrap_or_else(|_| "4".to_owned());
     Duration::from_secs(text.parse().expect("FLAKEID_SQL_SECONDS is a number of seconds"))
@@ -36,12 +37,12 @@ fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
 /// A database that generates and keeps leases.
 struct Database<'a> {
     dialect: &'static str,
-    /// Of the functions, where it has to be named.
+    /// The schema of the functions, for dialects that must name it.
     schema: &'static str,
     url: String,
     client: &'a (dyn Fn() -> Command + Sync),
     query: &'a dyn Fn(&str) -> String,
-    /// What a session does again and again.
+    /// The statements that a session repeats.
     round: &'static str,
 }
 
@@ -104,7 +105,7 @@ fn fill_one_table(database: &Database<'_>) {
         for _ in 0..3 {
             scope.spawn(|| {
                 let mut session = Session::new(client());
-                while !is_over() && session.ask(round).is_some() {}
+                while !is_over() && session.run(round).is_some() {}
                 session.end();
             });
         }
@@ -117,7 +118,7 @@ fn fill_one_table(database: &Database<'_>) {
                 let mut session = Session::new(client());
                 while !is_over() {
                     let ids = (0..200).map(|_| generator.next_id().unwrap());
-                    if session.ask(&insert(ids)).is_none() {
+                    if session.run(&insert(ids)).is_none() {
                         break;
                     }
                 }
@@ -125,13 +126,13 @@ fn fill_one_table(database: &Database<'_>) {
             });
         }
         for _ in 0..2 {
-            // Processes that lease a node, use it for a moment and give it back.
+            // These processes lease a node, use it briefly and release it.
             scope.spawn(|| {
                 let mut session = Session::new(client());
                 while !is_over() {
                     let args = [&["next", "-n", "1000", "--layout", LAYOUT], store.as_slice()];
-                    let made = run(&args.concat()).quiet();
-                    if session.ask(&insert(made.lines())).is_none() {
+                    let generated = run(&args.concat()).quiet();
+                    if session.run(&insert(generated.lines())).is_none() {
                         break;
                     }
                 }
@@ -152,7 +153,9 @@ fn check(query: &dyn Fn(&str) -> String) {
         nodes.insert(who, some.iter().map(node).collect::<Vec<u64>>());
         counts.extend(ids(&query(&format!("SELECT COUNT(*) {of};"))));
     }
-    let [database] = nodes["database"].as_slice() else { panic!("one node: {nodes:?}") };
+    let [database] = nodes["database"].as_slice() else {
+        panic!("the database must use one node: {nodes:?}")
+    };
     assert!(nodes["application"].len() >= 3, "{nodes:?}");
     assert!(!nodes["application"].contains(database), "{nodes:?}");
     eprintln!("rows of the application and of the database: {counts:?}");

@@ -1,4 +1,5 @@
-//! `flakeid_rearm` while transactions are open: none of them issues an ID of the old node once it has returned.
+//! `flakeid_rearm` during open transactions: after it returns, none of them issues an ID of the old
+//! node.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use flakeid_test_servers::{PostgresServer, Server};
 
 use super::session::{Session, psql_client};
-use super::{SetAtEnd, ids, psql, psql_at, script};
+use super::{SetOnDrop, ids, psql, psql_at, script};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
@@ -33,10 +34,10 @@ fn session(server: &PostgresServer) -> Session {
     Session::new(psql_client(&server.url()))
 }
 
-/// How often nodes are handed on.
+/// The number of changes of the node.
 const MOVES: usize = 24;
 
-/// Ways in which a transaction takes an ID.
+/// The ways in which a transaction takes an ID.
 const WAYS: [&str; 9] = [
     "SELECT flakeid_next();",
     "SELECT count(*) FROM flakeid_next_n(5000);",
@@ -62,8 +63,9 @@ fn rearm_fails_while_a_transaction_that_took_ids_is_open() {
         let answer = psql(&server, "SELECT flakeid_rearm(8);");
         let node = session.answer(NODE);
         let refusal = answer.expect_err(&format!("{way}: the next ID is of node {node}"));
-        let expected =
-            format!("transactions that have taken IDs are open, in the processes: {pid}\n");
+        let expected = format!(
+            "transactions that have taken IDs are still open in these server processes: {pid}\n"
+        );
         assert!(refusal.contains(&expected), "{refusal}");
         assert!(refusal.contains("HINT:") && node == "7", "{node}: {refusal}");
         session.answer("COMMIT;");
@@ -93,7 +95,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
         psql(&server, "SELECT flakeid_rearm(7);").unwrap();
         let mut session = session(&server);
         session.answer(&format!("PREPARE prepared AS {NODE}"));
-        // Everything that can be cached is.
+        // The session caches everything that can be cached.
         session.answer(&"EXECUTE prepared; INSERT INTO t DEFAULT VALUES;".repeat(7));
         session.answer(begin);
         psql(&server, "SELECT flakeid_rearm(8);").unwrap();
@@ -102,7 +104,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
     }
 }
 
-/// A procedure that commits is one call of many transactions.
+/// A procedure that commits is a single call with many transactions.
 #[test]
 fn rearm_changes_the_node_of_a_running_procedure() {
     let server = server();
@@ -132,26 +134,30 @@ fn rearm_changes_the_node_of_a_running_procedure() {
     });
 }
 
-/// Calls `flakeid_rearm` until it does not refuse any more: on a busy machine a transaction may be open for a second.
+/// Calls `flakeid_rearm` until it succeeds, because on a busy machine a transaction may be open for
+/// a second.
 fn rearm(url: &str, node: u32) {
     wait_until(|| match psql_at(url, &format!("SELECT flakeid_rearm({node});")) {
         Ok(_) => true,
         Err(refusal) => {
-            assert!(refusal.contains("transactions that have taken IDs are open"), "{refusal}");
+            assert!(
+                refusal.contains("transactions that have taken IDs are still open"),
+                "{refusal}"
+            );
             false
         }
     });
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
+fn wait_until(condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "the condition does not become true");
+    while !condition() {
+        assert!(Instant::now() < deadline, "the condition did not become true");
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Three nodes go round between two databases. Each database gets the node that the other one has just left.
+/// Two databases exchange three nodes. Each gets the node that the other one has just left.
 #[test]
 fn databases_that_exchange_nodes_repeat_no_id() {
     let server = server();
@@ -168,7 +174,8 @@ fn databases_that_exchange_nodes_repeat_no_id() {
                 let mut session = Session::new(psql_client(url));
                 let mut issued = Vec::new();
                 while !over.load(Ordering::Relaxed) {
-                    // An open transaction that issues all the time, and meets the other database's IDs.
+                    // An open transaction that keeps issuing could repeat IDs of the other
+                    // database.
                     session.answer("BEGIN;");
                     for _ in 0..30 {
                         issued.extend(ids(&session.answer("SELECT flakeid_next_n(100);")));
@@ -181,9 +188,9 @@ fn databases_that_exchange_nodes_repeat_no_id() {
             }));
         }
         {
-            // Also when an assertion fails: the sessions would not end.
-            let _end = SetAtEnd(&over);
-            move_around(&urls);
+            // The sessions must also end when an assertion fails.
+            let _end = SetOnDrop(&over);
+            exchange_nodes(&urls);
         }
         for worker in workers {
             for id in worker.join().unwrap() {
@@ -195,7 +202,7 @@ fn databases_that_exchange_nodes_repeat_no_id() {
 }
 
 /// Changes the nodes of the databases in turn.
-fn move_around(urls: &[String; 2]) {
+fn exchange_nodes(urls: &[String; 2]) {
     let mut free = 8;
     let mut nodes = [7, 9];
     for round in 0..MOVES {
@@ -208,7 +215,7 @@ fn move_around(urls: &[String; 2]) {
     }
 }
 
-/// What the guide says of giving a node back.
+/// Before a node is released, the guide drops the sequence.
 #[test]
 fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
     let server = server();
@@ -223,7 +230,7 @@ fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
     psql(&server, drop).unwrap();
     let refusal = session.refusal("EXECUTE prepared;");
     assert!(refusal.contains("could not open relation"), "{refusal}");
-    // A new sequence does not know the latest ID, so it counts as a restored one.
+    // A new sequence does not contain the latest position, so it counts as a restored one.
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     let refusal = psql(&server, NODE).unwrap_err();
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");

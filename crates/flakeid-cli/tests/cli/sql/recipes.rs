@@ -1,10 +1,11 @@
-//! Recipes of the guide, with what they are to bring about: the guide's own check runs them too, for errors only.
+//! Recipes of the guide, with checks of their effects. The guide's own check runs them only for
+//! errors.
 
 use flakeid_test_servers::PostgresServer;
 
 use super::{ids, psql, script};
 
-/// The guide's commands for psql that contain a text.
+/// Returns the guide's commands for psql that contain a text.
 fn recipe(text: &str) -> String {
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -30,13 +31,13 @@ fn guide_recipes_for_postgres_have_the_described_effects() {
     assert_eq!(psql(&server, is_now).unwrap(), "t");
 
     psql(&server, &recipe("CREATE TABLE imported")).unwrap();
-    for (id, why) in [
+    for (id, reason) in [
         ("flakeid_next()", "violates check constraint"),
         ("flakeid_min('2016-12-31Z')", "violates check constraint"),
         ("-5", "FLAKEID_INVALID_ID"),
     ] {
         let refusal = psql(&server, &format!("INSERT INTO imported VALUES ({id});")).unwrap_err();
-        assert!(refusal.contains(why), "{refusal}");
+        assert!(refusal.contains(reason), "{refusal}");
     }
 
     let plan = psql(&server, &recipe("CREATE TABLE events")).unwrap();
@@ -59,14 +60,14 @@ fn pg_partman_recipe_creates_daily_partitions() {
         .expect("the package postgresql-15-partman, or that of the server's version");
     let recipe = recipe("partman.create_parent");
     let recipe = if version.starts_with("4.") {
-        // Version 4 also knows partitions by inheritance, and assumes neither kind.
+        // Version 4 also supports partitions by inheritance, and has no default.
         recipe.replace("p_control => 'id',", "p_control => 'id', p_type => 'native',")
     } else {
         recipe
     };
     psql(&server, &recipe).unwrap();
     let parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'visits'::regclass;";
-    // This day, seven to come, and the default.
+    // The partitions are those of this day and of the next seven, and the default.
     assert_eq!(psql(&server, parts).unwrap(), "9");
     psql(&server, "INSERT INTO visits (page) SELECT 'x' FROM generate_series(1, 100);").unwrap();
     let rows = psql(&server, "SELECT count(*) FROM visits_default;").unwrap();
@@ -78,6 +79,6 @@ fn pg_partman_recipe_creates_daily_partitions() {
          WHERE id BETWEEN flakeid_min(now() + interval '3 d') AND flakeid_max(now() + interval '3 d 1 h');",
     )
     .unwrap();
-    // Bounds of a time that is no constant are known when the query begins.
+    // PostgreSQL computes bounds from a non-constant time when the query begins.
     assert!(plan.contains("Subplans Removed"), "{plan}");
 }

@@ -1,4 +1,4 @@
-//! Dumps that are restored into the database that they are of, and functions that an older version installed.
+//! Dumps that are restored into their own database, and functions that an older version installed.
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::session::{Session, psql_client};
 use super::{ids, psql, script};
 
-/// A layout whose ticks take a second, so that a dump and its restoration fit into one.
+/// A layout whose ticks take a second, so that a dump and its restore fit into one.
 const SLOW: &str = "baidu-29";
 
 const MANY: &str = "SELECT id FROM ids.flakeid_next_n(50) id;";
@@ -50,7 +50,7 @@ fn database_restored_from_its_own_dump_does_not_generate() {
     .into_iter()
     .enumerate()
     {
-        // A session of a pool, which has verified the database and cached every plan.
+        // The session belongs to a pool, has verified the database and cached every plan.
         let mut old = Session::new(psql_client(&server.url()));
         old.answer(&format!(
             "PREPARE prepared AS SELECT ids.flakeid_next();{}",
@@ -61,25 +61,25 @@ fn database_restored_from_its_own_dump_does_not_generate() {
         let mut seen: HashSet<i64> = ids(&psql(&server, MANY).unwrap()).into_iter().collect();
         psql(&server, &format!("BEGIN; {dump} COMMIT;")).unwrap();
         for answer in [psql(&server, MANY), psql(&server, "INSERT INTO ids.t DEFAULT VALUES;")] {
-            let refusal = answer.expect_err("the database generates");
+            let refusal = answer.expect_err("the database generated IDs");
             let expected = "FLAKEID_FORKED: node 7 belongs to the database from which this one was copied or restored";
             assert!(refusal.contains(expected), "{refusal}");
             assert!(refusal.contains("flakeid_rearm(node)"), "{refusal}");
         }
         let refusal = old.refusal("EXECUTE prepared;");
         assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
-        // Running the script is not consent.
+        // Running the script does not let the restored database generate IDs.
         psql(&server, &own_script()).unwrap();
         assert!(psql(&server, MANY).unwrap_err().contains("FLAKEID_FORKED"));
         psql(&server, "SELECT ids.flakeid_rearm(7);").unwrap();
         for id in ids(&psql(&server, MANY).unwrap()) {
-            assert!(seen.insert(id), "restoration {index}: {id} was issued twice");
+            assert!(seen.insert(id), "restore {index}: {id} was issued twice");
         }
     }
 }
 
-/// A restoration of data alone sets the sequence back, which no function can detect. So the guide asks for
-/// `flakeid_rearm`.
+/// A restore of only the data sets the sequence back, which no function can detect, so the guide
+/// requires `flakeid_rearm`.
 #[test]
 fn postgres_repeats_no_id_if_rearm_follows_a_data_restore() {
     let server = server();
@@ -94,13 +94,14 @@ fn postgres_repeats_no_id_if_rearm_follows_a_data_restore() {
     }
 }
 
-/// An older version noted neither the sequence nor what a restoration had done to it.
+/// An older version did not record the sequence, and so not that a restore had set it back.
 #[test]
 fn postgres_script_upgrades_an_older_version() {
     let server = server();
     wait_for_tick();
     let issued = ids(&psql(&server, MANY).unwrap());
-    // The sequence as an older version would have left it after a restoration in place.
+    // An older version would have left the sequence in this state after a restore into the same
+    // database.
     psql(&server, "SELECT setval('ids.flakeid_position', pg_sequence_last_value('ids.flakeid_position') - 40);
                    DROP FUNCTION ids.flakeid_own_position();").unwrap();
     psql(&server, &own_script()).unwrap();
@@ -112,7 +113,7 @@ fn postgres_script_upgrades_an_older_version() {
     let before = psql(&server, position).unwrap();
     psql(&server, &own_script()).unwrap();
     assert_eq!(psql(&server, position).unwrap(), before);
-    // The upgrade of a copy is not consent.
+    // An upgrade of a copy does not let it generate IDs.
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
     super::psql_at(&url, "DROP FUNCTION ids.flakeid_own_position();").unwrap();
@@ -121,7 +122,7 @@ fn postgres_script_upgrades_an_older_version() {
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
 }
 
-/// Two schemas in one session verify the database once each, not with every call.
+/// Two schemas in one session verify the database once each, not at every call.
 #[test]
 fn session_with_two_schemas_verifies_the_database_once_each() {
     let server = server();
@@ -129,7 +130,7 @@ fn session_with_two_schemas_verifies_the_database_once_each() {
     psql(&server, &format!("CREATE SCHEMA others;\n{other}")).unwrap();
     let mut session = Session::new(psql_client(&server.url()));
     session.answer("SELECT ids.flakeid_next(); SELECT others.flakeid_next();");
-    // Without this function only a verified session generates.
+    // Without this function, only a session that has verified the database can generate.
     psql(
         &server,
         "DROP FUNCTION ids.flakeid_this_database(); DROP FUNCTION others.flakeid_this_database();",

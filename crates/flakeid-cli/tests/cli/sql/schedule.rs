@@ -1,5 +1,5 @@
-//! The schedules of the vectors: with the same readings of the clock a database issues the IDs that a generator
-//! issues.
+//! The schedules of the vectors: with the same readings of the clock, a database issues the same
+//! IDs as a generator.
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_test_servers::PostgresServer;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::generate::{MANUAL_CLOCK, with_manual_clock};
 use super::{OUTCOME, array, literal, psql, text, vectors};
 
-/// Those of a fixed node with the behaviour and the waits that the script has.
-fn is_ours(schedule: &Value, layout: &Layout) -> bool {
+/// Whether a schedule has a fixed node and the behaviour of the script.
+fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
     schedule["window"].is_null()
         && schedule["options"] == json!({"overflow": "wait", "rollback": "continue"})
         && schedule["build_error"].is_null()
@@ -26,7 +26,7 @@ fn postgres_issues_the_ids_of_the_schedules_in_the_vectors() {
     let (mut schedules, mut calls) = (0, 0);
     for schedule in array(&vectors("schedules.json")["schedules"]) {
         let layout: Layout = text(&schedule["layout"]).parse().unwrap();
-        if is_ours(schedule, &layout) {
+        if is_applicable(schedule, &layout) {
             calls += follow(&server, schedule, &layout, &format!("s{schedules}"));
             schedules += 1;
         }
@@ -34,13 +34,13 @@ fn postgres_issues_the_ids_of_the_schedules_in_the_vectors() {
     assert!(schedules >= 5 && calls >= 20, "{schedules} schedules, {calls} calls");
 }
 
-/// How many calls were compared.
+/// Runs a schedule and returns the number of compared calls.
 fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &str) -> usize {
     let node = text(&schedule["node"]).parse().unwrap();
     let name = text(&schedule["name"]);
     psql(server, &with_manual_clock(text(&schedule["layout"]), node, schema)).unwrap();
-    // As a generator on a manual clock, which may issue from the tick in which it begins. The tick before it is
-    // used up.
+    // The tick before the start is marked as used up. Like a generator on a manual clock, the
+    // database may then issue from the tick in which it begins.
     let clock: i64 = text(&schedule["clock"]).parse().unwrap();
     let begin = layout.tick_at(clock).unwrap();
     psql(server, &format!("UPDATE test_clock SET ms = {clock};")).unwrap();
@@ -60,7 +60,7 @@ fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &s
         let expect = &step["expect"];
         let query = match text(&step["call"]) {
             "next_id" => format!("SELECT {schema}.flakeid_next()"),
-            // What cannot wait fails where a database waits.
+            // A call that must not wait would fail, but a database waits.
             "try_next_id" if expect["error"].is_null() => format!("SELECT {schema}.flakeid_next()"),
             "fill" | "try_fill" if expect["error"].is_null() => {
                 format!(

@@ -1,37 +1,38 @@
-//! Sessions of a database's client that stay open between statements.
+//! Sessions of a database client that stay open between statements.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Builds `psql` for the database of a URL. It ends at the first error.
+/// Builds `psql` for the database of a URL. The client ends at the first error.
 pub(super) fn psql_client(url: &str) -> Command {
     let mut psql = Command::new("psql");
     psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", url]);
     psql
 }
 
-/// A session that runs one statement after the other.
+/// A client session that runs statements one after another.
 pub(super) struct Session {
     client: Child,
-    answers: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Session {
     pub(super) fn new(mut client: Command) -> Self {
         client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut client = client.spawn().expect("the database's client");
-        let answers = BufReader::new(client.stdout.take().expect("a standard output"));
-        Self { client, answers }
+        let output = BufReader::new(client.stdout.take().expect("a standard output"));
+        Self { client, output }
     }
 
-    /// Returns the lines that the client writes for these statements, or `None` if the client has ended.
-    pub(super) fn ask(&mut self, sql: &str) -> Option<Vec<String>> {
+    /// Runs statements and returns the lines that the client writes, or `None` if the client has
+    /// ended.
+    pub(super) fn run(&mut self, sql: &str) -> Option<Vec<String>> {
         let mut input = self.client.stdin.as_ref().expect("a standard input");
         input.write_all(format!("{sql}\nSELECT 'done';\n").as_bytes()).ok()?;
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
-            if self.answers.read_line(&mut line).unwrap() == 0 {
+            if self.output.read_line(&mut line).unwrap() == 0 {
                 return None;
             }
             match line.trim_end() {
@@ -41,17 +42,17 @@ impl Session {
         }
     }
 
-    /// Returns the only line for statements that the database must not refuse.
+    /// Returns the output of statements that must succeed.
     pub(super) fn answer(&mut self, sql: &str) -> String {
-        match self.ask(sql) {
+        match self.run(sql) {
             Some(lines) => lines.join("\n"),
             None => panic!("{sql}: {}", self.fault()),
         }
     }
 
-    /// Returns the client's last words, after a statement that the database refused.
+    /// Returns the client's error after a statement that must fail.
     pub(super) fn refusal(&mut self, sql: &str) -> String {
-        match self.ask(sql) {
+        match self.run(sql) {
             Some(lines) => panic!("{sql}: {lines:?}"),
             None => self.fault(),
         }
@@ -64,7 +65,7 @@ impl Session {
         fault
     }
 
-    /// Ends the session, of which the database must not have refused anything.
+    /// Ends the session, and checks that no statement failed.
     pub(super) fn end(mut self) {
         drop(self.client.stdin.take());
         let output = self.client.wait_with_output().unwrap();

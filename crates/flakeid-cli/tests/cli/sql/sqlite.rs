@@ -1,4 +1,4 @@
-//! What the script for `SQLite` says. The tests of the extension run such statements.
+//! The script for `SQLite`. The tests of the extension run such statements.
 
 use flakeid_test_servers::{PostgresServer, Server};
 
@@ -9,7 +9,7 @@ fn sql(args: &[&str]) -> Run {
     run(&[&["sql", "--dialect", "sqlite"], args].concat())
 }
 
-/// The statements of a script.
+/// Returns the statements of a script.
 fn statements(args: &[&str]) -> Vec<String> {
     let run = sql(args).quiet();
     let lines = run.text().lines().filter(|line| !line.starts_with("--"));
@@ -40,7 +40,7 @@ fn sqlite_script_configures_leases_of_the_namespace() {
         [LOAD, &format!("SELECT flakeid_configure('{layout}', {options});")]
     );
     let other = sql(&[&here[..], &["--layout", "twitter"]].concat());
-    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "t39.s8.n16", "leave --layout out"]);
+    refused(&other, "FLAKEID_INVALID_OPTION", &["--layout", "t39.s8.n16", "omit --layout"]);
     for option in [["--node", "7"].as_slice(), &["--decode-only"]] {
         refused(&sql(&[&here[..], option].concat()), "FLAKEID_INVALID_OPTION", &["--store"]);
     }
@@ -60,13 +60,13 @@ fn sqlite_script_rejects_a_relative_store_path() {
     let here = ["--store", &server.url(), "--namespace", "orders"];
     run(&[&["leases", "init", "--fresh"], &here[..]].concat()).quiet();
     let warned = sql(&here);
-    assert!(warned.stderr.contains("with its user and password"), "{}", warned.stderr);
+    assert!(warned.stderr.contains("including its user and password"), "{}", warned.stderr);
 }
 
 #[test]
 fn sqlite_script_rejects_server_only_options() {
     for (args, parts) in [
-        (["--name", "db1"].as_slice(), ["--name", "lease a node each"]),
+        (["--name", "db1"].as_slice(), ["--name", "lease one node each"]),
         (&["--node", "7", "--schema", "ids"], ["--schema", "belong to a connection"]),
         (&["--node", "7", "--keyed"], ["--keyed", "flakeid_add_domain"]),
         (&[], ["--node", "missing: give --node N (0 to 1023) or --store URL"]),

@@ -1,4 +1,5 @@
-//! Sessions that are cancelled, killed and rolled back at any point: no ID comes twice, and nobody is stuck.
+//! Sessions that are cancelled, killed and rolled back at any point: no ID is issued twice, and no
+//! session is blocked.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -10,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use flakeid_test_servers::{PostgresServer, Server};
 
-use super::{SetAtEnd, ids, psql, script};
+use super::{SetOnDrop, ids, psql, script};
 
 const SESSIONS: usize = 16;
 const LENGTH: Duration = Duration::from_secs(7);
 
-/// What a session does again and again. Every ID is written out in the statement that made it, so that those of
-/// transactions that were rolled back are known too.
+/// The statements of a session, which are repeated. Every statement that generates an ID returns
+/// it, so that IDs of rolled-back transactions are also known.
 const ROUND: &str = "
     INSERT INTO t (x) VALUES (1) RETURNING id;
     INSERT INTO t (x) SELECT generate_series(1, 300) RETURNING id;
@@ -40,7 +41,7 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
         for number in 0..SESSIONS {
             let (server, folder, over) = (&server, &folder, &over);
             scope.spawn(move || {
-                // Half of them are cut short by their own clocks, each at another point.
+                // Timeouts cut half of the sessions short, each at another point.
                 let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
                 for run in 0.. {
                     if over.load(Ordering::Relaxed) {
@@ -51,11 +52,11 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
             });
         }
         {
-            // Also when an assertion fails: the sessions would go on for ever.
-            let _end = SetAtEnd(&over);
+            // The sessions must also end when an assertion fails.
+            let _end = SetOnDrop(&over);
             inject_faults(&server);
         }
-        // Nobody may be left waiting for a lock that a dead or idle session has.
+        // No session may be left waiting for a lock that a dead or idle session holds.
         let cancel = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
         server.sql(cancel).unwrap();
@@ -64,7 +65,7 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
     let mut outputs = 0;
     for file in fs::read_dir(&folder).unwrap() {
         let output = fs::read_to_string(file.unwrap().path()).unwrap();
-        // The last line may have been cut.
+        // The last line may be incomplete.
         let whole = output.rsplit_once('\n').map_or("", |(whole, _)| whole);
         for id in ids(whole) {
             assert!(seen.insert(id), "{id} was issued twice");
@@ -83,13 +84,13 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements and throws sessions out, and twice kills a server process as the kernel would, after which
-/// the whole server recovers from its log.
+/// Cancels statements and disconnects sessions. Twice it kills a server process as the kernel
+/// would, after which the whole server recovers from its log.
 fn inject_faults(server: &PostgresServer) {
     let begin = Instant::now();
-    let pick = |what: &str| {
+    let pick = |function: &str| {
         server.sql(&format!(
-            "SELECT count({what}(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' \
+            "SELECT count({function}(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' \
              AND pid <> pg_backend_pid() ORDER BY random() LIMIT 3) some"
         ))
     };
@@ -99,7 +100,7 @@ fn inject_faults(server: &PostgresServer) {
         if elapsed >= LENGTH && kills == 2 {
             break;
         }
-        // A server that is recovering answers nobody.
+        // A server does not respond while it recovers.
         _ = pick(if round % 5 == 4 { "pg_terminate_backend" } else { "pg_cancel_backend" });
         assert!(elapsed < 5 * LENGTH, "{kills} of 2 server processes were killed");
         if kills < 2 && elapsed >= LENGTH * (kills + 1) / 3 {
@@ -108,7 +109,7 @@ fn inject_faults(server: &PostgresServer) {
             if let Ok(pid) = server.sql(victim)
                 && !pid.is_empty()
             {
-                // It may have ended by itself meanwhile.
+                // The process may have ended meanwhile.
                 let killed = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).status();
                 kills += u32::from(killed.unwrap().success());
             }
@@ -117,12 +118,12 @@ fn inject_faults(server: &PostgresServer) {
     }
     let deadline = Instant::now() + Duration::from_secs(20);
     while server.sql("SELECT 1").is_err() {
-        assert!(Instant::now() < deadline, "the server does not come back");
+        assert!(Instant::now() < deadline, "the server did not recover");
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// One connection, until it is thrown out.
+/// Runs one connection until it is disconnected.
 fn session(server: &PostgresServer, timeout_ms: usize, output: &Path) {
     let input = output.with_extension("sql");
     let round = format!("SET statement_timeout = {timeout_ms};\n{}", ROUND.repeat(20));

@@ -1,8 +1,8 @@
 -- flakeid {{version}}, dialect {{dialect}} ({{server}})
 -- layout {{descriptor}}{{header_node}}
 --
--- Functions for IDs of this layout in {{home}}, for the client `mariadb` or `mysql`, which knows
--- DELIMITER. The script may be run again. Where the functions are installed for another layout or another node, it
+-- Functions for IDs of this layout in {{target}}, for the client `mariadb` or `mysql`, which knows
+-- DELIMITER. The script may be run again. If the functions are installed for another layout or another node, it
 -- stops with an error before it changes anything. Times are DATETIME in UTC.
 {{use}}SET @flakeid_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES';
 DELIMITER $$
@@ -14,7 +14,7 @@ DELIMITER $$
     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'flakeid_layout';
   IF installed <> '{{descriptor}}' THEN
     SET fault = LEFT(CONCAT('FLAKEID_INVALID_OPTION: layout: this database has the functions of the layout ',
-      installed, '; install each layout in a database of its own'), {{longest_message}});
+      installed, '; install each layout in its own database'), {{longest_message}});
     SIGNAL SQLSTATE 'IDOPT' SET MESSAGE_TEXT = fault;
   END IF;
 {{guard_node}}END $$

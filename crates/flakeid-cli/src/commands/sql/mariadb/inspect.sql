@@ -1,6 +1,6 @@
 
--- Everything that an ID says, with the keys of `flakeid inspect --json`. The ID is a string, because a JSON
--- number of 64 bits loses digits in JavaScript. What a function returns is a JSON number only after `+ 0`.
+-- Returns all fields of an ID, with the keys of `flakeid inspect --json`. The ID is a string, because a JSON number
+-- of 64 bits loses digits in JavaScript. The `+ 0` turns the result of a function into a JSON number.
 CREATE OR REPLACE FUNCTION flakeid_inspect(id BIGINT) RETURNS JSON DETERMINISTIC NO SQL
 RETURN IF(id IS NULL, NULL, JSON_OBJECT(
   'id', CAST(id AS CHAR),

@@ -2,22 +2,23 @@
 -- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
 -- 2^{{slot_bits}} values, of which the first {{usable}} become IDs.
 --
--- It is the AUTO_INCREMENT of this table, which has no rows for longer than a transaction. No two inserts get one
--- value; a rollback does not take it back; an insert of a larger value raises it, one of a smaller value leaves it
--- alone; and nobody waits for the transactions of others. SETVAL of a sequence takes nothing but a literal.
+-- It is the AUTO_INCREMENT of this table, whose rows exist only within a transaction. No two inserts get the same
+-- value, and a rollback does not take it back. An insert of a larger value raises it, and an insert of a smaller
+-- value does not change it. No session waits for the transactions of others. A sequence is not suitable, because its
+-- SETVAL accepts only a literal.
 CREATE TABLE IF NOT EXISTS flakeid_position (
   value BIGINT NOT NULL AUTO_INCREMENT,
   session BIGINT UNSIGNED NOT NULL,
   node_{{node}} BIT,
   PRIMARY KEY (value, session)
 ) ENGINE = InnoDB
-COMMENT = 'where flakeid_next() goes on: its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
+COMMENT = 'flakeid_next() continues at its AUTO_INCREMENT; IDs repeat if that is lowered by hand' $$
 
 BEGIN NOT ATOMIC
   DECLARE ms BIGINT;
   DECLARE used_up BIGINT DEFAULT {{used_up}};
   IF @flakeid_is_new THEN
-    -- An earlier user of the node may have used the present tick.
+    -- An earlier user of the node may have used the current tick.
     {{read_clock}}
     SET used_up = GREATEST((GREATEST({{clock_tick}}, 0) << {{slot_bits}}) + {{last_usable}}, {{used_up_of_new}});
   END IF;
@@ -25,10 +26,10 @@ BEGIN NOT ATOMIC
   DELETE FROM flakeid_position WHERE value = used_up AND session = 0;
 END $$
 
--- A procedure that has called a function keeps it as it was until the procedure ends, even if the function is replaced
--- or dropped. So flakeid_next names a column that the table has only while its node is in use. The change waits for
--- transactions that have taken IDs. To functions of earlier scripts, which name no columns, the column is invisible
--- until the node changes.
+-- A procedure that has called a function keeps that version until the procedure ends, even if the function is
+-- replaced or dropped. So flakeid_next names a column that the table has only while its node is in use. The change
+-- waits for transactions that have taken IDs. For functions of earlier scripts, which name no columns, the column is
+-- invisible until the node changes.
 BEGIN NOT ATOMIC
   DECLARE old_column TEXT;
   SELECT MAX(COLUMN_NAME) INTO old_column FROM information_schema.COLUMNS
@@ -41,27 +42,28 @@ BEGIN NOT ATOMIC
   END IF;
 END $$
 
--- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the
--- clock is behind the latest ID. A default cannot call a function, so use it in the statement or in a trigger:
+-- Returns the next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or
+-- the
+-- clock is behind the latest ID. A default cannot call a function, so call it in the statement or in a trigger:
 -- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
 --
--- In a subquery several rows may share an ID, because MariaDB keeps the results of subqueries.
+-- In a subquery several rows may share an ID, because MariaDB caches the results of subqueries.
 --
--- A call that is refused uses up a place, so refused calls can reach the slot of a later tick. A place becomes an ID
--- only when the clock has reached its tick.
+-- A rejected call uses up a place, so rejected calls can reach the slot of a later tick. A place becomes an ID only
+-- when the clock has reached its tick.
 CREATE OR REPLACE FUNCTION flakeid_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA
 BEGIN
   DECLARE ms, tick, place, latest_ms, wait_ms BIGINT;
   DECLARE waited_ms BIGINT DEFAULT 0;
   DECLARE fault TEXT;
-  -- Byte by byte: Shop, restored from a dump of shop, is another database on Linux.
+  -- The names are compared byte by byte: on Linux, Shop (a restored dump of shop) is another database than shop.
   IF BINARY DATABASE() <> BINARY '{{database_name}}' THEN
     SET fault = CONCAT('FLAKEID_FORKED: node {{node}} belongs to the database {{database_name}}, of which ', DATABASE(),
-      ' is a copy; DROP FUNCTION flakeid_own_node and run the script for a node of its own');
+      ' is a copy; DROP FUNCTION flakeid_own_node and run the script for another node');
     SIGNAL SQLSTATE 'IDFRK' SET MESSAGE_TEXT = fault;
   END IF;
   LOOP
-    -- NOW() is when the statement began. SYSDATE() in the session's time zone would go back in autumn.
+    -- NOW() is the start of the statement. SYSDATE() in the session's time zone would go backwards in autumn.
     {{read_clock}}
     IF ms < {{epoch_ms}} THEN
       SET fault = CONCAT('FLAKEID_BEFORE_EPOCH: the clock reads ', TIMESTAMPADD(MICROSECOND, ms * 1000,
@@ -74,7 +76,8 @@ BEGIN
       SET place = LAST_INSERT_ID();
       DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
       IF place < tick << {{slot_bits}} THEN
-        -- Into the slot of the clock's tick, unless others are there or further by now.
+        -- Raise the position to the slot of the clock's tick, unless other sessions have already reached or passed
+        -- it.
         SET place = (tick << {{slot_bits}}) - 1;
         INSERT INTO flakeid_position (value, session) VALUES (place, CONNECTION_ID());
         DELETE FROM flakeid_position WHERE value = place AND session = CONNECTION_ID();
@@ -86,13 +89,14 @@ BEGIN
         RETURN {{id_of_place}};
       END IF;
       IF place & {{slot_mask}} < {{usable}} THEN
-        -- The slot of a later tick: where others have begun it, the clock has reached it by now.
+        -- The place is in the slot of a later tick. If other sessions opened that slot, the clock has reached it by
+        -- now.
         {{read_clock}}
         IF place >> {{slot_bits}} <= {{clock_tick}} THEN
           RETURN {{id_of_place}};
         END IF;
       END IF;
-      -- The tick that is waited for: that of the place, or the next one.
+      -- Wait for the tick of the place, or for the next tick.
       SET tick = (place >> {{slot_bits}}) + (place & {{slot_mask}} >= {{usable}});
     END IF;
     IF tick > {{last_tick}} THEN
@@ -116,12 +120,12 @@ BEGIN
         'the next is free in ', wait_ms, ' ms');
       SIGNAL SQLSTATE 'IDSEQ' SET MESSAGE_TEXT = fault;
     END IF;
-    -- Without an effect if the statement is killed, but then the function ends, too.
+    -- SLEEP returns at once if the statement is killed, but then the function also ends.
     DO SLEEP(wait_ms / 1000);
     SET waited_ms = waited_ms + wait_ms;
   END LOOP;
 END $$
 
--- The last step: what was installed before this can be installed again.
+-- This is the last step, so that the script can be run again if an earlier step failed.
 CREATE FUNCTION IF NOT EXISTS flakeid_own_node() RETURNS BIGINT DETERMINISTIC NO SQL
 COMMENT 'node {{node}} of database {{database_name}}' RETURN {{node}} $$

@@ -3,7 +3,7 @@
   SET @flakeid_is_new = installed IS NULL;
   IF BINARY installed <> BINARY CONCAT('node {{node}} of database ', DATABASE()) THEN
     SET fault = CONCAT('FLAKEID_INVALID_OPTION: node: this is database ', DATABASE(),
-      ' and node {{node}}; installed is ', installed,
-      '; if that is no more in use, DROP FUNCTION flakeid_own_node and run this again');
+      ' and node {{node}}; the functions are installed for ', installed,
+      '; if those are no longer in use, DROP FUNCTION flakeid_own_node and run the script again');
     SIGNAL SQLSTATE 'IDOPT' SET MESSAGE_TEXT = fault;
   END IF;

@@ -1,5 +1,5 @@
 
--- The digits of a text form, what else stands for one of them, and how many of them an ID has.
+-- Returns the digits of a text form, the other characters that it accepts, and how many digits an ID has.
 CREATE OR REPLACE PROCEDURE flakeid_form(IN form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
   OUT alphabet VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
   OUT typed VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
@@ -14,7 +14,7 @@ BEGIN
   END CASE;
 END $$
 
--- An ID as text. The 64 bits are taken without a sign.
+-- Returns an ID as text. The 64 bits are interpreted as unsigned.
 CREATE OR REPLACE FUNCTION flakeid_text(id BIGINT, form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
 RETURNS VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DETERMINISTIC NO SQL
 BEGIN
@@ -30,8 +30,9 @@ BEGIN
   RETURN digits;
 END $$
 
--- The ID that a text stands for; from 2^63 on it is negative as a BIGINT. Refuses what flakeid_text never
--- writes, except digits in the other case, Crockford's I, L and O, and zeros before a decimal number.
+-- Returns the ID that the digits represent; from 2^63 on it is negative as a BIGINT. Rejects everything that
+-- flakeid_text never writes, except digits in the other case, Crockford's I, L and O, and leading zeros of a decimal
+-- number.
 CREATE OR REPLACE FUNCTION flakeid_parse(digits TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
   form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
 RETURNS BIGINT DETERMINISTIC NO SQL

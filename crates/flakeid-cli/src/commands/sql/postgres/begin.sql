@@ -2,16 +2,16 @@
 -- layout {{descriptor}}{{header_node}}
 --
 -- Functions for IDs of this layout in the schema {{schema}}. The script is one statement: it takes effect as a
--- whole or not at all, in a transaction of yours or by itself, and may be run again. Where the functions are
--- installed for another layout or another node it raises an error and changes nothing.
+-- whole or not at all, in your own transaction or by itself, and may be run again. If the functions are
+-- installed for another layout or another node, it raises an error and changes nothing.
 DO $flakeid$
 BEGIN
 IF to_regprocedure('{{schema}}.flakeid_layout()') IS NOT NULL THEN
   IF {{schema}}.flakeid_layout() <> '{{descriptor}}' THEN
     RAISE EXCEPTION USING ERRCODE = 'IDOPT', MESSAGE = format(
-      'FLAKEID_INVALID_OPTION: layout: schema %s has the functions of the layout %s, not {{descriptor}}',
+      'FLAKEID_INVALID_OPTION: layout: the schema %s has the functions of the layout %s, not {{descriptor}}',
       '{{schema}}', {{schema}}.flakeid_layout()),
-      HINT = 'Install each layout in a schema of its own (--schema).';
+      HINT = 'Install each layout in its own schema (--schema).';
   END IF;
 END IF;
 {{guard_node}}

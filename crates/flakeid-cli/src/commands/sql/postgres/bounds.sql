@@ -1,5 +1,5 @@
 
--- The tick that contains an instant, clamped to the first and the last tick of the layout.
+-- Returns the tick that contains an instant, clamped to the first and the last tick of the layout.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_tick_at(instant timestamptz) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
@@ -8,20 +8,21 @@ DECLARE
 BEGIN
   IF instant <= timestamptz '{{epoch}}' THEN RETURN 0; END IF;
   IF NOT isfinite(instant) THEN RETURN {{max_tick}}; END IF;
-  -- Seconds and the rest apart: in PostgreSQL 13 both are floating-point numbers, exact only like this.
+  -- Seconds and milliseconds are read separately, because both are floating-point numbers in PostgreSQL 13, and only
+  -- so the result is exact.
   ms := extract(epoch FROM date_trunc('second', utc))::bigint * 1000
     + floor(extract(milliseconds FROM utc))::bigint % 1000;
   RETURN least((ms - {{epoch_ms}}) / {{unit_ms}}, {{max_tick}});
 END $body$;
 
--- The smallest ID of the tick that contains an instant: WHERE id >= flakeid_min('2026-01-01Z').
+-- Returns the smallest ID of the tick that contains an instant: WHERE id >= flakeid_min('2026-01-01Z').
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_min(instant timestamptz) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 BEGIN
   RETURN {{schema}}.flakeid_tick_at(instant) << {{tick_shift}};
 END $body$;
 
--- The largest ID of the tick that contains an instant, inclusive: WHERE id <= flakeid_max('2026-01-31Z').
+-- Returns the largest ID of the tick that contains an instant, inclusive: WHERE id <= flakeid_max('2026-01-31Z').
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_max(instant timestamptz) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 BEGIN

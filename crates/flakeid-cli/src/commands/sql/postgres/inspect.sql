@@ -1,6 +1,6 @@
 
--- Everything that an ID says, with the keys of `flakeid inspect --json`. The ID is a string, because a JSON
--- number of 64 bits loses digits in JavaScript.
+-- Returns all fields of an ID, with the keys of `flakeid inspect --json`. The ID is a string, because a JSON number
+-- of 64 bits loses digits in JavaScript.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_inspect(id bigint) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE

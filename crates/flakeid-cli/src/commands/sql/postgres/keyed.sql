@@ -1,6 +1,6 @@
 
--- Public IDs. The domains, each with the keys that its IDs are sealed and opened with: for each letter the 27 round
--- keys of Speck64/128, the current one last. A key of the keyring cannot be computed from them.
+-- The domains of public IDs, with the keys that seal and open their IDs: for each letter the 27 round keys of
+-- Speck64/128, the current letter last. The keys of the keyring cannot be computed from the round keys.
 CREATE TABLE IF NOT EXISTS {{schema}}.flakeid_domain (
   name text PRIMARY KEY,
   prefix text NOT NULL,
@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS {{schema}}.flakeid_domain (
   round_keys bigint[] NOT NULL
 );
 
--- Speck64/128 (https://eprint.iacr.org/2013/404): the round keys of a key of four words.
+-- Returns the round keys of a key of four words, as defined by Speck64/128 (https://eprint.iacr.org/2013/404).
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_round_keys(words bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
@@ -56,7 +56,7 @@ BEGIN
   RETURN (high << 32) | low;
 END $body$;
 
--- The round keys for a domain: its key is two CBC-MACs of its name, the length first.
+-- Returns the round keys of a domain. Its key consists of two CBC-MACs of its name, with the length first.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_domain_keys(key bytea, domain text) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
@@ -86,7 +86,8 @@ BEGIN
   RETURN {{schema}}.flakeid_round_keys(words);
 END $body$;
 
--- Adds a domain, or replaces its keys, prefix and first instant. "keyring" is the text of a file of `flakeid keygen`.
+-- Adds a domain, or replaces its keys, prefix and first instant. "keyring" is the content of a file of `flakeid
+-- keygen`.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_add_domain(
   domain text, keyring text, prefix text DEFAULT NULL, since timestamptz DEFAULT '-infinity') RETURNS void
 LANGUAGE plpgsql AS $body$
@@ -109,7 +110,7 @@ BEGIN
     EXIT WHEN fault IS NOT NULL;
     words := regexp_split_to_array(btrim(line.text, E' \t\r\f'), '\s+');
     CONTINUE WHEN words[1] = '' OR left(words[1], 1) = '#';
-    -- What was given is not told: it may be a key with a slip in it.
+    -- The message does not contain the line, because that may be a mistyped key.
     IF cardinality(words) <> 2 OR words[1] !~ '^[a-z]$' OR words[2] !~ '^[0-9A-Fa-f]{32}$' THEN
       fault := format('keyring: line %s: must have a letter from a to z and 32 hexadecimal digits', line.number);
     ELSIF strpos(all_letters, words[1]) > 0 THEN
@@ -139,13 +140,13 @@ BEGIN
   SELECT * INTO known FROM {{schema}}.flakeid_domain WHERE name = domain;
   IF NOT FOUND THEN
     RAISE EXCEPTION USING ERRCODE = 'IDOPT', MESSAGE = format(
-      'FLAKEID_INVALID_OPTION: domain: there is no %s; its owner adds it with {{schema}}.flakeid_add_domain',
+      'FLAKEID_INVALID_OPTION: domain: %s does not exist; its owner can add it with {{schema}}.flakeid_add_domain',
       quote_literal(left(domain, 64)));
   END IF;
   RETURN known;
 END $body$;
 
--- The public form of an ID.
+-- Returns the public form of an ID.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_seal(id bigint, domain text) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -157,7 +158,7 @@ BEGIN
     id, known.round_keys[keys * 27 - 26 : keys * 27]), 'base58'), 11, '1');
 END $body$;
 
--- The ID of a public form, when the clock reads so many milliseconds.
+-- Returns the ID of a public ID, for a clock that reads the given Unix milliseconds.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_open_at(public_id text, domain text, unix_ms bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -182,7 +183,7 @@ BEGIN
     'FLAKEID_INVALID_ID: %s is not a public ID of this domain', quote_literal(left(public_id, 64)));
 END $body$;
 
--- The ID of a public form. Does not say why a text is refused.
+-- Returns the ID of a public ID. The error does not reveal why a string is rejected.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_open(public_id text, domain text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN

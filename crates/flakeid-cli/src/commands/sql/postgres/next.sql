@@ -12,7 +12,7 @@ $body$;
 IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
   CREATE SEQUENCE {{schema}}.flakeid_position AS bigint MINVALUE 0 START 0 NO CYCLE;
   COMMENT ON SEQUENCE {{schema}}.flakeid_position IS
-    'where flakeid_next() goes on; IDs repeat if this is set to a lower value by hand';
+    'flakeid_next() continues at its value; IDs repeat if it is set to a lower value by hand';
   GRANT USAGE ON SEQUENCE {{schema}}.flakeid_position TO PUBLIC;
 END IF;
 
@@ -25,13 +25,13 @@ BEGIN
     name, type, value, type);
 END $body$;
 
--- The first tick whose slot is this database's: other users of the node may have used those before it.
+-- The first tick whose slot belongs to this database. Other users of the node may have used earlier ticks.
 IF to_regprocedure('{{schema}}.flakeid_first_tick()') IS NULL THEN
   PERFORM {{schema}}.flakeid_define('flakeid_first_tick', 'bigint', '0');
 END IF;
 
--- From now on no ID is of an earlier tick than this. The slot before it counts as used up, in the same way as one
--- that was: whoever takes a value of it meanwhile finds that it is no ID.
+-- Ensures that no further ID has an earlier tick than this. The slot before it is marked as used up, so a session
+-- that takes a value of it meanwhile finds that the value is not an ID.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_begin_at(tick bigint) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -39,7 +39,7 @@ DECLARE
   used_up CONSTANT bigint := (tick - 1 << {{slot_bits}}) + {{last_usable}};
   last bigint := pg_sequence_last_value(seq);
 BEGIN
-  -- For both locks see flakeid_attempt.
+  -- For the two locks, see flakeid_attempt.
   BEGIN
     PERFORM pg_advisory_xact_lock({{lock_class}}, seq::oid::int);
     last := pg_sequence_last_value(seq);
@@ -56,12 +56,12 @@ END $body$;
 REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_begin_at(bigint) FROM PUBLIC;
 PERFORM {{schema}}.flakeid_begin_at({{first_tick}});
 
--- Lets this database generate IDs, which is a copy of the one that did, or changes the node. No other database
--- or program may use the node from then on; from_tick is the first tick that others have not used.
+-- Lets this database generate IDs if it is a copy of the one that did, or changes the node. No other database or
+-- program may use the node from then on; from_tick is the first tick that other users have not used.
 --
--- Once this has been committed, no transaction issues an ID of the old node. A transaction that takes IDs holds the
+-- Once this is committed, no transaction issues an ID of the old node. A transaction that takes IDs holds the
 -- lock of nextval on the sequence until it ends, and ALTER SEQUENCE waits for that lock. A transaction that gets the
--- lock later reads the new functions, because sessions read changes of the catalog when they have got a lock.
+-- lock later reads the new functions, because a session reads catalog changes when it acquires a lock.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_rearm(node bigint, from_tick bigint DEFAULT 0) RETURNS void
 LANGUAGE plpgsql SET lock_timeout = '1s' AS $body$
 DECLARE
@@ -76,7 +76,7 @@ BEGIN
       'FLAKEID_FIELD_OUT_OF_RANGE: from_tick %s is out of range: must be from 0 to {{last_tick}}', from_tick);
   END IF;
   BEGIN
-    -- It changes nothing, because no column owns the sequence. Calls that come meanwhile wait behind it.
+    -- This changes nothing, because no column owns the sequence. Calls that arrive meanwhile wait behind it.
     ALTER SEQUENCE {{schema}}.flakeid_position OWNED BY NONE;
   EXCEPTION WHEN lock_not_available THEN
     SELECT string_agg(coalesce(pid::text, 'prepared transaction'), ', ' ORDER BY pid) INTO pids FROM pg_locks
@@ -84,9 +84,9 @@ BEGIN
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND mode NOT IN ('AccessShareLock', 'RowShareLock') AND pid IS DISTINCT FROM pg_backend_pid();
     RAISE EXCEPTION USING ERRCODE = 'lock_not_available', MESSAGE = format(
-      'flakeid_rearm: transactions that have taken IDs are open, in the processes: %s',
-      coalesce(pids, 'ended by now')),
-      HINT = 'Call it again when they have ended, or end them with pg_terminate_backend(pid).';
+      'flakeid_rearm: transactions that have taken IDs are still open in these server processes: %s',
+      coalesce(pids, 'all have ended by now')),
+      HINT = 'Call flakeid_rearm again when they have ended, or end them with pg_terminate_backend(pid).';
   END;
   PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, from_tick, 1));
   PERFORM {{schema}}.flakeid_define('flakeid_own_node', 'bigint', node::text);
@@ -95,29 +95,30 @@ BEGIN
 END $body$;
 REVOKE EXECUTE ON FUNCTION {{schema}}.flakeid_rearm(bigint, bigint) FROM PUBLIC;
 
--- flakeid_rearm writes which node, database and sequence generate IDs. Running the script again leaves these functions
--- as they are, so that running it in a copy of the database is not consent.
+-- flakeid_rearm records which node, database and sequence generate IDs. Running the script again does not change
+-- these functions, so running it in a copy of the database does not let the copy generate IDs.
 IF to_regprocedure('{{schema}}.flakeid_own_node()') IS NULL THEN
   PERFORM {{schema}}.flakeid_begin_at({{first_tick_of_new}});
   PERFORM {{schema}}.flakeid_rearm({{node}});
 ELSIF to_regprocedure('{{schema}}.flakeid_own_position()') IS NULL THEN
-  -- Earlier scripts did not write the sequence, so it may be a restored one, which is behind the last ID.
+  -- Earlier scripts did not record the sequence, so it may be a restored one, which is behind the last ID.
   PERFORM {{schema}}.flakeid_begin_at(greatest({{clock_tick}} + 1, 1));
   PERFORM {{schema}}.flakeid_define('flakeid_own_position', 'oid', {{this_position}}::text);
 END IF;
 
--- Takes places with all rules: up to "wanted" of them where it opens a slot, which it then says by a place whose
--- number within the tick is 0, and otherwise one.
+-- Takes places by all rules. If it opens a slot, it takes up to "wanted" of them, and returns a place whose number
+-- within the tick is 0. Otherwise it takes one place.
 --
--- Two sessions that read the sequence and then set it could set it back. So one session at a time opens a slot,
--- under an advisory lock. Nobody else needs the lock: a slot holds more values than can be taken from it
--- ({{spare}} more than IDs, and sessions stop when those are used up), so nextval never leaves the slot, and
--- a slot that is opened lies above everything taken before.
+-- If two sessions read the sequence and then set it, one could set it back. So one session at a time opens a slot,
+-- under an advisory lock. Taking values does not require the lock, because a slot has more values than can be taken
+-- from it ({{spare}} more than IDs, and sessions stop when the IDs are used up). So nextval never leaves the slot,
+-- and
+-- an opened slot lies above everything taken before.
 --
--- The lock must neither last until the transaction ends, since inserting transactions would then run one after
--- another, nor outlive a statement that is cancelled. It is taken in a block that is always left by an error:
--- that releases it and leaves the sequence as it is. Reading the sequence locks it first, as nextval does, until the
--- transaction ends: flakeid_rearm takes a stronger lock on it and then the advisory one, in the same order.
+-- The lock must not last until the transaction ends, because transactions that insert would then run one after
+-- another. It must also not outlive a cancelled statement. So it is taken in a block that is always left by an error,
+-- which releases the lock and does not change the sequence. Reading the sequence locks it first, as nextval does,
+-- until the transaction ends. flakeid_rearm takes a stronger lock on it and then the advisory one, in the same order.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_attempt(wanted int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -137,10 +138,10 @@ BEGIN
       RAISE EXCEPTION USING ERRCODE = 'IDFRK', MESSAGE = format(
         'FLAKEID_FORKED: node %s belongs to the database from which this one was copied or restored',
         {{schema}}.flakeid_own_node()),
-        HINT = 'Call {{schema}}.flakeid_rearm(node) with a node of its own, or with the same one if the original '
-          'generates no more IDs, as after pg_upgrade or after a dump was restored in its place.';
+        HINT = 'Call {{schema}}.flakeid_rearm(node) with another node, or with the same one if the original '
+          'generates no more IDs, such as after pg_upgrade or after a dump was restored in its place.';
     END IF;
-    -- A session that knows it does not ask again. If a rollback takes the setting back, it does.
+    -- The session remembers the result. If a rollback reverts the setting, the session checks again.
     PERFORM set_config('flakeid.database', {{schema}}.flakeid_own_database(), false);
   END IF;
   LOOP
@@ -197,15 +198,16 @@ BEGIN
   END LOOP;
 END $body$;
 
--- The next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or the clock is behind
--- the latest ID.
+-- Returns the next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or
+-- the
+-- clock is behind the latest ID.
 -- CREATE TABLE orders (id bigint DEFAULT {{schema}}.flakeid_next() PRIMARY KEY)
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next() RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $body$
 DECLARE
   place bigint := pg_sequence_last_value('{{schema}}.flakeid_position'::regclass);
 BEGIN
-  -- Where the slot of the clock's tick, or of a later one, is open and not used up, nextval is enough.
+  -- If the slot of the clock's tick, or of a later one, is open and not used up, nextval is sufficient.
   IF place & {{slot_mask}} < {{last_usable}}
      AND {{clock_tick}} BETWEEN 0 AND place >> {{slot_bits}}
      AND current_setting('flakeid.database', true) = {{schema}}.flakeid_own_database()
@@ -219,8 +221,9 @@ BEGIN
   RETURN {{id_of_place}};
 END $body$;
 
--- The next "count" IDs, in order: INSERT INTO orders (id, …) SELECT id, … FROM flakeid_next_n(1000) id.
--- In a lateral join several rows may share IDs, because PostgreSQL may keep the results for equal arguments (Memoize).
+-- Returns the next "count" IDs, in order: INSERT INTO orders (id, …) SELECT id, … FROM flakeid_next_n(1000) id.
+-- In a lateral join several rows may share IDs, because PostgreSQL may cache the results for equal arguments
+-- (Memoize).
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next_n(count int) RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE AS $body$
 DECLARE
@@ -235,14 +238,14 @@ BEGIN
   WHILE wanted > 0 LOOP
     place := {{schema}}.flakeid_attempt(wanted);
     IF place & {{slot_mask}} = 0 THEN
-      -- A slot was opened for us: what was wanted of it is ours.
+      -- A slot was opened for this call, which owns the places that it requested.
       rows := least(wanted, {{usable}});
       RETURN QUERY SELECT g FROM generate_series(
         {{id_of_place}}, {{id_of_place}} + ((rows - 1)::bigint << {{sequence_shift}}), 1::bigint << {{sequence_shift}}) g;
       wanted := wanted - rows;
     ELSE
-      -- The clock's tick is in use, and the rest of it is taken place by place. A place past the usable ones is
-      -- none; the rest of the rows is then wanted of the next slot.
+      -- The clock's tick is in use, so its remaining places are taken one by one. A place beyond the usable ones is
+      -- not an ID, and the remaining rows then come from the next slot.
       RETURN NEXT {{id_of_place}};
       RETURN QUERY SELECT {{id_of_p}} FROM (
         SELECT CASE WHEN pg_sequence_last_value('{{schema}}.flakeid_position'::regclass) & {{slot_mask}} < {{last_usable}}

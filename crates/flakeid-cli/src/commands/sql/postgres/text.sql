@@ -1,5 +1,5 @@
 
--- The digits of a text form, what else stands for one of them, and how many of them an ID has.
+-- Returns the digits of a text form, the other characters that it accepts, and how many digits an ID has.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_form(
   form text, OUT alphabet text, OUT typed text, OUT meant text, OUT fewest int, OUT most int)
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
@@ -12,7 +12,7 @@ BEGIN
   END CASE;
 END $body$;
 
--- An ID as text. The 64 bits are taken without a sign.
+-- Returns an ID as text. The 64 bits are interpreted as unsigned.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_text(id bigint, form text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
@@ -32,8 +32,9 @@ BEGIN
   RETURN digits;
 END $body$;
 
--- The ID that a text stands for; from 2^63 on it is negative as a bigint. Refuses what flakeid_text never
--- writes, except digits in the other case, Crockford's I, L and O, and zeros before a decimal number.
+-- Returns the ID that the digits represent; from 2^63 on it is negative as a bigint. Rejects everything that
+-- flakeid_text never writes, except digits in the other case, Crockford's I, L and O, and leading zeros of a decimal
+-- number.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_parse(digits text, form text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
