@@ -101,7 +101,7 @@ impl Color {
     }
 }
 
-// The tests run every line of these texts that begins with `flakeid`.
+// The tests run every line of these constants that begins with `flakeid`.
 
 const MAIN_EXAMPLES: &str = "\
 Examples:

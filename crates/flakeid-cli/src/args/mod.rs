@@ -28,7 +28,7 @@ pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
 // The confirmation that a command requires before it changes shared state.
 #[derive(Args)]
 pub(crate) struct Confirm {
-    /// Do not ask for confirmation; required without a terminal
+    /// Skip the confirmation; required without a terminal
     #[arg(short, long)]
     yes: bool,
 }

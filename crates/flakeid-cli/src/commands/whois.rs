@@ -16,10 +16,10 @@ use crate::terminal;
 
 /// Finds the process that generated an ID
 ///
-/// It searches the history of the namespace for the process that held the ID's node at the ID's
-/// tick. The windows of one node do not overlap, so it finds one process, or none if the history
-/// does not reach that far. If the process was a client of a broker, it also names the broker. With
-/// the broker's URL as --store it also finds grants that are not in the history yet.
+/// The command searches the history of the namespace for the process that held the ID's node at the
+/// ID's tick. The windows of one node do not overlap, so it finds one process, or none if the
+/// history does not reach that far. If the process was a client of a broker, it also names the
+/// broker. With the broker's URL as --store it also finds grants that are not in the history yet.
 ///
 /// In a pipe, or with --json, it writes one JSON object per ID.
 #[derive(Args)]

@@ -23,7 +23,7 @@ pub(crate) struct Table {
 struct Row {
     cells: Vec<String>,
     style: Style,
-    /// A text on its own line below the cells.
+    /// A line of text below the cells.
     below: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Table {
         (0..self.columns.len()).map(width).collect()
     }
 
-    /// The width of the longest row, without the texts below rows.
+    /// The width of the longest row, without the lines below rows.
     pub(crate) fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + GAP.len() * self.columns.len().saturating_sub(1)
     }

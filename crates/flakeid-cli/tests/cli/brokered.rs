@@ -16,7 +16,8 @@ fn whois(id: &str, url: &str) -> Value {
     run(&["whois", id, "--store", url]).quiet().json().swap_remove(0)
 }
 
-/// The broker knows who generated an ID at once; the store knows it after the block was renewed.
+/// The broker reports the process that generated an ID at once, and the store after the block was
+/// renewed.
 #[test]
 fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     let (_, store) = scratch("brokered");
@@ -79,7 +80,7 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
 }
 
-/// If a broker is killed before it records its grants, the store knows only the broker.
+/// If a broker is killed before it records its grants, the store can report only the broker.
 #[test]
 fn whois_finds_only_the_broker_after_it_was_killed() {
     let (_, store) = scratch("brokered_killed");

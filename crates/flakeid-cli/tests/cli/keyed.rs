@@ -60,7 +60,7 @@ fn new_key_file_is_readable_only_by_its_owner() {
 }
 
 #[test]
-fn sealed_ids_still_open_after_another_key_was_added() {
+fn public_ids_still_open_after_another_key_was_added() {
     let (_, file) = key_file("seal");
     run(&["keygen", "--key-file", &file]);
     let options = ["--key-file", &file, "--domain", "user", "--prefix", "usr"];

@@ -116,7 +116,7 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
     let killed_at_work = all.iter().filter(is_killed_at_work).count();
     let ended = all.iter().filter(|outcome| !outcome.was_killed).count();
     assert!(killed_at_work >= 16 && ended >= 32, "{killed_at_work} killed, {ended} ended");
-    // The history knows which process generated each ID.
+    // The history contains the process that generated each ID.
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let found = run(&arguments).quiet().json();
     assert_eq!(found.len(), expected.len());

@@ -48,7 +48,7 @@ fn control_characters_in_names_never_reach_the_terminal() {
 }
 
 #[test]
-fn operator_commands_describe_their_effect_and_ask_for_confirmation() {
+fn operator_commands_describe_their_effect_and_require_confirmation() {
     let (_, url) = scratch("asking");
     let pid = die_with(&url, "7");
     let state =

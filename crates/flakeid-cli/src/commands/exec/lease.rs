@@ -21,9 +21,9 @@ pub(super) struct Lease {
     /// The watch on the clock since the start. Without it, the command's IDs may be ahead of the
     /// clock.
     watch: Option<ClockWatch>,
-    /// How long before the end of the lease the command gets SIGTERM, in milliseconds.
+    /// The time between SIGTERM to the command and the end of the lease, in milliseconds.
     grace_ms: i64,
-    /// How long before the end of the lease the command gets SIGKILL, in milliseconds.
+    /// The time between SIGKILL to the command and the end of the lease, in milliseconds.
     kill_margin_ms: i64,
     /// The time at which the first tick of the grant begins.
     first_ms: i64,

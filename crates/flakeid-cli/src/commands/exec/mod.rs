@@ -35,9 +35,9 @@ use lease::{KILL_MARGIN_MS, Lease};
 ///
 /// Use it for generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your
 /// own code). The command finds a node number in the variable `WORKER_ID`; no other process has the
-/// same number. The lease is renewed while the command runs, and the exit status is that of the
-/// command. If the lease cannot be renewed, the command and all processes that it started get
-/// SIGTERM, and then SIGKILL before another process can get the node.
+/// same number. The lease is renewed while the command runs, and the exit status is the command's.
+/// If the lease cannot be renewed, the command and all processes that it started get SIGTERM, and
+/// then SIGKILL before another process can get the node.
 ///
 /// When the command ends, the processes that it left behind get SIGTERM, and SIGKILL after --grace,
 /// whatever session they are in. Then the node is released. So run a service in the foreground.
@@ -87,7 +87,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
-    /// How long the command can run while the store is down [default: 10s, or 4 ticks]
+    /// Time that the command can run while the store is down [default: 10s, or 4 ticks]
     ///
     /// The maximum is the namespace's --max-window (`flakeid leases init`). With a shorter window,
     /// the next command on the same node also waits for a shorter time.
@@ -96,8 +96,8 @@ pub(crate) struct ExecArgs {
 
     /// Time between SIGTERM and SIGKILL
     ///
-    /// It applies to the processes that the command left behind. If the lease cannot be renewed, it
-    /// also applies to the command, and is then at most a quarter of the window.
+    /// This time applies to the processes that the command left behind. If the lease cannot be
+    /// renewed, it also applies to the command, and is then at most a quarter of the window.
     #[arg(
         long,
         hide_short_help = true,

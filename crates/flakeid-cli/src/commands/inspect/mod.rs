@@ -23,8 +23,8 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Decodes IDs and draws their bits
 ///
-/// On a terminal it draws the 64 bits by field. In a pipe, or with --json, it writes one JSON object
-/// per line. Without arguments it reads one ID per line from standard input.
+/// On a terminal it draws the 64 bits by field. In a pipe, or with --json, it writes one JSON
+/// object per line. Without arguments it reads one ID per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
@@ -62,7 +62,7 @@ struct About {
     #[arg(long, conflicts_with = "layout")]
     guess: bool,
 
-    /// Summarize all IDs together
+    /// Summarise all IDs together
     ///
     /// The summary shows when and by which nodes the IDs were generated, how many are repeated or
     /// out of order, and where the gaps are. IDs on standard input are read once. To count repeated

@@ -13,8 +13,8 @@ use crate::terminal;
 
 /// Decrypts public IDs, which `seal` creates
 ///
-/// A public ID that was made up, or sealed with another key, domain or prefix, is rejected, and the
-/// error does not say which of these applies. A few made-up strings still open, as IDs that
+/// A public ID that was invented, or sealed with another key, domain or prefix, is rejected, and
+/// the error does not say which of these applies. A few invented strings still open, as IDs that
 /// probably do not exist: one in nine with the layout twitter, and one in 140 with --since a year
 /// ago.
 ///

@@ -29,11 +29,11 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
 
-    /// How far ahead of the clock a window may start [default: 20s, or 4 ticks]
+    /// Largest lead of a window's start over the clock [default: 20s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_ahead: Option<String>,
 
-    /// How far a host's clock may differ from the store's [default: 1s]
+    /// Largest difference between a host's clock and the store's [default: 1s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
 
@@ -166,7 +166,7 @@ pub(super) struct QuarantineArgs {
 /// Prevents windows from starting before an instant
 ///
 /// Use it if IDs up to that instant may have been generated without this store: by hand, by another
-/// system, or under leases that the store has lost. All leases end. This cannot be undone.
+/// system, or under leases that the store has lost. All leases end. This is irreversible.
 ///
 /// After older data were restored into a running server, the instant must be at least max-window +
 /// max-ahead + 2 x max-skew from now: --by 32s with the default bounds of `init`.
@@ -207,7 +207,7 @@ pub(super) struct AdoptArgs {
     pub(super) confirm: Confirm,
 }
 
-// The tests run every line of these texts that begins with `flakeid`, one after the other.
+// The tests run every line of these constants that begins with `flakeid`, one after the other.
 
 const INIT_EXAMPLES: &str = "\
 Examples:

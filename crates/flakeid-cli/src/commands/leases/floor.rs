@@ -83,7 +83,7 @@ fn confirm(args: &FastForwardArgs, name: &str, listing: &Listing, tick: u64) -> 
     };
     args.confirm.ask(&format!(
         "this prevents windows of {name} from starting before {}. {pause}Processes that hold a node ({holders} \
-         in all) may use up their windows, and must then lease a node again. This cannot be undone.",
+         in all) may use up their windows, and must then lease a node again. This is irreversible.",
         time_of(namespace, tick)
     ))
 }

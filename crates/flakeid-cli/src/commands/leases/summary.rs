@@ -14,7 +14,7 @@ pub(super) struct Summary {
     free: u64,
     quarantined: u64,
     rows: u64,
-    /// The unit that a row stands for: a node, or a block of nodes.
+    /// The unit that a row describes: a node, or a block of nodes.
     of: &'static str,
     /// Whether the rows are all rows of a broker, which has no others.
     of_broker: bool,

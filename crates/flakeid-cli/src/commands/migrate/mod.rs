@@ -20,9 +20,9 @@ use crate::store::StoreArgs;
 
 /// Creates a namespace that continues after the IDs of another library
 ///
-/// It reads the largest existing IDs, creates a namespace with the same layout (or another one,
-/// --layout), and prevents windows from starting before the tick after those IDs. So every ID that
-/// flakeid generates is larger than all existing IDs, and none repeats them.
+/// The command reads the largest existing IDs, creates a namespace with the same layout (or another
+/// one, --layout), and prevents windows from starting before the tick after those IDs. So every ID
+/// that flakeid generates is larger than all existing IDs, and none repeats them.
 ///
 /// Stop the other library first. If that is not possible at once, name the nodes that it still uses
 /// with --in-use: they are quarantined until `flakeid leases quarantine NODE --lift`.

@@ -34,12 +34,12 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) brokers: Option<String>,
 
-    /// How long a node stays reserved for a process that does not renew its lease [default: 60s,
+    /// Time that a node stays reserved for a process that does not renew its lease [default: 60s,
     /// with brokers 12s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) ttl: Option<String>,
 
-    /// How far ahead a lease reaches; on average, it is renewed after a third of this time
+    /// Length of a lease's window; on average, it is renewed after a third of this time
     /// [default: 10s, with brokers 4s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) window: Option<String>,
@@ -48,7 +48,8 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) rate: String,
 
-    /// How long the layout must last: a year or a date (to its end), RFC 3339, or Unix milliseconds
+    /// End of the time that the layout must last: a year or a date (to its end), RFC 3339, or Unix
+    /// milliseconds
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: String,
 

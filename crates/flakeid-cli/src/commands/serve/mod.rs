@@ -24,7 +24,7 @@ use opened::{Opened, open_all};
 
 /// Serves IDs over HTTP, and leases for processes that generate their own IDs
 ///
-/// It leases nodes of each namespace from the store, and serves
+/// The server leases nodes of each namespace from the store, and serves
 ///
 ///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept requests, one per line
 ///                                      (text/plain) or 8 bytes each (application/octet-stream)
@@ -34,10 +34,11 @@ use opened::{Opened, open_all};
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json, with --ui also /ui
 ///
-/// Programs that use flakeid can lease from the server as from a store: `--store http://localhost:7117`.
-/// The server itself leases nodes from the store in blocks, so it needs a namespace with blocks. It
-/// creates one in an embedded store; on other stores, run `flakeid leases init --block-bits`. If the
-/// nodes of a namespace are leased one by one, the server serves only IDs for it.
+/// Programs that use flakeid can lease from the server as from a store, with
+/// `--store http://localhost:7117`. The server itself leases nodes from the store in blocks, so it
+/// needs a namespace with blocks. It creates one in an embedded store; on other stores, run
+/// `flakeid leases init --block-bits`. If the nodes of a namespace are leased one by one, the server
+/// serves only IDs for it.
 ///
 /// On Ctrl-C or SIGTERM it completes the requests in progress and releases its nodes.
 #[derive(Args)]
@@ -122,7 +123,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
-    /// How long a lease lasts without a renewal [default: 4s, or 2 ticks]
+    /// Time that a lease lasts without a renewal [default: 4s, or 2 ticks]
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
@@ -138,7 +139,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
-    /// How long a request may wait for each 4,096 of its IDs
+    /// Longest wait of a request for each 4,096 of its IDs
     #[arg(
         long,
         hide_short_help = true,
@@ -158,7 +159,7 @@ pub(crate) struct ServeArgs {
     )]
     max_connections: String,
 
-    /// How long requests in progress may take during shutdown
+    /// Longest time for requests in progress during shutdown
     #[arg(
         long,
         hide_short_help = true,

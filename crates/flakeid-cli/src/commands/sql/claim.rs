@@ -11,7 +11,8 @@ use flakeid_stores::fresh_token;
 use crate::failure::Failure;
 use crate::store::Connection;
 
-/// How long the lease lasts if this process ends before it quarantines the node, in milliseconds.
+/// The time that the lease lasts if this process ends before it quarantines the node, in
+/// milliseconds.
 const TTL_MS: u64 = 30_000;
 
 /// The node on which a database generates IDs.

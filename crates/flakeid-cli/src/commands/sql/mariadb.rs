@@ -30,7 +30,7 @@ struct Server {
     name: &'static str,
     /// The largest length of a message of `SIGNAL`.
     longest_message: usize,
-    /// The texts that begin and end statements outside functions.
+    /// The SQL that begins and ends statements outside functions.
     block: [&'static str; 2],
 }
 

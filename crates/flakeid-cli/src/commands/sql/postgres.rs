@@ -20,7 +20,7 @@ const END: &str = include_str!("postgres/end.sql");
 /// The largest number of bytes in a name.
 const LONGEST_NAME: usize = 63;
 
-/// The class of the advisory lock for opening slots ("flak"). The number of the lock is that of the
+/// The class of the advisory lock for opening slots ("flak"). The lock has the number of the
 /// sequence.
 const LOCK_CLASS: u32 = 0x666c_616b;
 

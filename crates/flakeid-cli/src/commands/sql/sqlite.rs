@@ -3,7 +3,7 @@
 
 use flakeid_core::{Error, Layout};
 
-/// Returns the two statements that every connection needs. `options` are the options besides the
+/// Returns the two statements that every connection needs. `options` are all options except the
 /// layout.
 pub(super) fn script(layout: &Layout, options: &[String]) -> String {
     let options = [&[format!("layout={layout}")], options].concat();

@@ -101,7 +101,7 @@ pub(super) fn are_enough([ids, bounds, texts]: [usize; 3]) -> bool {
 }
 
 /// Compares all decoding with the vectors and the command. Returns the numbers of IDs, bounds and
-/// texts.
+/// text forms.
 pub(super) fn check_decoding(server: &impl Engine) -> [usize; 3] {
     let vectors = vectors("layouts.json");
     let mut schemas = schemas(&vectors);

@@ -9,7 +9,7 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::{ids, psql, script};
 use crate::run::flakeid;
 
-/// As the help describes, the script can be piped into psql, and the function can be a column's
+/// The help describes this use: the script is piped into psql, and the function is a column's
 /// default.
 #[test]
 fn script_piped_into_psql_installs_a_column_default() {

@@ -157,9 +157,9 @@ fn open_rejects_invalid_public_ids_without_a_reason() {
     assert!(twice.contains("keyring: line 2: the letter a belongs to two keys"), "{twice}");
     let prefix = add("user", &format!("'{keyring}', 'Usr'"));
     assert!(prefix.contains("FLAKEID_INVALID_OPTION: prefix: 'Usr' is not one"), "{prefix}");
-    let unknown = outcome("SELECT flakeid_seal(1, 'nobody')");
+    let unknown = outcome("SELECT flakeid_seal(1, 'missing')");
     assert!(
-        unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: 'nobody' does not exist"),
+        unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: 'missing' does not exist"),
         "{unknown}"
     );
     assert_eq!(outcome("SELECT flakeid_seal(NULL, 'user')"), "");

@@ -58,11 +58,11 @@ pub(super) struct DialectServer<'a> {
 }
 
 impl Engine for DialectServer<'_> {
-    /// Both scripts do the same where both can run, so a few layouts are enough for the other
-    /// dialect on `MariaDB`.
+    /// Whether the test includes a layout. Both scripts have the same functions, so a few layouts
+    /// are enough for the other dialect on `MariaDB`.
     fn supports(&self, layout: &str) -> bool {
-        let is_at_home = self.server.is_mysql() == (self.dialect == "mysql");
-        is_at_home || ["twitter", "sonyflake", "js-safe"].contains(&layout)
+        let is_own_dialect = self.server.is_mysql() == (self.dialect == "mysql");
+        is_own_dialect || ["twitter", "sonyflake", "js-safe"].contains(&layout)
     }
 
     fn install(&self, layout: &str, schema: &str) {

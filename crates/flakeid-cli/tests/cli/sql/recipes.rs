@@ -5,7 +5,7 @@ use flakeid_test_servers::PostgresServer;
 
 use super::{ids, psql, script};
 
-/// Returns the guide's commands for psql that contain a text.
+/// Returns the guide's commands for psql that contain a string.
 fn recipe(text: &str) -> String {
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -67,7 +67,7 @@ fn pg_partman_recipe_creates_daily_partitions() {
     };
     psql(&server, &recipe).unwrap();
     let parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'visits'::regclass;";
-    // The partitions are those of this day and of the next seven, and the default.
+    // There is a partition for this day, for each of the next seven days, and the default.
     assert_eq!(psql(&server, parts).unwrap(), "9");
     psql(&server, "INSERT INTO visits (page) SELECT 'x' FROM generate_series(1, 100);").unwrap();
     let rows = psql(&server, "SELECT count(*) FROM visits_default;").unwrap();

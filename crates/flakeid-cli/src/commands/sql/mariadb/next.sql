@@ -1,6 +1,6 @@
 
 -- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
--- 2^{{slot_bits}} values, of which the first {{usable}} become IDs.
+-- 2^{{slot_bits}} values, and the first {{usable}} of them become IDs.
 --
 -- It is the AUTO_INCREMENT of this table, whose rows exist only within a transaction. No two inserts get the same
 -- value, and a rollback does not take it back. An insert of a larger value raises it, and an insert of a smaller

@@ -104,7 +104,7 @@ BEGIN
     fault := format('prefix: %s is not one: it must have from 1 to 16 lower-case letters and digits, a letter first',
       quote_literal(left(prefix, 64)));
   ELSIF since IS NULL THEN
-    fault := 'since: must be an instant; leave it out for the layout''s epoch';
+    fault := 'since: must be an instant; omit it for the layout''s epoch';
   END IF;
   FOR line IN SELECT number, text FROM regexp_split_to_table(keyring, '\n') WITH ORDINALITY lines(text, number) LOOP
     EXIT WHEN fault IS NOT NULL;

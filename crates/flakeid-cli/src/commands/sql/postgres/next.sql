@@ -8,7 +8,7 @@ LANGUAGE sql STABLE AS $body$
 $body$;
 
 -- The position of this node: tick << {{slot_bits}} | number within the tick. Every tick has a slot of
--- 2^{{slot_bits}} values, of which the first {{usable}} become IDs. Only flakeid_attempt opens a slot.
+-- 2^{{slot_bits}} values, and the first {{usable}} of them become IDs. Only flakeid_attempt opens a slot.
 IF to_regclass('{{schema}}.flakeid_position') IS NULL THEN
   CREATE SEQUENCE {{schema}}.flakeid_position AS bigint MINVALUE 0 START 0 NO CYCLE;
   COMMENT ON SEQUENCE {{schema}}.flakeid_position IS
