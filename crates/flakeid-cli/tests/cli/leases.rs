@@ -306,7 +306,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
         &["--yes", "(1 in all)"],
     );
     let done = leases(&url, &["fast-forward", "--by", "1h", "--yes"]).quiet();
-    assert!(done.text().contains(": no window starts before "), "{}", done.text());
+    assert!(done.text().contains(": from now on, no window starts before "), "{}", done.text());
     assert_eq!(row(&url, 7)["state"], "free");
     let next = run(&["next", "--store", &url]);
     assert_eq!(next.code, Some(1), "{}", next.text());

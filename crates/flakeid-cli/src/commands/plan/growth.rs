@@ -147,8 +147,8 @@ nodes       one for each process, and one for each that died in the last {ttl}
             (after {lifetime} on average, without releasing its node){spare}
 renewals/s  {load}
 restart/s   requests to the store after it restarts, until it grants again
-stores      for these, the renewals are at most half of the load that one server handled on
-            a machine with two processors; sqlite serves the processes of one host
+stores      for these, the renewals are at most half of the load that one server handled
+            on a machine with two processors; sqlite serves the processes of one host
 *           needs more connections than the default settings of the server allow
 presets     these have enough nodes and meet the other requirements"
     )

@@ -54,7 +54,7 @@ pub(crate) struct ServeArgs {
     #[arg(long = "namespace", value_name = "NS")]
     namespaces: Vec<String>,
 
-    /// Address to listen on; port 0 selects any free port
+    /// Address to listen on; port 0 is any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7117")]
     listen: String,
 
@@ -75,7 +75,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids", hide = cfg!(not(feature = "grpc")))]
     grpc: Option<String>,
 
-    /// The server's certificate in PEM, followed by the intermediate certificates
+    /// The server's certificate and the intermediate certificates, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
@@ -87,7 +87,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
 
-    /// File with tokens, one per line; clients must send one of them (Authorization: Bearer)
+    /// File with tokens, one per line; clients must send one of them
+    ///
+    /// They send it in the header `Authorization: Bearer TOKEN`.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -101,7 +103,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     ui: Option<PathBuf>,
 
-    /// Allow connections from other hosts without TLS, or without tokens or client certificates
+    /// Allow connections from other hosts without TLS or authentication
+    ///
+    /// Clients authenticate with tokens or certificates.
     #[arg(long)]
     insecure: bool,
 
@@ -127,7 +131,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
-    /// Largest number of IDs per request; larger requests are rejected
+    /// Largest number of IDs per request
+    ///
+    /// Larger requests are rejected.
     #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
     max_count: String,
 
