@@ -64,12 +64,16 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
-    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS; processes then lease from
-    /// the brokers, not from the store [default: 0, processes lease from the store]
+    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS [default: 0, processes
+    /// lease single nodes]
+    ///
+    /// With blocks, processes lease from the brokers, not from the store.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     pub(super) block_bits: Option<String>,
 
-    /// Do not record which process held which node; `flakeid whois` then finds nothing
+    /// Do not record which process held which node
+    ///
+    /// `flakeid whois` then finds nothing.
     #[arg(long)]
     pub(super) no_history: bool,
 

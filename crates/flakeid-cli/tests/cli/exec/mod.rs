@@ -200,7 +200,11 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
         assert!(ended.stderr.contains("the command was ended"), "{}", ended.stderr);
         let times = fs::read_to_string(dir.join("times")).unwrap();
         sleep(Duration::from_millis(300));
-        assert_eq!(fs::read_to_string(dir.join("times")).unwrap(), times, "a process is still running");
+        assert_eq!(
+            fs::read_to_string(dir.join("times")).unwrap(),
+            times,
+            "a process is still running"
+        );
         let last: i64 = times.lines().last().unwrap().parse().unwrap();
         // The window was at most 4 s long when the broker was killed.
         if last < killed + 4_000 {
