@@ -89,7 +89,7 @@ pub(crate) struct ServeArgs {
 
     /// File with tokens, one per line; clients must send one of them
     ///
-    /// They send it in the header `Authorization: Bearer TOKEN`.
+    /// Clients send a token in the header `Authorization: Bearer TOKEN`.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 

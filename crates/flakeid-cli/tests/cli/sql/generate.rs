@@ -1,4 +1,4 @@
-//! Generating in PostgreSQL: open transactions, which delay no other, wrong clocks, and batches.
+//! Generation by scripts: open transactions, which delay no other, wrong clocks, and batches.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
