@@ -1,20 +1,20 @@
-//! Threads of the library's own, on which none of the program's signal handlers runs.
+//! Background threads of the library, which run none of the program's signal handlers.
 
 use std::io;
 use std::thread::{self, JoinHandle};
 
-/// Starts a thread to which the system delivers no signal that is sent to the whole process: a handler of the
-/// program's expects to interrupt one of the program's threads, and may wait for other threads, of which ours
-/// would be one. uWSGI's does: its workers did not end at all. Signals for faults and for profiling still come.
-/// What the thread starts, processes included, inherits this.
+/// Starts a thread that blocks all signals to the whole process, except those for faults and for profiling. A handler of
+/// the program expects to interrupt one of the program's threads, and may wait for other threads: uWSGI's handler waited
+/// for a thread of this library, so its workers never ended. Threads and processes that this thread starts inherit the
+/// blocked signals.
 ///
 /// # Errors
-/// When the system has no thread left.
+/// Returns an error if the system cannot start another thread.
 pub fn spawn_background(
     name: &str,
     run: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    // A thread begins with the signals blocked that its creator blocks. Miri has no signals.
+    // A new thread inherits the blocked signals of its creator. Miri has no signals.
     #[cfg(all(unix, not(miri)))]
     let _blocked = unix::BlockedSignals::new();
     thread::Builder::new().name(name.into()).spawn(run)
@@ -27,7 +27,7 @@ mod unix {
     use std::mem::MaybeUninit;
     use std::ptr;
 
-    /// The signals that a thread causes itself, or that are meant for each thread.
+    /// The signals that stay unblocked: those that a thread causes itself, and those sent to each thread.
     const LEFT: [i32; 8] = [
         libc::SIGABRT,
         libc::SIGBUS,
@@ -39,13 +39,13 @@ mod unix {
         libc::SIGTRAP,
     ];
 
-    /// While it lives the calling thread blocks signals; then it blocks those that it blocked before.
+    /// A guard that blocks the calling thread's signals, and restores the previously blocked signals when it is dropped.
     pub(super) struct BlockedSignals(Option<libc::sigset_t>);
 
     impl BlockedSignals {
         pub(super) fn new() -> Self {
             let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-            // SAFETY: `sigfillset` initialises `all` before it is changed and read, and `before` is read only where
+            // SAFETY: `sigfillset` initialises `all` before `all` is changed and read, and `before` is read only if
             // `pthread_sigmask` has written it. These signals exist, and the pointers are valid for each call.
             unsafe {
                 libc::sigfillset(all.as_mut_ptr());
@@ -62,7 +62,7 @@ mod unix {
     impl Drop for BlockedSignals {
         fn drop(&mut self) {
             if let Some(before) = &self.0 {
-                // SAFETY: a set that `pthread_sigmask` wrote; the old one is not asked for.
+                // SAFETY: `pthread_sigmask` initialised `before`, and a null pointer is allowed for the old set.
                 unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
             }
         }

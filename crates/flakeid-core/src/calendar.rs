@@ -23,10 +23,10 @@ pub fn whole_ms(duration: Duration) -> u64 {
     whole.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into())
 }
 
-/// Unix milliseconds, printed as an RFC 3339 timestamp in UTC with 0 to 3 digits of a second.
+/// An instant in Unix milliseconds that prints as an RFC 3339 timestamp in UTC, with 0 to 3 fractional digits of a second.
 ///
-/// Years outside 0000–9999, which RFC 3339 cannot express but long layouts can reach, are printed
-/// with a sign and as many digits as they need, as ISO 8601 does.
+/// Long layouts reach years outside 0000 to 9999, which RFC 3339 cannot express. They are printed with a sign and with
+/// as many digits as they need, as in ISO 8601.
 ///
 /// ```
 /// use flakeid_core::Rfc3339;
@@ -41,21 +41,20 @@ pub struct Rfc3339 {
 }
 
 impl Rfc3339 {
-    /// `digits` (0 to 3) of the second are printed; those left out are cut, not rounded.
+    /// Creates a timestamp with the given number of fractional digits (0 to 3). Further digits are truncated, not rounded.
     #[must_use]
     pub const fn new(unix_ms: i64, digits: u8) -> Self {
         Self { unix_ms, digits: if digits > 3 { 3 } else { digits } }
     }
 
-    /// As many digits of the second as this instant needs.
+    /// Creates a timestamp with the smallest number of fractional digits that represents the instant exactly.
     #[must_use]
     pub const fn with_fewest_digits(unix_ms: i64) -> Self {
         Self::new(unix_ms, digits_needed(unix_ms))
     }
 
-    /// Reads an RFC 3339 timestamp (`2016-05-20T00:00:00+08:00`, `2020-01-01T00:00:00.125Z`) as
-    /// Unix milliseconds. A finer fraction than milliseconds is refused rather than cut, and so is
-    /// a leap second, which Unix time does not have.
+    /// Parses an RFC 3339 timestamp (`2016-05-20T00:00:00+08:00`, `2020-01-01T00:00:00.125Z`) to Unix milliseconds. Returns
+    /// `None` for any other string, for a fraction finer than milliseconds, and for a leap second, which Unix time lacks.
     #[must_use]
     pub fn parse(text: &str) -> Option<i64> {
         let (date, time) = text.split_once(['T', 't', ' '])?;
@@ -80,7 +79,7 @@ impl Rfc3339 {
     }
 }
 
-/// How many digits of a second `ms` milliseconds need.
+/// Returns the number of fractional digits of a second that `ms` milliseconds need.
 pub(crate) const fn digits_needed(ms: i64) -> u8 {
     if ms % 1000 == 0 {
         0
@@ -114,9 +113,8 @@ impl fmt::Display for Rfc3339 {
     }
 }
 
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar, counted in years that
-/// begin in March so that the leap day comes last (Howard Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms").
+/// Returns the days since 1970-01-01 of a date of the proleptic Gregorian calendar. It counts years from March, so that
+/// the leap day comes last (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -126,7 +124,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The inverse of [`days_from_civil`].
+/// Returns the year, month and day of a day number: the inverse of [`days_from_civil`].
 const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -166,13 +164,13 @@ impl Reader<'_> {
         })
     }
 
-    /// A separator, then two digits.
+    /// Parses a separator and two digits.
     fn after(&mut self, separator: u8) -> Option<i64> {
         self.take(separator)?;
         self.number(2)
     }
 
-    /// An optional fraction of a second, as milliseconds.
+    /// Parses an optional fraction of a second to milliseconds.
     fn fraction(&mut self) -> Option<i64> {
         if self.take(b'.').is_none() {
             return Some(0);
@@ -187,7 +185,7 @@ impl Reader<'_> {
         self.number(digits).map(|value| value * scale)
     }
 
-    /// `Z`, or minutes east of UTC.
+    /// Parses `Z` or an offset to minutes east of UTC.
     fn offset(&mut self) -> Option<i64> {
         if self.take(b'Z').is_some() || self.take(b'z').is_some() {
             return Some(0);
@@ -213,8 +211,8 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn prints_and_reads_back_across_the_calendar() {
-        // Every day of 800 years on both sides of the epoch, so every leap rule is crossed.
+    fn timestamps_round_trip_for_every_day_of_eight_centuries() {
+        // 400 years before and after the epoch cover every leap-year rule.
         for day in -146_097..146_097 {
             let ms = day * MS_PER_DAY + 45_296_789;
             assert_eq!(Rfc3339::parse(&Rfc3339::new(ms, 3).to_string()), Some(ms));
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn known_instants() {
+    fn timestamps_print_and_parse_known_instants() {
         for (ms, digits, text) in [
             (0, 0, "1970-01-01T00:00:00Z"),
             (1_505_914_988_849, 3, "2017-09-20T13:43:08.849Z"),
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_timestamp() {
+    fn parse_rejects_invalid_timestamps() {
         for text in [
             "",
             "2020-01-01",

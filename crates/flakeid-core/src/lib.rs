@@ -1,4 +1,4 @@
-//! 64-bit, K-ordered IDs of the whole Snowflake family, made without a round trip.
+//! 64-bit, K-ordered IDs of the whole Snowflake family, generated without a round trip to a server.
 //!
 //! ```
 //! use flakeid_core::{Generator, Layout};
@@ -10,24 +10,22 @@
 //! # Ok::<(), flakeid_core::Error>(())
 //! ```
 //!
-//! A [`Layout`] says which bits mean what; thirteen presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
-//! Discord, Instagram, Mastodon, TSID, `CosId`, pgEdge and a JavaScript-safe one, and a descriptor such as
-//! `t42.n8.s13@1420070400000/5ms` any other. A [`Generator`] counts positions in one node's ID
-//! space with one atomic word; [`Overflow`] and [`Rollback`] say what it does when a tick is full
-//! and when the clock goes back.
+//! A [`Layout`] defines the meaning of the bits. Thirteen presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
+//! Discord, Instagram, Mastodon, TSID, `CosId`, pgEdge and a JavaScript-safe layout; a descriptor such as
+//! `t42.n8.s13@1420070400000/5ms` defines any other layout. A [`Generator`] counts positions in the ID space of one
+//! node with one atomic word. [`Overflow`] and [`Rollback`] select its behaviour when a tick is full and when the clock
+//! goes backwards.
 //!
 //! # What a generator with a fixed node promises
-//! No two calls in one process return the same ID, whatever the threads, the clock and `fork` do;
-//! and a process that ends and starts again repeats no ID as long as its clock then reads no
-//! earlier than the latest ID of every earlier run. A clock that went back, even during such a run,
-//! may not have caught up yet. A generator cannot know whether another process or host uses the
-//! same node: that is for leases.
+//! No two calls in one process return the same ID, whatever the threads, the clock and `fork` do. A process that
+//! restarts repeats no ID as long as its clock then reads no earlier than the latest ID of every earlier process. (A
+//! clock that went backwards, even during such a process, may not have caught up yet.) A generator cannot detect that
+//! another process or host uses the same node; leases prevent that.
 //!
 //! # Features
-//! `std` (default): the system clock, sleeping, the registry that makes generators of one node
-//! share their position, and fork detection. Without it the crate needs `alloc` and 64-bit
-//! atomics, and a [`Clock`] of yours. `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column.
-//! `schemars`: its JSON schema.
+//! - `std` (default): the system clock, sleeping, the registry through which generators of one node share their
+//!   position, and fork detection. Without it the crate needs `alloc`, 64-bit atomics, and your own [`Clock`].
+//! - `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column. `schemars`: the JSON schema of [`Id`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

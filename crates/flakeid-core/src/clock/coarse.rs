@@ -2,14 +2,14 @@ use core::time::Duration;
 
 use super::{Clock, SystemClock};
 
-/// The system's clock as of its last tick: a few milliseconds late (4 ms at 250 ticks a second, at
-/// most 10 ms), and several times cheaper to read than the exact one.
+/// The system's clock at its last kernel tick. It is a few milliseconds late (4 ms at 250 ticks per second, at most
+/// 10 ms), and several times cheaper to read than the exact clock.
 ///
-/// A generator on it reads it for plain calls only and the exact clock whenever something is in the
-/// way, so it keeps every rule; the times in its IDs are late by up to one tick of the kernel.
-/// Generators of one node share their position whether their clock is this or [`SystemClock`].
+/// A generator reads this clock only on the fast path and the exact clock on the slow path, so it keeps every rule. The
+/// times in its IDs are late by up to one kernel tick. Generators of one node share their position, whether their clock
+/// is this one or [`SystemClock`].
 ///
-/// `CLOCK_REALTIME_COARSE` of Linux; elsewhere the same as [`SystemClock`].
+/// On Linux this is `CLOCK_REALTIME_COARSE`; on other systems it is the same as [`SystemClock`].
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, CoarseClock};
@@ -26,13 +26,13 @@ impl CoarseClock {
     pub(crate) const LAG_MS: i64 =
         if cfg!(any(target_os = "linux", target_os = "android")) { 10 } else { 0 };
 
-    /// Milliseconds, and a number that changes with every tick of the kernel.
+    /// Returns the time in milliseconds, and a number that changes with every kernel tick.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     #[inline]
     pub(crate) fn now() -> (i64, u64) {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         let (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec as u32);
-        // Nanoseconds have 30 bits.
+        // The shift leaves room for the nanoseconds, which have 30 bits.
         let mark = seconds.cast_unsigned() << 30 | u64::from(nanoseconds);
         (seconds * 1000 + i64::from(nanoseconds / 1_000_000), mark)
     }

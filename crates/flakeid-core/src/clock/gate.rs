@@ -1,38 +1,39 @@
-//! The millisecond of the system's clock, believed until a counter says that it can have ended.
+//! The gate of [`GatedClock`](super::GatedClock): it reuses a millisecond of the system's clock until a counter shows that
+//! the millisecond may have ended.
 
 use crate::sync::{AtomicI64, AtomicU64, Ordering};
 
-/// What a gate reads.
+/// The clocks and the counter that a gate reads.
 pub(super) trait Instruments {
-    /// A counter at a constant rate, the same on every processor.
+    /// Reads a counter that has a constant rate and the same value on every processor.
     fn counter(&self) -> u64;
-    /// The system's clock: milliseconds since 1970, and the nanoseconds of the present one.
+    /// Reads the system's clock: the milliseconds since 1970, and the nanoseconds since the current millisecond began.
     fn wall(&self) -> (i64, u64);
-    /// Nanoseconds on a clock that nobody sets, and that goes on while the machine sleeps.
+    /// Reads the nanoseconds of a clock that cannot be set and that continues while the machine sleeps.
     fn steady(&self) -> u64;
-    /// This process, not 0: a forked child has another one.
+    /// Returns a number of this process that is not 0 and differs in a forked child.
     fn process(&self) -> u64;
 }
 
-/// What readers look at, on a line that is written a few times a millisecond.
+/// The data that readers load, on a cache line that is written a few times per millisecond.
 #[repr(align(128))]
 struct Open {
-    /// While the counter is at most `span` before `until`, the clock reads `ms`.
+    /// The reading of the clock while the counter is at most `span` before `until`.
     ms: AtomicI64,
     until: AtomicU64,
     span: AtomicU64,
 }
 
-/// What the thread that refreshes looks at.
+/// The data of the thread that refreshes the gate.
 #[repr(align(128))]
 struct Refresh {
-    /// The process of that thread; 0 if there is none. Names the process so that a child that was
-    /// forked meanwhile, where that thread does not exist, is not kept out for ever.
+    /// The process of the refreshing thread, or 0 if there is none. It is the process and not a flag, so that a child
+    /// that was forked during a refresh, in which that thread does not exist, can take over.
     holder: AtomicU64,
-    /// Counter and steady clock when the rate was measured last; 0 before the first time.
+    /// The counter and the steady clock at the last measurement of the rate; 0 before the first one.
     counter: AtomicU64,
     steady: AtomicU64,
-    /// The last measurement, and the lower of the last two: counts per millisecond, 0 if unknown.
+    /// The last measurement, and the lower of the last two, in counts per millisecond; 0 if unknown.
     measured: AtomicU64,
     rate: AtomicU64,
 }
@@ -45,12 +46,12 @@ pub(super) struct Gate {
 const MS: u64 = 1_000_000;
 
 impl Gate {
-    /// The rate is measured over at least this many nanoseconds.
+    /// The shortest time over which the rate is measured, in nanoseconds.
     const INTERVAL: u64 = 10 * MS;
-    /// The gate closes this many nanoseconds early: by so much counters of two processors may
-    /// differ, and a processor may read its counter before its turn.
+    /// The nanoseconds by which the gate closes early, because the counters of two processors may differ by this amount
+    /// and a processor may read its counter out of order.
     const MARGIN: u64 = 1_000;
-    /// Counts per millisecond of any processor; whatever else is measured is none.
+    /// The plausible rates of a processor's counter, in counts per millisecond; any other measurement is discarded.
     const RATES: core::ops::RangeInclusive<u64> = 50_000..=50_000_000;
 
     #[cfg(not(loom))]
@@ -67,7 +68,7 @@ impl Gate {
         }
     }
 
-    /// A gate whose counter is known to count so many a millisecond, for the models.
+    /// Creates a gate with a known rate in counts per millisecond, for the models.
     #[cfg(loom)]
     pub(super) fn at_rate(rate: u64) -> Self {
         Self {
@@ -82,13 +83,13 @@ impl Gate {
         }
     }
 
-    /// The system's clock in milliseconds since 1970.
+    /// Returns the time of the system's clock in milliseconds since 1970.
     #[inline]
     pub(super) fn read(&self, instruments: &impl Instruments) -> i64 {
         let now = instruments.counter();
-        // Acquire: `ms` is at least as new as this.
+        // Acquire, so that `ms` is at least as new as `until`.
         let until = self.open.until.load(Ordering::Acquire);
-        // `1..=span`, so that a counter that was set back does not revive an old millisecond.
+        // The difference must be in `1..=span`, so that a counter that was set back does not revive an old millisecond.
         if until.wrapping_sub(now).wrapping_sub(1) < self.open.span.load(Ordering::Relaxed) {
             return self.open.ms.load(Ordering::Relaxed);
         }
@@ -101,14 +102,14 @@ impl Gate {
         if !self.enter(instruments.process()) {
             return instruments.wall().0;
         }
-        // Inside, so that it is not older than what was published before; and the counter first,
-        // so that the millisecond ends later than it is said to.
+        // The reads come after `enter`, so that they are not older than the values published before. The counter is read
+        // first, so that the real end of the millisecond is later than the published one.
         let before = instruments.counter();
         let (ms, past) = instruments.wall();
         let rate = self.measure(instruments);
         let left = MS.saturating_sub(past).saturating_sub(Self::MARGIN);
-        // In this order: who sees the new end sees the new millisecond. Who sees the new
-        // millisecond with the old end is early, but not ahead of the clock.
+        // `until` is stored last, so that a reader that loads the new end also loads the new millisecond. A reader that
+        // loads the new millisecond with the old end is still not ahead of the clock.
         self.open.ms.store(ms, Ordering::Relaxed);
         self.open.span.store(rate, Ordering::Relaxed);
         self.open.until.store(before.wrapping_add(left * rate / MS), Ordering::Release);
@@ -116,11 +117,11 @@ impl Gate {
         ms
     }
 
-    /// Whether this thread may refresh. Nobody waits for that: it would be for a thread that may
-    /// not be running.
+    /// Whether this thread may refresh the gate. Other threads do not wait, because the refreshing thread may not be
+    /// running.
     fn enter(&self, process: u64) -> bool {
         let holder = self.refresh.holder.load(Ordering::Relaxed);
-        // Acquire: what the last one did comes before this.
+        // Acquire, so that the stores of the previous refresh are visible.
         holder != process
             && self
                 .refresh
@@ -129,7 +130,7 @@ impl Gate {
                 .is_ok()
     }
 
-    /// As if a thread of `process` were refreshing and never got on with it, for the tests.
+    /// Simulates a thread of `process` that is refreshing and never finishes, for the tests.
     #[cfg(all(test, not(loom)))]
     pub(super) fn hold(&self, process: u64) {
         self.refresh.holder.store(process, Ordering::Relaxed);
@@ -139,11 +140,11 @@ impl Gate {
         self.refresh.holder.store(0, Ordering::Release);
     }
 
-    /// Counts per millisecond, an eighth too few; 0 while that is not known.
+    /// Returns the counts per millisecond minus an eighth, or 0 while the rate is unknown.
     ///
-    /// The lower of two measurements, so that a counter that jumped in one is outvoted by the
-    /// other. Each is too low rather than too high, however long the thread was kept from running
-    /// in between: counted is what certainly lies between the two looks at the steady clock.
+    /// The result is the lower of two measurements, so that a jump of the counter during one of them has no effect. Each
+    /// measurement errs on the low side, however long the thread was suspended: it counts only what certainly lies
+    /// between the two readings of the steady clock.
     fn measure(&self, instruments: &impl Instruments) -> u64 {
         let before = instruments.counter();
         let steady = instruments.steady();

@@ -1,4 +1,4 @@
-//! The gate on scripted instruments.
+//! Tests of the gate with scripted instruments.
 
 use std::cell::Cell;
 
@@ -9,14 +9,14 @@ use super::gate::{Gate, Instruments};
 
 const MS: i64 = 1_000_000;
 
-/// A machine. Every look at an instrument takes some time.
+/// A simulated machine. Every reading of an instrument takes some time.
 struct Machine {
     /// Nanoseconds since 1970.
     now: Cell<i64>,
-    /// By how much the clock was set off, in nanoseconds.
+    /// The offset to which the clock was set, in nanoseconds.
     set: Cell<i64>,
     counter: Cell<u64>,
-    /// Thousandths of a count per nanosecond.
+    /// The rate of the counter in thousandths of a count per nanosecond.
     rate: Cell<u64>,
     fraction: Cell<u64>,
     process: Cell<u64>,
@@ -45,7 +45,7 @@ impl Machine {
         self.jump((counts / 1000).cast_signed());
     }
 
-    /// Moves the counter alone.
+    /// Moves only the counter.
     fn jump(&self, counts: i64) {
         self.counter.set(self.counter.get().wrapping_add_signed(counts));
     }
@@ -54,12 +54,12 @@ impl Machine {
         (self.now.get() + self.set.get()).div_euclid(MS)
     }
 
-    /// Counts in a millisecond.
+    /// The number of counts in a millisecond.
     fn counts(&self) -> i64 {
         (self.rate.get() * 1000).cast_signed()
     }
 
-    /// By how many milliseconds a reading is late.
+    /// Returns the number of milliseconds by which a reading is late.
     fn lag(&self, gate: &Gate) -> i64 {
         let earliest = self.ms();
         let read = gate.read(self);
@@ -67,7 +67,7 @@ impl Machine {
         (earliest - read).max(0)
     }
 
-    /// The largest lag of readings `apart` nanoseconds apart.
+    /// Returns the largest lag of readings at intervals of `apart` nanoseconds.
     fn largest_lag(&self, gate: &Gate, milliseconds: u64, apart: u64) -> i64 {
         let readings = milliseconds * MS.cast_unsigned() / apart;
         (0..readings)
@@ -79,14 +79,15 @@ impl Machine {
             .unwrap_or(0)
     }
 
-    /// How often the clock is looked at in so many milliseconds of readings every microsecond.
+    /// Returns the number of times that the clock is read in the given number of milliseconds, with one reading of the gate
+    /// per microsecond.
     fn looks_in(&self, gate: &Gate, milliseconds: u64) -> u32 {
         self.looks.set(0);
         self.largest_lag(gate, milliseconds, 1000);
         self.looks.get()
     }
 
-    /// With a gate that knows the counter's rate.
+    /// Creates a machine with a gate that knows the counter's rate.
     fn with_gate(rate: u64) -> (Self, Gate) {
         let (machine, gate) = (Self::new(rate), Gate::new());
         assert_eq!(machine.largest_lag(&gate, 50, 10_000), 0);
@@ -119,7 +120,7 @@ impl Instruments for Machine {
 }
 
 #[test]
-fn the_clock_is_looked_at_a_few_times_a_millisecond_once_the_rate_is_known() {
+fn gate_reads_the_clock_a_few_times_per_millisecond_at_known_rate() {
     for rate in [100, 999, 2_500, 6_000] {
         let (machine, gate) = (Machine::new(rate), Gate::new());
         let before = machine.looks_in(&gate, 9);
@@ -130,7 +131,7 @@ fn the_clock_is_looked_at_a_few_times_a_millisecond_once_the_rate_is_known() {
     }
 }
 
-/// Between readings, and while the thread is not running.
+/// Generates pauses between readings, including pauses in which the thread is suspended.
 fn pause() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..3_000, 4 => 0_u64..400_000, 1 => 0_u64..40_000_000]
 }
@@ -139,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_reading_is_of_its_moment(rate in 60_u64..6_000, pauses in vec(pause(), 1..3_000)) {
+    fn gate_readings_are_exact_at_a_constant_rate(rate in 60_u64..6_000, pauses in vec(pause(), 1..3_000)) {
         let (machine, gate) = (Machine::new(rate), Gate::new());
         for pause in pauses {
             machine.pass(pause);
@@ -147,9 +148,9 @@ proptest! {
         }
     }
 
-    /// Up to a tenth slower than another time it was measured, which is the side that matters.
+    /// The counter is up to a tenth slower than at another measurement, because only a slower counter makes readings late.
     #[test]
-    fn a_rate_that_is_a_tenth_off_changes_nothing(
+    fn gate_readings_are_exact_when_the_rate_is_a_tenth_off(
         changes in vec((2_500_u64..2_750, 0_u64..30), 1..10),
     ) {
         let (machine, gate) = Machine::with_gate(2_750);
@@ -159,9 +160,9 @@ proptest! {
         }
     }
 
-    /// Whatever the counter does, a reading is never ahead, and soon late by a millisecond at most.
+    /// Whatever the counter does, a reading is never ahead of the clock, and soon late by at most a millisecond.
     #[test]
-    fn a_counter_that_jumps_makes_no_reading_ahead_or_late_for_long(
+    fn gate_tolerates_a_counter_that_jumps(
         jumps in vec((any::<i32>(), 0_u64..5_000_000), 1..20),
     ) {
         let (machine, gate) = Machine::with_gate(2_500);
@@ -170,7 +171,7 @@ proptest! {
             machine.lag(&gate);
             machine.pass(pause);
             machine.lag(&gate);
-            // By then any end that was believed is over.
+            // After this time every published end has passed.
             machine.pass(1_000_000);
             prop_assert!(machine.largest_lag(&gate, 3, 3_000) <= 1);
         }
@@ -178,17 +179,17 @@ proptest! {
 }
 
 #[test]
-fn a_counter_that_is_slower_than_it_was_measured_makes_readings_late_by_less_than_a_millisecond() {
+fn slower_counter_delays_readings_by_at_most_one_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     machine.rate.set(1_700);
-    assert_eq!(machine.largest_lag(&gate, 30, 700), 1, "a third is more than the gate allows for");
-    assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "measured again");
+    assert_eq!(machine.largest_lag(&gate, 30, 700), 1, "the gate tolerates less than a third");
+    assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "the rate was measured again");
     machine.rate.set(2_500);
-    assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "faster is the safe side");
+    assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "a faster counter is safe");
 }
 
 #[test]
-fn a_counter_set_back_by_more_than_a_millisecond_is_noticed_at_once() {
+fn gate_detects_a_counter_that_was_set_back() {
     let (machine, gate) = Machine::with_gate(2_500);
     for back in [2, 10, 1_000, 3_600_000, 1 << 38] {
         machine.pass(3_000_000);
@@ -200,7 +201,7 @@ fn a_counter_set_back_by_more_than_a_millisecond_is_noticed_at_once() {
 }
 
 #[test]
-fn a_counter_that_starts_over_while_the_machine_sleeps_is_noticed_at_once() {
+fn gate_detects_a_counter_that_restarts_during_sleep() {
     let (machine, gate) = Machine::with_gate(2_500);
     machine.pass(3_600_000_000_000);
     machine.counter.set(0);
@@ -208,7 +209,7 @@ fn a_counter_that_starts_over_while_the_machine_sleeps_is_noticed_at_once() {
 }
 
 #[test]
-fn a_counter_that_jumped_while_it_was_measured_is_outvoted() {
+fn gate_ignores_a_jump_during_one_measurement() {
     let (machine, gate) = Machine::with_gate(2_500);
     for _ in 0..5 {
         machine.jump(30 * machine.counts());
@@ -217,7 +218,7 @@ fn a_counter_that_jumped_while_it_was_measured_is_outvoted() {
 }
 
 #[test]
-fn processors_whose_counters_differ_by_less_than_a_microsecond_read_the_same() {
+fn gate_readings_are_exact_when_counters_differ_slightly() {
     let (machine, gate) = Machine::with_gate(2_500);
     let apart = machine.counts() / 1_100;
     for _ in 0..50_000 {
@@ -230,15 +231,19 @@ fn processors_whose_counters_differ_by_less_than_a_microsecond_read_the_same() {
 }
 
 #[test]
-fn a_clock_that_is_set_is_noticed_within_a_millisecond() {
+fn gate_detects_a_set_clock_within_a_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     for step in [10_000 * MS, -20_000 * MS, 7 * MS, -3 * MS, MS, -MS] {
-        // The beginning of a millisecond, from which it is believed longest.
+        // Begins at a millisecond, because its reading is then reused for the longest time.
         machine.pass((MS - machine.now.get().rem_euclid(MS)).cast_unsigned());
         assert_eq!(gate.read(&machine), machine.ms());
         machine.set.set(machine.set.get() + step);
         let stale = gate.read(&machine);
-        assert_eq!(stale, machine.ms() - step / MS, "still the clock before it was set");
+        assert_eq!(
+            stale,
+            machine.ms() - step / MS,
+            "the gate still returns the clock before the step"
+        );
         machine.pass(900_000);
         assert_eq!(gate.read(&machine), machine.ms());
         assert_eq!(machine.largest_lag(&gate, 40, 900), 0);
@@ -246,11 +251,14 @@ fn a_clock_that_is_set_is_noticed_within_a_millisecond() {
 }
 
 #[test]
-fn a_child_is_not_kept_out_by_a_thread_that_it_does_not_have() {
+fn child_refreshes_gate_held_by_a_thread_of_its_parent() {
     let (machine, gate) = Machine::with_gate(2_500);
     gate.hold(7);
     machine.pass(5_000_000);
-    assert!(machine.looks_in(&gate, 10) > 5_000, "another thread of this process is at it");
+    assert!(
+        machine.looks_in(&gate, 10) > 5_000,
+        "another thread of this process is refreshing the gate"
+    );
     machine.process.set(8);
     machine.looks_in(&gate, 1);
     assert!(machine.looks_in(&gate, 10) < 100, "the gate stayed closed");

@@ -5,20 +5,19 @@ use core::time::Duration;
 
 use super::{Clock, SystemClock};
 
-/// The system's clock, read a few times a millisecond; in between the processor's cycle counter is
-/// asked whether the millisecond can have ended. Cheaper than [`SystemClock`], and exact to the
-/// millisecond as well. The default.
+/// The system's clock, read only a few times per millisecond. In between, the processor's cycle counter shows whether
+/// the millisecond may have ended. This clock is cheaper than [`SystemClock`] and also exact to the millisecond. It is
+/// the default.
 ///
-/// A reading is never ahead of the system's clock, unless that was set back within the last
-/// millisecond; it is late only if the clock was set forward within the last millisecond, if the
-/// counters of two processors differ by more than a microsecond, or if the counter's rate has
-/// changed by more than an eighth, against the clock, since it was last measured, and then by less
-/// than a millisecond of running time. Generators on it keep every rule whatever it reads, and read
-/// the exact clock whenever something is in the way. Generators of one node share their position
-/// whether their clock is this or [`SystemClock`].
+/// A reading is never ahead of the system's clock, unless the clock was set back within the last millisecond. A reading
+/// is late only in three cases: the clock was set forward within the last millisecond, the counters of two processors
+/// differ by more than a microsecond, or the counter's rate has changed by more than an eighth, relative to the clock,
+/// since it was last measured. It is then late by less than a millisecond of running time. Generators keep every rule
+/// whatever this clock reads, because they read the exact clock on the slow path. Generators of one node share their
+/// position, whether their clock is this one or [`SystemClock`].
 ///
-/// The gate is for Linux on x86-64 where the processor's counter is invariant and the kernel keeps
-/// time by it. [Elsewhere](Self::is_gated) this is the same as [`SystemClock`].
+/// The gate works on Linux on x86-64 if the processor's counter is invariant and the kernel keeps time by it. On
+/// [other systems](Self::is_gated) this clock is the same as [`SystemClock`].
 ///
 /// ```
 /// use flakeid_core::{Clock, GatedClock, SystemClock};
@@ -30,8 +29,8 @@ use super::{Clock, SystemClock};
 pub struct GatedClock;
 
 impl GatedClock {
-    /// Whether this machine has a counter that the gate may use; otherwise this clock is
-    /// [`SystemClock`]. Found out once per process.
+    /// Whether this machine has a counter that the gate can use; otherwise this clock is the same as [`SystemClock`].
+    /// The result is computed once per process.
     #[must_use]
     #[inline]
     pub fn is_gated(&self) -> bool {
@@ -41,7 +40,7 @@ impl GatedClock {
         return false;
     }
 
-    /// Only where it [is gated](Self::is_gated).
+    /// Returns the time of the gate in milliseconds. Call it only if the clock [is gated](Self::is_gated).
     #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri))))]
     #[inline]
     pub(crate) fn now_ms() -> i64 {

@@ -1,4 +1,4 @@
-//! The system clock of a target that has none: its host says what time it is, and does the waiting.
+//! The system clock of a target without a clock: the host sets the time and does the waiting.
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
@@ -6,17 +6,17 @@ use core::time::Duration;
 use super::{Clock, SystemClock};
 use crate::calendar::whole_ms;
 
-/// Before every epoch until the host has spoken, so that no ID comes out of no time at all.
+/// The time that the host set last. It is before every epoch until then, so that no ID is issued without a time.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
 
-/// The wait that was refused last: until when, and at most how long; 0 is no wait.
+/// The last wait that the clock could not make: its end, and its longest duration; 0 means no wait.
 static WAIT_UNTIL_MS: AtomicI64 = AtomicI64::new(0);
 static WAIT_AT_MOST_MS: AtomicU64 = AtomicU64::new(0);
 
-/// Tells [`SystemClock`] what time it is, in milliseconds since 1970.
+/// Sets the time of [`SystemClock`], in milliseconds since 1970.
 ///
-/// WebAssembly without an operating system cannot ask: the host's clock is passed in, before each
-/// call that builds a generator or makes IDs. Until the first time, making an ID is
+/// WebAssembly without an operating system cannot read a clock, so the host passes in its time before each call that
+/// builds a generator or generates IDs. Before the first time, generating an ID fails with
 /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch). Only on `wasm32-unknown-unknown`.
 #[inline]
 pub fn set_host_time(unix_ms: i64) {
@@ -24,10 +24,10 @@ pub fn set_host_time(unix_ms: i64) {
     WAIT_AT_MOST_MS.store(0, Ordering::Relaxed);
 }
 
-/// Until when (Unix milliseconds) and how long at most a call on [`SystemClock`] would have slept,
-/// had it been able to, since the host told the time; `None` if none had to, or was let by its
-/// policies, or if this was asked before. The host may wait that long, tell the time and call
-/// again. Only on `wasm32-unknown-unknown`.
+/// Returns the wait that a call on [`SystemClock`] could not make since the host set the time: the instant until which
+/// it would have slept, in Unix milliseconds, and its longest duration. Returns `None` if no call had to wait, if the
+/// policies did not allow a wait, or if the wait was returned before. The host may wait for that time, set the time and
+/// repeat the call. Only on `wasm32-unknown-unknown`.
 #[must_use]
 pub fn take_host_wait() -> Option<(i64, Duration)> {
     match WAIT_AT_MOST_MS.swap(0, Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! Every interleaving of a few readings of the real gate, and the same model on twins with one flaw
-//! each, which loom has to refute.
+//! Loom models of the gate: every interleaving of a few readings, and the same model for twins with one flaw each, which
+//! loom must refute.
 
 use alloc::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::gate::{Gate, Instruments};
 
 const MS: u64 = 1_000_000;
 
-/// Nanoseconds that all instruments show, and that threads move on. Nobody learns anything else from
-/// them: they are not ordered with what a gate stores.
+/// The nanoseconds that all instruments show and that threads advance. They are relaxed, so that they add no ordering to
+/// the gate's own stores.
 struct Time(AtomicU64);
 
 impl Time {
     fn now(&self) -> u64 {
-        // A swap, because it sees the latest one.
+        // A read-modify-write, because it reads the latest value.
         self.0.fetch_add(0, Ordering::Relaxed)
     }
 
@@ -58,11 +58,11 @@ impl Subject for Gate {
 enum Flaw {
     /// Publishes the end of a millisecond before the millisecond.
     EndFirst,
-    /// Publishes the end so that who sees it need not see the millisecond.
+    /// Publishes the end with relaxed ordering, so that a reader may load the end without its millisecond.
     RelaxedEnd,
-    /// Lets everybody publish at once.
+    /// Lets several threads publish at once.
     Together,
-    /// Reads the clock, and then asks whether it may publish.
+    /// Reads the clock before it enters the gate.
     ReadOutside,
 }
 
@@ -119,8 +119,8 @@ impl Subject for Twin {
     }
 }
 
-/// Three threads read while a millisecond ends, each after the time has moved on: what a call
-/// returns is what the clock showed at some moment of the call.
+/// Runs three threads that read while a millisecond ends, each after the time has advanced. Each call must return the
+/// clock's value at some moment of the call.
 fn readers(subject: impl Subject) {
     let shared = Arc::new((subject, Time(AtomicU64::new(MS / 5))));
     let read = || {
@@ -142,36 +142,36 @@ fn readers(subject: impl Subject) {
 
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // With a third forced switch it runs for more than four minutes.
+    // With a third preemption, the model runs for more than four minutes.
     builder.preemption_bound = Some(2);
     builder.check(check);
 }
 
 #[test]
-fn readings_are_of_their_moment() {
+fn gate_readings_match_the_clock_at_some_moment_of_the_call() {
     model(|| readers(Gate::at_rate(MS)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn the_end_before_the_millisecond() {
+fn gate_that_publishes_the_end_first_is_refuted() {
     model(|| readers(Twin::new(Flaw::EndFirst)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn an_end_without_its_millisecond() {
+fn gate_that_publishes_the_end_relaxed_is_refuted() {
     model(|| readers(Twin::new(Flaw::RelaxedEnd)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn two_who_publish_at_once() {
+fn gate_with_two_publishers_is_refuted() {
     model(|| readers(Twin::new(Flaw::Together)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn a_clock_read_before_its_turn() {
+fn gate_that_reads_the_clock_before_entering_is_refuted() {
     model(|| readers(Twin::new(Flaw::ReadOutside)));
 }

@@ -6,12 +6,11 @@ use super::Clock;
 use crate::calendar::whole_ms;
 use crate::sync::{AtomicI64, Ordering};
 
-/// A clock that stands still until it is told otherwise, for tests of code that makes IDs.
+/// A clock that stands still until it is set, for tests of code that generates IDs.
 ///
-/// Clones are handles to one clock: keep one, give the other to the generator. Waiting does not
-/// sleep but moves the clock forward, so tests take no time and never hang. The rule that a new
-/// generator first issues in the tick after its creation does not apply here: there is no earlier
-/// run whose IDs it could repeat.
+/// Clones are handles to one clock: keep one, and pass the other to the generator. Waiting moves the clock forward
+/// instead of sleeping, so tests do not wait and never hang. A new generator may issue IDs in the tick of its creation,
+/// because no earlier process could have used this clock.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, ManualClock};
@@ -27,7 +26,7 @@ use crate::sync::{AtomicI64, Ordering};
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
-    /// A clock that reads `unix_ms` milliseconds since 1970.
+    /// Creates a clock that reads `unix_ms` milliseconds since 1970.
     #[must_use]
     pub fn new(unix_ms: i64) -> Self {
         Self(Arc::new(AtomicI64::new(unix_ms)))

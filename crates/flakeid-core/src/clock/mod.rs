@@ -1,4 +1,4 @@
-//! Where the time comes from: what a generator asks of a clock, and the clocks there are.
+//! Clocks: the trait that generators use, and its implementations.
 
 #[cfg(feature = "std")]
 mod coarse;
@@ -40,8 +40,8 @@ use core::time::Duration;
 
 /// A source of Unix time for generators.
 ///
-/// Readings may repeat and may go back; the generator copes with both. A generator on a clock of
-/// your own does not share its position with other generators of the same node.
+/// Readings may repeat and may go backwards; the generator handles both. A generator on your own clock does not share
+/// its position with other generators of the same node.
 ///
 /// ```
 /// use flakeid_core::{Clock, Generator, Layout, SystemClock};
@@ -59,15 +59,15 @@ use core::time::Duration;
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 pub trait Clock: Send + Sync + 'static {
-    /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted. Negative before.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z without leap seconds; negative before that instant.
     fn unix_ms(&self) -> i64;
 
-    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns how long
-    /// it waited; it may return early. `None` if this clock cannot wait, which turns the wait into
-    /// an error for the caller. It must not spin for more than a fraction of a millisecond.
+    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns the time that it waited; it may
+    /// return early. Returns `None` if this clock cannot wait; the generator's call then fails instead of waiting. It
+    /// must not spin for more than a fraction of a millisecond.
     ///
-    /// By default the thread sleeps; without the `std` feature, or on a target that cannot sleep
-    /// (`wasm32-unknown-unknown`), `None`.
+    /// By default the thread sleeps. Without the `std` feature, or on a target that cannot sleep
+    /// (`wasm32-unknown-unknown`), the default returns `None`.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         sleep::wait(unix_ms.saturating_sub(self.unix_ms()), at_most)
     }
@@ -75,8 +75,8 @@ pub trait Clock: Send + Sync + 'static {
 
 /// The operating system's clock, exact to the millisecond.
 ///
-/// `wasm32-unknown-unknown` has none: there it reads what the host said last (`set_host_time`). It cannot wait, but
-/// says how long a call would have (`take_host_wait`).
+/// `wasm32-unknown-unknown` has no clock: there this clock returns the time that the host set last (`set_host_time`). It
+/// cannot wait, but it reports how long a call would have waited (`take_host_wait`).
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, SystemClock};

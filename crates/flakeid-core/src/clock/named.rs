@@ -4,7 +4,7 @@ use core::time::Duration;
 use super::{Clock, CoarseClock, GatedClock, SystemClock};
 use crate::options::impl_by_name;
 
-/// The system's clocks by name, for options that come as text.
+/// The system's clocks by name, for options in the form of strings.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, NamedClock};
@@ -21,17 +21,16 @@ pub enum NamedClock {
     System,
     /// [`CoarseClock`], a few milliseconds late.
     Coarse,
-    /// [`GatedClock`], exact to the millisecond and cheaper where the processor allows it. What a generator
-    /// reads that is given no clock.
+    /// [`GatedClock`], exact to the millisecond and cheaper if the processor allows it. The default clock of generators.
     #[default]
     Gated,
 }
 
 impl NamedClock {
-    /// Every one of them.
+    /// All named clocks.
     pub const ALL: [Self; 3] = [Self::System, Self::Coarse, Self::Gated];
 
-    /// Its name in options: `system`, `coarse`, `gated`.
+    /// The name of the clock in options: `system`, `coarse` or `gated`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +40,7 @@ impl NamedClock {
         }
     }
 
-    /// The name of `clock`, if it is one of them.
+    /// Returns the named clock for `clock`, if `clock` is one of the system's clocks.
     #[inline]
     pub(crate) fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {
@@ -58,7 +57,7 @@ impl NamedClock {
 
 impl_by_name!(NamedClock, "clock", "system, coarse or gated");
 
-/// As the clock of that name. A generator treats it as that clock.
+/// Reads the clock of that name. A generator treats a named clock like that clock.
 impl Clock for NamedClock {
     fn unix_ms(&self) -> i64 {
         match self {

@@ -1,13 +1,13 @@
-//! The default wait of a clock: the thread sleeps, where the target has threads.
+//! The default wait of a clock: the thread sleeps if the target supports it.
 
 use core::time::Duration;
 
-/// Clocks get stepped while threads sleep; none oversleeps such a step by more than this.
+/// The longest sleep. It limits how late a thread reacts if the clock is stepped while the thread sleeps.
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// Sleeps for `duration`, or a part of it if it is long, and returns the time it took on the
-/// monotonic clock.
+/// Sleeps for `duration`, or for [`LONGEST_SLEEP`] if that is shorter, and returns the elapsed time of the monotonic
+/// clock.
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub(super) fn sleep(duration: Duration) -> Duration {
     let start = std::time::Instant::now();

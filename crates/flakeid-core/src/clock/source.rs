@@ -1,4 +1,4 @@
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
 use alloc::boxed::Box;
 use core::any::Any;
@@ -8,21 +8,21 @@ use super::{Clock, ManualClock};
 #[cfg(feature = "std")]
 use super::{CoarseClock, GatedClock, NamedClock, SystemClock};
 
-/// The clock of one generator. The known ones are told apart so that the system clock costs no
-/// indirect call, and so that generators know which rules of restarting apply.
+/// The clock of one generator. The known clocks have variants of their own, so that reading the system clock needs no
+/// indirect call, and so that generators can apply the rules for restarts.
 pub(crate) enum ClockSource {
     #[cfg(feature = "std")]
     System,
     #[cfg(feature = "std")]
     Coarse,
-    /// Only where it [is gated](GatedClock::is_gated).
+    /// The gated clock, only if it [is gated](GatedClock::is_gated).
     #[cfg(feature = "std")]
     Gated,
     Manual(ManualClock),
     Custom(Box<dyn Clock>),
 }
 
-/// What a generator reads that is given no clock.
+/// Returns the clock of a generator for which the program sets no clock.
 #[cfg(feature = "std")]
 impl Default for ClockSource {
     fn default() -> Self {
@@ -65,7 +65,7 @@ impl ClockSource {
         }
     }
 
-    /// Apart from the clocks of which nanoseconds count.
+    /// Reads the manual and custom clocks. It is a separate function, so that the clocks whose cost matters stay inlined.
     #[inline(never)]
     fn other_unix_ms(&self) -> i64 {
         match self {
@@ -76,7 +76,7 @@ impl ClockSource {
         }
     }
 
-    /// A number that changes a few hundred times a second at least, or whenever the clock does.
+    /// Returns a number that changes at least a few hundred times a second, or whenever the clock changes.
     #[inline(always)]
     pub(crate) fn mark(&self) -> u64 {
         match self {
@@ -86,7 +86,7 @@ impl ClockSource {
         }
     }
 
-    /// The time as exactly as this clock can tell, for whatever is not a plain call.
+    /// Returns the most exact time of this clock, for the slow path.
     pub(crate) fn exact_unix_ms(&self) -> i64 {
         match self {
             #[cfg(feature = "std")]
@@ -104,8 +104,8 @@ impl ClockSource {
         }
     }
 
-    /// As `wait_until`, for callers that ask again after each part: they are closer to the time, for
-    /// twice the cost.
+    /// Waits like `wait_until`, but returns after a part of the time, for callers that repeat the call. They wake up
+    /// closer to the instant, for twice the cost.
     pub(crate) fn wait_in_parts(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         #[cfg(feature = "std")]
         let at_most = match self {
@@ -115,7 +115,7 @@ impl ClockSource {
         self.wait_until(unix_ms, at_most)
     }
 
-    /// Whether an earlier run of this program may have issued IDs in the current tick.
+    /// Whether an earlier process may have issued IDs in the current tick.
     pub(crate) const fn is_real(&self) -> bool {
         !matches!(self, Self::Manual(_))
     }

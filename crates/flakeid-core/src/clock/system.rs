@@ -5,17 +5,17 @@ use core::time::Duration;
 use super::sleep::sleep;
 use super::{Clock, SystemClock};
 
-/// Nanoseconds. Sleeps last about 60 µs longer than they should, which is more than what would be
-/// left of these.
+/// The longest time, in nanoseconds, that is slept in one part. Sleeps last about 60 µs longer than requested, which is
+/// longer than the second part of such a short time.
 const IN_ONE_PART: u64 = 100_000;
 
-/// `(seconds, nanoseconds)` since 1970.
+/// Reads the clock as `(seconds, nanoseconds)` since 1970.
 #[cfg(unix)]
 #[inline]
 pub(super) fn read() -> (i64, u32) {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid, writable timespec. The call cannot fail: the clock exists on
-    // every system libc supports and the pointer is valid.
+    // SAFETY: `time` is a valid, writable timespec. The call cannot fail, because every system that libc supports has
+    // this clock and the pointer is valid.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
     #[allow(clippy::useless_conversion, reason = "both are narrower on 32-bit systems")]
     (i64::from(time.tv_sec), time.tv_nsec as u32)
@@ -47,7 +47,7 @@ impl SystemClock {
         Duration::from_nanos(part).min(at_most)
     }
 
-    /// Nanoseconds until a millisecond begins.
+    /// Returns the nanoseconds until a millisecond begins.
     fn left(unix_ms: i64) -> u64 {
         let (seconds, nanoseconds) = read();
         let now = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
@@ -61,8 +61,8 @@ impl Clock for SystemClock {
         Self::now_ms()
     }
 
-    /// Sleeps to the beginning of the millisecond, not for a whole number of milliseconds, so that
-    /// little of the next tick is lost.
+    /// Sleeps until the millisecond begins, and not for a whole number of milliseconds, so that little of the next tick
+    /// is lost.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         Some(sleep(Duration::from_nanos(Self::left(unix_ms)).min(at_most)))
     }

@@ -1,4 +1,4 @@
-//! The cycle counter of x86-64 under Linux.
+//! The cycle counter of x86-64 on Linux.
 
 #![allow(unsafe_code)]
 
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::clock::gate::{Gate, Instruments};
 use crate::clock::system;
 
-/// One for the process: what a thread finds out serves all.
+/// The gate of this process, which all threads share.
 static GATE: Gate = Gate::new();
 
 struct Processor;
@@ -16,8 +16,8 @@ struct Processor;
 impl Instruments for Processor {
     #[inline]
     fn counter(&self) -> u64 {
-        // SAFETY: every x86-64 processor has the instruction. A process that was forbidden it cannot
-        // read the clock either, because only a kernel that keeps time by the counter gets here.
+        // SAFETY: every x86-64 processor has the instruction. A process that must not use it cannot read the clock either,
+        // because this code runs only if the kernel keeps time by the counter.
         unsafe { _rdtsc() }
     }
 
@@ -58,7 +58,7 @@ pub(super) fn is_fit() -> bool {
     }
 }
 
-/// Several threads may do so at once; they find the same.
+/// Checks the machine on the first call. Several threads may do this at once, because they get the same result.
 #[cold]
 fn find_out() -> bool {
     let fit = has_invariant_counter() && is_kept_by_the_kernel();
@@ -66,17 +66,16 @@ fn find_out() -> bool {
     fit
 }
 
-/// The same rate whatever the processor's frequency, and asleep too.
+/// Whether the counter has the same rate at every frequency of the processor and while it sleeps.
 #[allow(unused_unsafe, reason = "safe in later versions of the standard library")]
 fn has_invariant_counter() -> bool {
     const POWER: u32 = 0x8000_0007;
-    // SAFETY: every x86-64 processor has the instruction, and the first leaf says which others.
+    // SAFETY: every x86-64 processor has the instruction, and the first leaf lists the others.
     unsafe { __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & (1 << 8) != 0 }
 }
 
-/// The kernel has compared the counters of all processors, keeps watching them, and makes the
-/// system's clock of them. Under other names (`kvm-clock`) the host makes it, and may change the
-/// rate.
+/// Whether the kernel has compared the counters of all processors, keeps watching them, and derives the system's clock
+/// from them. With other clock sources (`kvm-clock`) the host provides the clock and may change its rate.
 fn is_kept_by_the_kernel() -> bool {
     const NAME: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read(NAME).is_ok_and(|name| name.trim_ascii() == b"tsc")
