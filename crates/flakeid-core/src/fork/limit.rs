@@ -1,4 +1,4 @@
-//! The limit of one generator; and by the same memory, telling a process from its forked children.
+//! The limit of one generator, and a mark in the same memory that distinguishes a process from its forked children.
 
 #[cfg(feature = "std")]
 use core::fmt;
@@ -10,38 +10,38 @@ use super::page::Pages;
 use super::page::{OWNED, Slot};
 use crate::sync::Ordering;
 
-/// One generator's slot, given back when dropped.
+/// The slot of one generator, which is freed when the limit is dropped.
 pub(crate) struct Limit {
     slot: &'static Slot,
 }
 
 impl Limit {
-    /// A slot of this process's pages.
+    /// Takes a slot in the pages of this process.
     #[cfg(not(loom))]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: PAGES.take(limit) }
     }
 
-    /// Statics would outlive one run of a model, so each limit has pages of its own there.
+    /// Takes a slot in new pages, because a static would outlive one execution of a loom model.
     #[cfg(loom)]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: Pages::new().take(limit) }
     }
 
-    /// The exclusive bound of positions that may be issued; 0 if none may, ever again.
+    /// The exclusive bound of the positions that may be issued; 0 if no position may ever be issued again.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        // Acquire: who sees a limit also sees what was done before it was raised.
+        // Acquire, so that a thread that loads a limit also sees the writes made before it was raised.
         self.slot.limit.load(Ordering::Acquire)
     }
 
-    /// Whether this process took the slot; false in a forked child.
+    /// Whether this process took the slot; `false` in a forked child.
     pub(crate) fn is_ours(&self) -> bool {
         self.slot.owned.load(Ordering::Acquire) == OWNED
     }
 
-    /// Raises the limit; never lowers it, and never revives one that is 0 (invariant I6). False
-    /// if it is 0.
+    /// Raises the limit. It never lowers the limit, and never raises a limit that is 0 (invariant I6: the limit only
+    /// rises, and is 0 in a forked child). Returns `false` if the limit is 0.
     pub(crate) fn raise(&self, limit: u64) -> bool {
         let mut current = self.get();
         loop {
@@ -63,7 +63,7 @@ impl Limit {
         }
     }
 
-    /// Lowers the limit to 0 for good. False if it was 0 already.
+    /// Sets the limit to 0 forever. Returns `false` if it was 0 already.
     pub(crate) fn close(&self) -> bool {
         self.is_ours() && self.slot.limit.swap(0, Ordering::AcqRel) != 0
     }
@@ -71,7 +71,7 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        // In a child the slot is nobody's, on a page that will not be used again.
+        // In a child the slot has no owner, and its page will not be used again.
         if self.is_ours() {
             self.slot.limit.store(0, Ordering::Release);
             self.slot.owned.store(0, Ordering::Release);
@@ -79,8 +79,8 @@ impl Drop for Limit {
     }
 }
 
-/// Knows whether the process that made it is the one that asks: for whatever a forked child must
-/// not use of its parent's (connections, threads, locks).
+/// A mark that detects whether the calling process created it. It guards resources that a forked child must not use of
+/// its parent (connections, threads, locks).
 ///
 /// ```
 /// let mark = flakeid_core::internal::ProcessMark::new();
@@ -91,13 +91,13 @@ pub struct ProcessMark(Limit);
 
 #[cfg(feature = "std")]
 impl ProcessMark {
-    /// The mark of this process.
+    /// Creates a mark of this process.
     #[must_use]
     pub fn new() -> Self {
         Self(Limit::new(1))
     }
 
-    /// False in a forked child of the process that made it, and in the child's children.
+    /// Whether the calling process created the mark; `false` in a forked child, and in the child's children.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.0.is_ours()
@@ -126,9 +126,9 @@ mod loom_models {
     use alloc::vec::Vec;
     use loom::thread;
 
-    /// Three takers, two slots a page: each gets a slot of its own, and its own limit in it.
+    /// Three threads take slots from pages with two slots: each gets a separate slot with its own limit.
     #[test]
-    fn every_limit_has_a_slot_of_its_own() {
+    fn limits_have_separate_slots() {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);
         builder.check(|| {
@@ -146,10 +146,10 @@ mod loom_models {
         });
     }
 
-    /// Taking a slot by looking first and writing afterwards.
+    /// A twin that checks a slot first and writes it afterwards.
     #[test]
     #[should_panic(expected = "two limits in one slot")]
-    fn slots_taken_by_plain_stores() {
+    fn slots_taken_with_plain_stores_are_refuted() {
         loom::model(|| {
             let slot = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
             let take = |limit| {

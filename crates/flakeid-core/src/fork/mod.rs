@@ -1,14 +1,13 @@
 //! Limits that a forked child cannot inherit.
 //!
-//! A generator may only issue positions below its limit. The limit lives in a slot of a page that
-//! the kernel hands to a forked child as zeros (`MADV_WIPEONFORK`, Linux 4.14 and later), whoever
-//! made the child: `fork`, a raw `clone`, or a grandparent. So the child's first attempt fails the
-//! check that every attempt makes anyway, and being safe across `fork` costs nothing per ID. Where
-//! the kernel cannot do it a `pthread_atfork` handler writes the zeros; that catches `fork` but
-//! not a raw `clone`.
+//! A generator may only issue positions below its limit. The limit is in a slot of a page that the kernel clears to zeros
+//! in a forked child (`MADV_WIPEONFORK`, Linux 4.14 and later), whether the child was created by `fork`, by a raw
+//! `clone`, or from a child. So the child's first attempt fails the check that every attempt makes anyway, and safety
+//! across `fork` costs nothing per ID. If the kernel lacks this feature, a `pthread_atfork` handler writes the zeros; it
+//! covers `fork` but not a raw `clone`.
 //!
-//! A page that was wiped is never used again: its slots still have owners in the child's copy of
-//! the parent's memory, and giving one to somebody else would revive the generator that owned it.
+//! A wiped page is never used again: its slots still have owners in the child's copy of the parent's memory, and a new
+//! owner of a slot would revive the generator that owned it before.
 
 mod limit;
 mod page;

@@ -1,11 +1,10 @@
-//! The two words of a limit, and their memory: pages of its own, wiped in a forked child.
+//! The memory of limits: pages that are wiped in a forked child, with two words for each limit.
 
 #![allow(unsafe_code)]
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
-/// A limit and whether it has an owner. All zeros is what the kernel leaves in a child, and what a
-/// free slot looks like.
+/// A limit, and whether it has an owner. A slot of zeros is free; the kernel leaves zeros in a child.
 pub(super) struct Slot {
     pub(super) limit: AtomicU64,
     pub(super) owned: AtomicU64,
@@ -14,7 +13,7 @@ pub(super) struct Slot {
 pub(super) const OWNED: u64 = 1;
 
 impl Slot {
-    /// Takes the slot if it is free.
+    /// Takes the slot if it is free. Returns whether it was free.
     pub(super) fn take(&self, limit: u64) -> bool {
         let taken =
             self.owned.compare_exchange(0, OWNED, Ordering::AcqRel, Ordering::Acquire).is_ok();
@@ -29,7 +28,7 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 255 };
 
 const ALIVE: u64 = 1;
 
-/// All zeros is a valid page: dead, without a link, every slot free.
+/// A page of slots. A page of zeros is valid: it is wiped, has no link, and all its slots are free.
 #[repr(C)]
 pub(super) struct Page {
     alive: AtomicU64,
@@ -41,10 +40,10 @@ pub(super) struct Page {
 const _: () = assert!(size_of::<Page>() <= 4096, "a page must fit the smallest page there is");
 
 impl Page {
-    /// The page, if there is one and it was not wiped.
+    /// Returns the page, if the pointer is not null and the page was not wiped.
     fn alive(page: *mut Self) -> Option<&'static Self> {
-        // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published
-        // by a compare-and-swap and is never unmapped after that; a fork maps it in the child too.
+        // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published by a compare-and-swap
+        // and is never unmapped after that; a fork also maps the page in the child.
         let page = unsafe { page.as_ref() }?;
         (page.alive.load(Ordering::Acquire) == ALIVE).then_some(page)
     }
@@ -57,22 +56,22 @@ impl Page {
         &self.slots
     }
 
-    /// A new page, linked to an older one, that nobody else knows yet.
+    /// Allocates a new, unpublished page that is linked to an older one.
     fn map(older: *mut Self) -> *mut Self {
         let page = memory::allocate();
-        // SAFETY: `allocate` returned a valid page, and nothing unmaps it while we hold it.
+        // SAFETY: `allocate` returned a valid page, and no other thread knows it, so it stays mapped.
         let new = unsafe { &*page };
         new.older.store(older, Ordering::Relaxed);
         new.alive.store(ALIVE, Ordering::Release);
         page
     }
 
-    /// Takes back a page from `map` that was never published.
+    /// Frees a page from `map` that was never published.
     fn unmap(page: *mut Self) {
         memory::free(page);
     }
 
-    /// Leaves what the kernel would leave in a child.
+    /// Clears the page to zeros, as the kernel would do in a child.
     #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
     fn wipe(&self) {
         self.alive.store(0, Ordering::Relaxed);
@@ -84,7 +83,7 @@ impl Page {
     }
 }
 
-/// The pages of one process, newest first. Lock-free, so that no lock can be held across a fork.
+/// The pages of one process, newest first. The list is lock-free, so that a fork cannot leave a lock held.
 pub(super) struct Pages {
     newest: AtomicPtr<Page>,
 }
@@ -98,10 +97,10 @@ impl Pages {
         Self { newest: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
-    /// A free slot with this limit, which it takes.
+    /// Takes a free slot and sets its limit.
     pub(super) fn take(&self, limit: u64) -> &'static Slot {
         loop {
-            // After a fork the newest page is wiped, and its link to the older ones with it.
+            // After a fork the newest page is wiped, including its link to the older pages.
             let newest = self.newest.load(Ordering::Acquire);
             let mut page = Page::alive(newest);
             while let Some(candidate) = page {
@@ -114,7 +113,7 @@ impl Pages {
         }
     }
 
-    /// Puts a new page before `newest`, unless another thread has been faster.
+    /// Adds a new page before `newest`, unless another thread has added one first.
     fn add(&self, newest: *mut Page) {
         let page =
             Page::map(if Page::alive(newest).is_some() { newest } else { core::ptr::null_mut() });
@@ -126,7 +125,7 @@ impl Pages {
     }
 }
 
-/// What the kernel does in a child where it can, done by hand.
+/// Wipes all pages in a forked child, for kernels that cannot do it.
 #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
 extern "C" fn wipe_in_child() {
     let mut page = Page::alive(PAGES.newest.load(Ordering::Acquire));
@@ -143,10 +142,10 @@ mod memory {
 
     const SIZE: usize = size_of::<Page>();
 
-    /// Running out of memory for a page ends as it does for any other allocation.
+    /// Allocates a page of zeros. If there is no memory, it fails like any other allocation.
     pub(super) fn allocate() -> *mut Page {
-        // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
-        // memory that is in use. It is zeroed, which is a valid `Page`, and page-aligned.
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice overlaps no memory that is in use.
+        // It is page-aligned and contains zeros, which are a valid `Page`.
         let page = unsafe {
             libc::mmap(
                 core::ptr::null_mut(),
@@ -167,15 +166,16 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate` with this size, and nobody else knows it.
+        // SAFETY: the page came from `allocate` with this size, and no other thread knows it.
         unsafe { libc::munmap(page.cast(), SIZE) };
     }
 
-    /// Some emulators accept any advice and do nothing; one that does would also accept nonsense.
+    /// Asks the kernel to wipe the page in forked children, and returns whether it will. Some emulators accept any advice
+    /// without effect, so the function also passes an invalid advice, which must fail.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(flakeid_atfork)))]
     fn wiped_by_kernel(page: *mut libc::c_void) -> bool {
         const NONSENSE: libc::c_int = 0x7fff_0000;
-        // SAFETY: advice about a whole mapping of our own; at worst it changes what fork copies.
+        // SAFETY: the advice concerns a whole mapping of this module, and only changes what fork copies.
         unsafe {
             libc::madvise(page, SIZE, NONSENSE) != 0
                 && libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) == 0
@@ -189,10 +189,10 @@ mod memory {
 
     fn wipe_at_fork() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        // Two threads may both get here, and wiping twice does no harm; but no thread may go on
-        // before the handler is there.
+        // Two threads may both register the handler, because wiping twice does no harm; but no thread may continue before
+        // a handler is registered.
         if !REGISTERED.load(Ordering::Acquire) {
-            // SAFETY: the handler only stores to atomics, which is allowed after fork.
+            // SAFETY: the handler only stores to atomics, which POSIX allows after fork.
             let failed = unsafe { libc::pthread_atfork(None, None, Some(super::wipe_in_child)) };
             if failed != 0 {
                 alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<Page>());
@@ -202,7 +202,7 @@ mod memory {
     }
 }
 
-/// Where there is no fork (loom models none, and Miri cannot make one), plain memory does.
+/// Memory for systems without fork, for loom, which does not model fork, and for Miri, which cannot fork.
 #[cfg(any(not(all(unix, feature = "std")), loom, miri))]
 mod memory {
     use super::{Page, Slot};
@@ -221,7 +221,7 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate`, and nobody else knows it.
+        // SAFETY: the page came from `allocate`, and no other thread knows it.
         drop(unsafe { Box::from_raw(page) });
     }
 }

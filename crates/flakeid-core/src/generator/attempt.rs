@@ -1,4 +1,4 @@
-//! The slow path: everything that can stand between a call and an ID.
+//! The slow path: takes a position with all rules, or reports the obstacle.
 
 use core::time::Duration;
 
@@ -10,13 +10,13 @@ use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
 
-/// What the policies say about a candidate that is ahead of the clock.
+/// The decision of the policies about a candidate that is ahead of the clock.
 enum Verdict {
     Issue,
-    /// Issue in the tick that was reached before the clock went back. That is not running ahead on
-    /// purpose: the next call is to find the same rollback.
+    /// Issue the candidate in the tick that was current before the clock went backwards. The tick is not sanctioned, so
+    /// that the next call detects the same rollback.
     Hold,
-    /// Leave this clock sequence for another.
+    /// Switch to another clock sequence.
     Switch,
     Wait(Obstacle),
 }
@@ -84,7 +84,8 @@ impl Generator {
         queue.take(self, wanted, max_wait)
     }
 
-    /// A forked child, whose limit is 0, must not touch the queue: another thread may have had its lock.
+    /// Whether calls may use the queue. A forked child, whose limit is 0, must not use it, because another thread of the
+    /// parent may have held its lock.
     #[cfg(feature = "std")]
     fn may_queue(&self) -> bool {
         self.limit.get() != 0
@@ -108,13 +109,12 @@ impl Generator {
             if spent.is_zero() {
                 self.cell.count_wait();
             }
-            // A clock whose waits take no time must not keep a caller for ever.
+            // Counts at least 1 µs, so that a clock whose waits take no time does not keep a caller forever.
             spent = spent.saturating_add(slept.max(Duration::from_micros(1)));
         }
     }
 
-    /// Takes up to `wanted` positions of one tick, or says what stands in the way. State changes
-    /// only when positions are taken.
+    /// Takes up to `wanted` positions of one tick, or returns the obstacle. State changes only when positions are taken.
     pub(super) fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         let mut word = self.cell.load();
         loop {
@@ -123,7 +123,8 @@ impl Generator {
                 let ours = self.limit.is_ours();
                 return Err(if ours { Error::closed() } else { Error::forked() }.into());
             }
-            // After the word: a clock that has not gone back reads at least what led to it.
+            // The clock is read after the word, so that a clock that has not gone backwards reads at least the time that led to
+            // the word.
             let now = self.now()?;
             let (clock_sequence, next) = self.cell.split(word);
             let first = self.candidate(next, now.tick);
@@ -149,7 +150,7 @@ impl Generator {
             let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
-                // Before the swap: who sees the position must not take it for a rollback.
+                // The note comes before the swap, so that a thread that loads the position does not treat it as a rollback.
                 let end = if self.ahead >= Ahead::Tick {
                     self.shape.position(tick + 1)
                 } else {
@@ -173,8 +174,8 @@ impl Generator {
         Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
     }
 
-    /// The position to issue next: in the clock's tick, or where the word stands if that is later;
-    /// past the usable sequence numbers, the beginning of the following tick.
+    /// Returns the position to issue next: the beginning of the clock's tick, or the word if that is later. If the usable
+    /// sequence numbers of that tick are used up, it is the beginning of the following tick.
     fn candidate(&self, next: u64, now: u64) -> u64 {
         let first = if next <= self.shape.position(now) { self.start_of(now) } else { next };
         if self.shape.sequence(first) > self.sequence_mask {
@@ -192,16 +193,16 @@ impl Generator {
         }
     }
 
-    /// Decides about a candidate whose tick lies ahead of the clock.
+    /// Decides about a candidate whose tick is ahead of the clock.
     ///
-    /// There are three ways to get there: the clock went back; the generator runs ahead on purpose
-    /// (its window begins ahead, or it borrows); or the clock's tick is full.
+    /// There are three possible reasons: the clock went backwards; the generator runs ahead on purpose (its window begins
+    /// ahead of the clock, or it borrows); or the clock's tick is full.
     fn judge(&self, next: u64, tick: u64, now: Now) -> Verdict {
         let windowed = self.cell.is_windowed();
         let issued = self.shape.tick(next.saturating_sub(1));
         let issued_ahead = issued > now.tick;
-        // Only a window lets a generator run ahead; without one, an issued tick that is ahead of
-        // the clock is a rollback by itself.
+        // Only a window lets a generator run ahead. Without a window, an issued tick that is ahead of the clock proves a
+        // rollback.
         let (seen, sanctioned) = if windowed {
             (self.cell.note_reading(now.tick), next <= self.cell.ahead_until())
         } else {
@@ -218,7 +219,7 @@ impl Generator {
         }
         match self.policy.overflow {
             Overflow::Borrow => self.within_max_ahead(tick, now),
-            // Before the first tick nothing has overflowed yet: it is only a start that waits.
+            // Before the first tick no tick has overflowed; the generator only waits for its start.
             Overflow::Error if next != self.cell.start() => {
                 let Obstacle { error, .. } = self.full_until(tick, now);
                 Verdict::Wait(error.into())
@@ -227,7 +228,8 @@ impl Generator {
         }
     }
 
-    /// `short_of` is the tick that the clock has read, or was issued in, before it went back.
+    /// Decides about a rollback. `short_of` is the tick that the clock read, or in which an ID was issued, before the
+    /// clock went backwards.
     fn judge_rollback(&self, issued: u64, short_of: u64, tick: u64, now: Now) -> Verdict {
         self.cell.count_rollback(short_of);
         match self.policy.rollback {
@@ -266,7 +268,7 @@ impl Generator {
         }
     }
 
-    /// Nothing can be issued before `tick` begins, because what comes before is used up.
+    /// Returns the obstacle that all positions before `tick` are used up.
     fn full_until(&self, tick: u64, now: Now) -> Obstacle {
         Obstacle {
             error: Error::sequence_exhausted(self.until(tick, now)),
@@ -274,7 +276,7 @@ impl Generator {
         }
     }
 
-    /// Nothing can be issued before the clock has caught up with `tick`.
+    /// Returns the obstacle that the clock has to catch up with `tick`.
     fn fallen_short(&self, tick: u64, now: Now) -> Obstacle {
         let by = self.until(tick, now);
         Obstacle { error: Error::clock_rollback(by, by), until: Some(self.layout.unix_ms_at(tick)) }

@@ -1,5 +1,5 @@
-//! Every interleaving of calls that go on in later ticks because the clock's is full, tried by loom; and twins with a
-//! flaw, which loom has to refute.
+//! Loom models of borrowing: every interleaving of calls that continue in later ticks because the clock's tick is full,
+//! and twins with a flaw, which loom must refute.
 
 use alloc::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::loom_twin::Subject;
 use super::{Generator, Overflow, Rollback, Window};
 use crate::ManualClock;
 
-/// The tick of the clock is nearly full, and two threads go on in later ones, which neither may take for a rollback: it
-/// would be an error here.
+/// The clock's tick is nearly full, and two threads continue in later ticks. Neither may treat these ticks as a
+/// rollback, which would be an error here.
 #[test]
-fn loom_who_borrows_is_not_taken_for_a_rollback() {
+fn loom_borrowed_tick_is_not_treated_as_a_rollback() {
     model(|| {
         let generator = Generator::builder(layout())
             .clock(ManualClock::new(11))
@@ -36,9 +36,9 @@ fn loom_who_borrows_is_not_taken_for_a_rollback() {
         assert_eq!(
             generator.stats().rollbacks,
             0,
-            "a borrowed tick is taken for a rollback: {ids:?}"
+            "a borrowed tick was treated as a rollback: {ids:?}"
         );
-        // A run ends with its tick, so who wanted two may have got one; what is left comes now.
+        // A range ends with its tick, so a call that wanted two IDs may have got one; this takes the rest.
         while let [id] = generator.issue(1)[..] {
             ids.push(id);
         }
@@ -47,8 +47,8 @@ fn loom_who_borrows_is_not_taken_for_a_rollback() {
     });
 }
 
-/// What is ahead of the clock on purpose is noted before the word can be seen there, or who sees it takes it for a
-/// rollback.
+/// A position that is ahead of the clock on purpose must be noted before the word reaches it, because a thread that loads
+/// the word would otherwise treat it as a rollback.
 fn note_against_swap(note_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(22), AtomicU64::new(22)));
     let borrower = {
@@ -67,18 +67,18 @@ fn note_against_swap(note_first: bool, read: Ordering) {
 }
 
 #[test]
-fn loom_borrowed_ticks_are_noted_first() {
+fn loom_note_before_the_swap_hides_no_borrowed_tick() {
     model(|| note_against_swap(true, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "taken for a rollback")]
-fn loom_borrowed_ticks_noted_after_the_swap() {
+fn loom_note_after_the_swap_is_refuted() {
     model(|| note_against_swap(false, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "taken for a rollback")]
-fn loom_borrowed_ticks_behind_a_relaxed_load() {
+fn loom_relaxed_load_of_borrowed_ticks_is_refuted() {
     model(|| note_against_swap(true, Ordering::Relaxed));
 }

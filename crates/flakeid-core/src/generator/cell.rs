@@ -1,63 +1,63 @@
-//! The state of the ID space of one node, or of several that count as one: one atomic word, and
-//! notes that only the slow path reads, some of which users see as [`Stats`].
+//! The state of the ID space of one node, or of several nodes of one generator: one atomic word, and notes that only the
+//! slow path reads. Users see some of the notes as [`Stats`].
 
 use alloc::boxed::Box;
 
 use crate::Layout;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The word after the last ID was issued. Positions have at most 63 bits, so it is none.
+/// The word of a closed cell. Positions have at most 63 bits, so this value is not a position.
 pub(super) const CLOSED: u64 = u64::MAX;
 
-/// Apart from anything else that is written: threads on other cores fetch this line for every ID.
+/// The word on a cache line of its own, because threads on other cores fetch this line for every ID.
 #[repr(align(128))]
 struct Word(AtomicU64);
 
 pub(crate) struct Cell {
     word: Word,
-    /// Where the cell began. A fixed node's first tick may not have begun yet (an earlier run may
-    /// have used the one before), a window's may lie ahead of the clock.
+    /// The first position of the cell. The first tick of a fixed node may not have begun yet (an earlier process may have
+    /// used the tick before), and the first tick of a window may be ahead of the clock.
     start: u64,
     windowed: bool,
     clock_sequences: Option<ClockSequences>,
     /// The highest tick read from the clock by an attempt whose candidate was ahead of it.
     seen: AtomicU64,
-    /// The position up to which running ahead of the clock was sanctioned, exclusive.
+    /// The exclusive bound of the positions for which running ahead of the clock was sanctioned.
     ahead_until: AtomicU64,
-    /// The tick that the clock fell short of at the last counted rollback, plus one.
+    /// The tick that the clock was behind at the last counted rollback, plus one.
     fallen_short_of: AtomicU64,
     waits: AtomicU64,
     rollbacks: AtomicU64,
     largest_ahead: AtomicU64,
 }
 
-/// The clock-sequence values of a layout that has them: which one is current stands above the
-/// position in the word, and each one's next free position, as far as it was used, here.
+/// The clock-sequence values of a layout with such a field. The word contains the current value above the position; this
+/// struct contains the next free position of each value that was used.
 struct ClockSequences {
     shift: u8,
     marks: Box<[AtomicU64]>,
 }
 
 impl ClockSequences {
-    /// More values than this are never needed, and each costs eight bytes.
+    /// The largest number of bits that are used; more values are never needed, and each takes eight bytes.
     const MOST_BITS: u8 = 8;
 }
 
 impl Cell {
-    /// A fixed node's cell, which issues nothing before the position `start`.
+    /// Creates the cell of a fixed node, which issues no position before `start`.
     pub(super) fn fixed(layout: &Layout, start: u64) -> Self {
         let (_, _, clock_sequence, _) = layout.spans();
         let bits = clock_sequence.width.min(ClockSequences::MOST_BITS);
         let clock_sequences = (bits > 0).then(|| ClockSequences {
-            // At the top of the word, wherever the time of a layout ends that shares this cell. The fields
-            // of an ID have room in 64 bits, so the position has room below.
+            // The clock sequence is at the top of the word, so that layouts whose time fields have different widths can share
+            // the cell. The fields of an ID fit into 64 bits, so the position fits below.
             shift: 64 - bits,
             marks: (0..1u64 << bits).map(|_| AtomicU64::new(0)).collect(),
         });
         Self::new(start, false, clock_sequences)
     }
 
-    /// The cell of a window.
+    /// Creates the cell of a window.
     pub(super) fn windowed(start: u64) -> Self {
         Self::new(start, true, None)
     }
@@ -79,18 +79,18 @@ impl Cell {
 
     #[inline]
     pub(super) fn load(&self) -> u64 {
-        // Acquire: the notes made before the word was written (marks, what was sanctioned) are
-        // read after it.
+        // Acquire, so that the notes written before the word (marks, sanctioned positions) are visible.
         self.word.0.load(Ordering::Acquire)
     }
 
-    /// The one step that issues. False if another was faster.
+    /// Issues positions by moving the word. Returns `false` if another thread has moved it first.
     #[inline]
     pub(super) fn swap(&self, from: u64, to: u64) -> bool {
         self.word.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Nothing is issued after this; everything issued before is below the word returned.
+    /// Closes the cell, and returns the previous word. No position is issued afterwards, and all issued positions are
+    /// below the returned word.
     pub(super) fn close(&self) -> u64 {
         self.word.0.swap(CLOSED, Ordering::AcqRel)
     }
@@ -108,12 +108,12 @@ impl Cell {
         self.clock_sequences.is_some()
     }
 
-    /// The last position for which the word has room.
+    /// The last position that fits into the word.
     pub(super) fn last_position(&self) -> u64 {
         self.clock_sequences.as_ref().map_or(CLOSED - 1, |values| (1 << values.shift) - 1)
     }
 
-    /// (clock sequence, next free position).
+    /// Splits a word into the clock sequence and the next free position.
     pub(super) fn split(&self, word: u64) -> (u64, u64) {
         match &self.clock_sequences {
             None => (0, word),
@@ -128,9 +128,8 @@ impl Cell {
         }
     }
 
-    /// Leaves the current clock sequence: a value none of whose positions at or above `floor` was
-    /// used. The mark of the current one is raised before the switch can be published, so whoever
-    /// sees the switch also sees the mark.
+    /// Returns a clock-sequence value of which no position at or above `floor` was used, if there is one. It raises the mark
+    /// of the current value first, so that a thread that loads the switch also sees the mark.
     pub(super) fn other_clock_sequence(&self, current: u64, next: u64, floor: u64) -> Option<u64> {
         let marks = &self.clock_sequences.as_ref()?.marks;
         marks[current as usize].fetch_max(next, Ordering::AcqRel);
@@ -141,8 +140,8 @@ impl Cell {
             .map(|value| value as u64)
     }
 
-    /// Notes a clock reading and returns the highest one noted before. Must be called with a tick
-    /// that was read after the word was, or a slow thread would take a fast one for a rollback.
+    /// Notes a clock reading and returns the highest reading noted before. The tick must have been read after the word,
+    /// because a slow thread would otherwise mistake a fast one for a rollback.
     pub(super) fn note_reading(&self, tick: u64) -> u64 {
         self.seen.fetch_max(tick, Ordering::AcqRel)
     }
@@ -151,7 +150,7 @@ impl Cell {
         self.ahead_until.load(Ordering::Acquire)
     }
 
-    /// Notes that positions up to `until` are issued ahead of the clock on purpose.
+    /// Notes that positions below `until` are issued ahead of the clock on purpose.
     pub(super) fn sanction(&self, until: u64) {
         self.ahead_until.fetch_max(until, Ordering::AcqRel);
     }
@@ -168,8 +167,8 @@ impl Cell {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Every attempt during a rollback sees it; it is one event as long as the clock falls short
-    /// of the same tick.
+    /// Counts a rollback. Every attempt during a rollback detects it, but it counts as one event while the clock is behind
+    /// the same tick.
     pub(super) fn count_rollback(&self, short_of: u64) {
         let mark = short_of + 1;
         if self.fallen_short_of.swap(mark, Ordering::Relaxed) != mark {
@@ -186,10 +185,9 @@ impl Cell {
     }
 }
 
-/// What happened to a generator besides issuing IDs. Events only: nothing is counted for an ID
-/// that meets no obstacle.
+/// Counts of a generator's waits, rollbacks and similar events. IDs that meet no obstacle are not counted.
 ///
-/// Generators that share a node in one process share these counts too.
+/// Generators that share a node in one process also share these counts.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout};
@@ -202,11 +200,11 @@ impl Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls, or stalls within a `fill`, that had to wait.
+    /// The number of waits; a `fill` counts each of its waits.
     pub waits: u64,
-    /// Times the clock was seen to go back. A generator that may issue ahead of the clock (a window, and
-    /// the policy `continue`) looks for it once in a tick then.
+    /// The number of times that the clock went backwards. A generator that may run ahead of the clock (with a window and the
+    /// policy `continue`) checks this once per tick while it is ahead.
     pub rollbacks: u64,
-    /// The furthest that an ID's tick was ahead of the clock, in ticks.
+    /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,
 }

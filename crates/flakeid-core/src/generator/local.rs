@@ -1,4 +1,4 @@
-//! The fastest way to IDs, for one thread.
+//! Local handles: the fastest way to generate IDs, for one thread.
 
 use core::fmt;
 use core::ops::Deref;
@@ -8,18 +8,18 @@ use super::Generator;
 use super::shape::Run;
 use crate::{Error, Id};
 
-/// One thread's share of a [`Generator`]: reserves blocks of positions by one compare-and-swap and
-/// hands them out without another, for those who give up order across threads.
+/// A handle of a [`Generator`] for one thread. It reserves chunks of positions with one compare-and-swap each, and issues
+/// them without another one. In exchange, its IDs are not in order with those of other threads.
 ///
-/// Its own IDs strictly increase, and no ID is issued twice, here or elsewhere. A block is good for
-/// one tick of the kernel's coarse clock, a few milliseconds, for as long as the generator may
-/// issue (its window, the process that made it); what is left of it then is not used. So times in
-/// IDs are never ahead of the clock, but late by up to one tick of the coarse clock.
+/// The IDs of one handle strictly increase, and no ID is issued twice by any handle. A chunk is valid for one tick of the
+/// kernel's coarse clock, a few milliseconds, and only while the generator may issue IDs (in its window, and in the
+/// process that created it); the rest of the chunk is not used. So times in IDs are never ahead of the clock, but late by
+/// up to one tick of the coarse clock.
 ///
-/// Reserved IDs count towards a tick's sequence: with many handles and 12 sequence bits, ticks fill
-/// up sooner. On a clock other than the system's a block is good for one reading of it.
+/// Reserved IDs count towards a tick's sequence: with many handles and 12 sequence bits, ticks fill up sooner. On a clock
+/// other than the system's, a chunk is valid for one reading of that clock.
 ///
-/// The generator may be borrowed, as by [`Generator::local`], or shared, as `Arc<Generator>`.
+/// The handle may borrow the generator, as [`Generator::local`] does, or share it as an `Arc<Generator>`.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout};
@@ -39,22 +39,22 @@ use crate::{Error, Id};
 /// ```
 pub struct LocalGenerator<G> {
     generator: G,
-    /// The next position of the block, and the one after its last.
+    /// The next position of the chunk, and the position after its last.
     next: u64,
     end: u64,
     clock_sequence: u64,
     /// The ID of the next position.
     id: u64,
-    /// How far apart the IDs of a block are; 0 if that differs.
+    /// The difference between consecutive IDs of a chunk; 0 if it varies.
     step: u64,
-    /// The clock's mark when the block was reserved.
+    /// The clock's mark when the chunk was reserved.
     mark: u64,
     block: u64,
 }
 
 impl Generator {
-    /// This generator for one thread: several times faster, in exchange for order across threads
-    /// and for times that may be a few milliseconds late.
+    /// Creates a handle of this generator for one thread. It is several times faster, but its IDs are not in order with
+    /// those of other threads, and their times may be a few milliseconds late.
     #[must_use]
     pub fn local(&self) -> LocalGenerator<&Self> {
         LocalGenerator::new(self)
@@ -62,17 +62,18 @@ impl Generator {
 }
 
 impl<G: Deref<Target = Generator>> LocalGenerator<G> {
-    /// Of the usual 4096 positions of a tick, sixteen blocks; more makes nothing faster.
+    /// The largest number of positions in a chunk: a sixteenth of the 4096 positions of a default tick. Larger chunks are
+    /// not faster.
     const LARGEST_BLOCK: u64 = 256;
 
-    /// A handle on `generator`.
+    /// Creates a handle on `generator`.
     pub fn new(generator: G) -> Self {
         let block = ((generator.sequence_mask + 1) / 16).clamp(1, Self::LARGEST_BLOCK);
         let step = generator.shape.step().unwrap_or(0);
         Self { generator, next: 0, end: 0, clock_sequence: 0, id: 0, step, mark: 0, block }
     }
 
-    /// The next ID; reserves a block when the last one is used up or has ended.
+    /// Returns the next ID. Reserves a chunk if the last one is used up or has ended.
     ///
     /// # Errors
     /// As [`Generator::next_id`].
@@ -84,7 +85,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         }
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    /// Does the same as [`next_id`](Self::next_id), but waits at most `max_wait` instead of the generator's `max_wait`.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
@@ -96,7 +97,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         }
     }
 
-    /// The next ID, without ever waiting.
+    /// Returns the next ID without waiting.
     ///
     /// # Errors
     /// As [`Generator::try_next_id`].
@@ -108,15 +109,15 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         }
     }
 
-    /// The next ID of the block that was reserved last. `None` if that is used up or has ended, and
-    /// then it is for the other calls to reserve another or to say why not. For callers that have
-    /// something to do before they wait.
+    /// Returns the next ID of the chunk that was reserved last, or `None` if the chunk is used up or has ended. The other
+    /// calls then reserve a new chunk or return the reason. This call is for callers that have other work to do before
+    /// they wait.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         self.holds().then(|| self.hand_out())
     }
 
-    /// Whether the block has an ID that is still good.
+    /// Whether the chunk has an ID that is still valid.
     #[inline(always)]
     fn holds(&self) -> bool {
         let mark = self.generator.clock.mark();
@@ -143,7 +144,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         self.generator.shape.id(&Run { first: position, count: 1, clock_sequence })
     }
 
-    /// A twin with a flaw, for the models: uses a block up without looking at the limit.
+    /// A flawed twin for the models: uses up a chunk without checking the limit.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {
@@ -152,16 +153,16 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         Ok(self.hand_out())
     }
 
-    /// Reserves a block, waiting at most `max_wait`, if at all, and hands out its first ID. Apart
-    /// from the short way, which costs a third more if this is compiled into it.
+    /// Reserves a chunk, waiting at most `max_wait` (`None` for no wait), and returns its first ID. It is a separate
+    /// function, because the fast path would cost a third more if this were inlined.
     #[cold]
     #[inline(never)]
     fn begin_block(&mut self, max_wait: Option<Duration>) -> Result<Id, Error> {
-        // Before the block: what is read here is never newer than the block's tick allows.
+        // The mark is read before the chunk is reserved, so that it is never newer than the chunk's tick.
         let mark = self.generator.clock.mark();
         let run = match self.generator.take(self.block) {
             Some(run) => run,
-            // One only: after a wait the mark may be an old one.
+            // Only one position, because the mark may be outdated after a wait.
             None => match max_wait {
                 Some(max_wait) => self.generator.take_waiting(1, max_wait)?,
                 None => self.generator.take_at_once(1)?,
@@ -174,7 +175,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         Ok(self.hand_out())
     }
 
-    /// The generator it shares in.
+    /// The generator of this handle.
     #[must_use]
     pub const fn generator(&self) -> &G {
         &self.generator

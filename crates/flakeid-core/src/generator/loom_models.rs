@@ -1,5 +1,5 @@
-//! Every interleaving of a few calls, tried by loom, on the real generator; and the same models on
-//! twins with one flaw each, which loom has to refute, or the models would prove nothing.
+//! Loom models of the generator: every interleaving of a few calls, and the same models for twins with one flaw each.
+//! Loom must refute the twins, because the models would otherwise prove nothing.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --release --lib loom`
 
@@ -18,17 +18,17 @@ use crate::{Id, Layout, ManualClock};
 
 pub(super) fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // Loom's authors: nearly every bug shows with two or three forced switches.
+    // According to loom's authors, nearly every bug appears with two or three preemptions.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }
 
-/// The layout of the models, `t8.s1`: an ID is its position.
+/// Returns the layout of the models, `t8.s1`, in which an ID equals its position.
 pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 
-/// A generator on the window of ticks 10 to 12 (positions 20 to 24) whose clock reads `now`.
+/// Builds a generator on the window of ticks 10 to 12 (positions 20 to 24) whose clock reads `now`.
 fn real(now: i64) -> Generator {
     Generator::builder(layout())
         .clock(ManualClock::new(now))
@@ -58,7 +58,7 @@ fn assert_distinct(mut ids: Vec<u64>) {
     assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "issued twice: {ids:?}");
 }
 
-/// Two threads take; what each gets increases, and no two get the same (I1, I8).
+/// Checks that the IDs of two threads increase in each thread (I8) and are distinct (I1).
 fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
     let subject = Arc::new(subject);
     let threads = wanted.map(|wanted| {
@@ -73,30 +73,30 @@ fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
 }
 
 #[test]
-fn next_against_next() {
+fn concurrent_next_calls_issue_distinct_ids() {
     model(|| two_take(real(11), [&[1, 1], &[1]]));
 }
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn next_against_next_by_plain_store() {
+fn next_with_a_plain_store_is_refuted() {
     model(|| two_take(Twin::new(Flaw::PlainStore), [&[1], &[1]]));
 }
 
 #[test]
-fn next_against_fill() {
-    // Starting ahead of the clock, so that the run and the single IDs cross a tick.
+fn concurrent_next_and_fill_issue_distinct_ids() {
+    // The window starts ahead of the clock, so that the range and the single IDs cross a tick.
     model(|| two_take(real(5), [&[1, 1], &[3]]));
 }
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn next_against_fill_of_a_stale_run() {
+fn fill_of_a_stale_range_is_refuted() {
     model(|| two_take(Twin::new(Flaw::StaleRun), [&[1], &[2]]));
 }
 
-/// One thread takes while another persists a fence and then raises the limit to it: whoever gets
-/// an ID finds its tick below a fence that was persisted (I2, I5).
+/// One thread takes IDs while another persists a fence and then raises the limit to it. Checks that each ID has a tick
+/// below a persisted fence (I2, I5).
 fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let persisted = Arc::new(AtomicU64::new(12));
@@ -117,22 +117,22 @@ fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
 }
 
 #[test]
-fn next_against_extend() {
+fn next_during_extend_stays_below_the_fence() {
     model(|| take_against_extend(real(11), &[1, 1]));
 }
 
 #[test]
-fn next_beyond_the_window_against_extend() {
+fn next_beyond_the_window_during_extend_stays_below_the_fence() {
     model(|| take_against_extend(real(13), &[1]));
 }
 
 #[test]
 #[should_panic(expected = "beyond the fence")]
-fn next_against_extend_with_the_limit_checked_once() {
+fn limit_checked_only_once_is_refuted() {
     model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
 }
 
-/// Two threads raise the limit, and the higher fence stays (I6).
+/// Checks that the higher fence remains if two threads raise the limit (I6: the limit only rises).
 fn extend_against_extend(subject: impl Subject) {
     let subject = Arc::new(subject);
     let other = {
@@ -146,19 +146,19 @@ fn extend_against_extend(subject: impl Subject) {
 }
 
 #[test]
-fn extends_keep_the_highest_fence() {
-    // Ahead of the clock, so that every tick of the window is used up to its last sequence.
+fn concurrent_extends_keep_the_highest_fence() {
+    // The window starts ahead of the clock, so that every tick of it is used up.
     model(|| extend_against_extend(real(5)));
 }
 
 #[test]
 #[should_panic(expected = "the limit was lowered")]
-fn extends_that_store_lower_the_limit() {
+fn extend_with_a_plain_store_is_refuted() {
     model(|| extend_against_extend(Twin::new(Flaw::LoweredLimit)));
 }
 
-/// One thread takes while another retires: everything issued is below what retiring reported, and
-/// nothing is issued after it (I6).
+/// One thread takes IDs while another retires the generator. Checks that all issued IDs are below the reported bound, and
+/// that no ID is issued afterwards (I6).
 fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let taker = {
@@ -173,24 +173,24 @@ fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
 }
 
 #[test]
-fn next_against_retire() {
+fn next_issues_no_id_after_a_concurrent_retire() {
     model(|| take_against_retire(real(5), &[1, 1, 1]));
 }
 
 #[test]
-fn fill_against_retire() {
+fn fill_issues_no_id_after_a_concurrent_retire() {
     model(|| take_against_retire(real(5), &[3]));
 }
 
 #[test]
 #[should_panic(expected = "issued")]
-fn next_against_a_late_close() {
+fn late_close_is_refuted() {
     model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
 }
 
-/// A retired generator is not brought back by an extension that was under way (I6).
+/// A pending extension must not revive a retired generator (I6).
 #[test]
-fn extend_against_retire() {
+fn extend_does_not_revive_a_retired_generator() {
     model(|| {
         let generator = Arc::new(real(5));
         let extender = {
@@ -198,16 +198,16 @@ fn extend_against_retire() {
             thread::spawn(move || Generator::extend(&generator, 14))
         };
         generator.retire().unwrap();
-        // Refused or too late; either is right.
+        // The extension may be refused or too late; both are right.
         let _either = extender.join().unwrap();
         assert!(generator.issue(1).is_empty(), "issued after it was retired");
     });
 }
 
-/// The clock goes back, and back again, while two threads take: neither the clock sequence left
-/// first nor the one left second is used again where it was used before.
+/// The clock goes backwards twice while two threads take IDs. No position of the two earlier clock sequences may be used
+/// again.
 #[test]
-fn clock_sequences_are_not_used_twice() {
+fn clock_sequences_are_not_reused_after_two_rollbacks() {
     model(|| {
         let clock = ManualClock::new(20);
         let layout = Layout::builder().time(6).clock_sequence(1).sequence(1).build_const();
@@ -234,8 +234,8 @@ fn clock_sequences_are_not_used_twice() {
     });
 }
 
-/// A switch of the clock sequence as two notes, the current value and the mark of the one left.
-/// Who sees the switch must see the mark, or it takes the value left for unused.
+/// Models a switch of the clock sequence as two stores: the current value, and the mark of the previous value. A thread
+/// that loads the switch must also load the mark, because the previous value would otherwise look unused.
 fn mark_against_switch(mark_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let switcher = {
@@ -255,25 +255,25 @@ fn mark_against_switch(mark_first: bool, read: Ordering) {
 }
 
 #[test]
-fn marks_are_seen_with_the_switch() {
+fn marks_raised_before_the_switch_are_visible() {
     model(|| mark_against_switch(true, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn marks_raised_after_the_switch() {
+fn marks_raised_after_the_switch_are_refuted() {
     model(|| mark_against_switch(false, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn marks_behind_a_relaxed_load() {
+fn marks_behind_a_relaxed_load_are_refuted() {
     model(|| mark_against_switch(true, Ordering::Relaxed));
 }
 
-/// Two threads build generators of one node, a third of another node in the same bucket.
+/// Two threads build generators of one node, and a third thread one of another node in the same bucket.
 #[test]
-fn one_cell_for_each_node() {
+fn registry_keeps_one_cell_for_each_node() {
     model(|| {
         let registry = Arc::new(Registry::<1>::new());
         let get = |node| {
@@ -289,10 +289,10 @@ fn one_cell_for_each_node() {
     });
 }
 
-/// Two threads build generators of the same two nodes, a third of one of them with another. Whoever
-/// gets a cell shares it with all who got one for a node of theirs.
+/// Two threads build generators of the same two nodes, and a third thread one of the first node and another. Generators
+/// that have a node in common must share one cell.
 #[test]
-fn one_cell_for_all_nodes_of_a_set() {
+fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     model(|| {
         let registry = Arc::new(Registry::<1>::new());
         let get = |nodes: &'static [u64]| {
@@ -310,12 +310,12 @@ fn one_cell_for_all_nodes_of_a_set() {
     });
 }
 
-/// An entry put in front by a load and a store.
+/// A twin that adds an entry with a load and a store.
 #[test]
 #[should_panic(expected = "the entry was lost")]
-fn entries_added_by_plain_stores() {
+fn entries_added_with_plain_stores_are_refuted() {
     model(|| {
-        // Which entries hang in the bucket, as bits.
+        // The entries of the bucket, as bits.
         let bucket = Arc::new(AtomicU64::new(0));
         let add = |entry| {
             let bucket = Arc::clone(&bucket);
@@ -331,9 +331,9 @@ fn entries_added_by_plain_stores() {
     });
 }
 
-/// A handle for one thread that may skip looking at the limit.
+/// Models a local handle, which checks the limit only if `looks` is set.
 fn local_against_retire(looks: bool) {
-    // On tick 11, so that a block of several positions is reserved at once.
+    // The clock reads tick 11, so that a chunk of several positions is reserved at once.
     let layout = Layout::builder().time(8).sequence(5).build_const();
     let generator = Generator::builder(layout)
         .clock(ManualClock::new(11))
@@ -364,12 +364,12 @@ fn local_against_retire(looks: bool) {
 }
 
 #[test]
-fn local_against_retire_holds() {
+fn local_handle_issues_no_id_after_retire() {
     model(|| local_against_retire(true));
 }
 
 #[test]
 #[should_panic(expected = "issued after it was retired")]
-fn local_that_does_not_look_at_the_limit() {
+fn local_handle_that_skips_the_limit_is_refuted() {
     model(|| local_against_retire(false));
 }

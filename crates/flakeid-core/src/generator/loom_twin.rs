@@ -1,4 +1,4 @@
-//! The generator's algorithm with one flaw at a time, which the models have to refute.
+//! Twins of the generator's algorithm with one flaw each, which the models must refute.
 
 use alloc::vec::Vec;
 
@@ -6,29 +6,29 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::CLOSED;
 
-/// What the models ask of a generator; positions stand for IDs.
+/// The calls of a generator that the models use; IDs are positions.
 pub(super) trait Subject: Send + Sync + 'static {
     fn issue(&self, wanted: usize) -> Vec<u64>;
     fn extend(&self, fence: u64);
-    /// The exclusive bound of what was issued.
+    /// Retires the generator and returns the exclusive bound of the issued positions.
     fn retire(&self) -> u64;
 }
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Takes a position by a load and a store.
+    /// Takes a position with a load and a store.
     PlainStore,
-    /// Takes a run by adding to the word, but numbers it from what was loaded before.
+    /// Takes a range by adding to the word, but numbers it from the word loaded before.
     StaleRun,
-    /// Sets the limit to what it is told, even if that is lower.
+    /// Sets the limit to the given value, even if it is lower.
     LoweredLimit,
-    /// Checks the limit, but not again after losing a swap to others.
+    /// Checks the limit, but does not check it again after a failed swap.
     LimitCheckedOnce,
     /// Reads the word, then closes it.
     LateClose,
 }
 
-/// The generator's algorithm at a clock that reads tick 11, with one flaw.
+/// The generator's algorithm with one flaw, on a clock that reads tick 11.
 pub(super) struct Twin {
     word: AtomicU64,
     limit: AtomicU64,
