@@ -1,6 +1,6 @@
-//! Making IDs.
+//! Generators of IDs.
 
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
 mod attempt;
 #[cfg(all(test, loom))]
@@ -49,46 +49,45 @@ use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
 use start::SequenceStart;
 
-/// What `attempt` decides about, of IDs ahead of the clock.
+/// The decisions that `attempt` has to make about IDs ahead of the clock.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
-    /// Each.
+    /// `attempt` decides about each ID.
     Each,
-    /// Each tick: once one is entered, the policies have no more to say about the rest of it.
+    /// `attempt` decides about each tick: once a tick is entered, the policies do not restrict the rest of it.
     Tick,
-    /// The same, and full ticks lead there.
+    /// `attempt` decides about each tick, and the generator borrows when a tick is full.
     Borrow,
 }
 
-/// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
+/// A generator of the IDs of one node. The IDs are unique and strictly increase, and any number of threads may use it.
 ///
-/// The whole state is one atomic word, the next free position (tick and sequence). Positions are
-/// only ever taken by one compare-and-swap that moves the word forward, so no two calls return the
-/// same ID and a later call returns a larger one, across threads too.
+/// The whole state is one atomic word, the next free position (tick and sequence). Every call takes positions with one
+/// compare-and-swap that moves the word forward. So no two calls return the same ID, and a later call returns a larger
+/// ID, also across threads.
 ///
 /// # Waiting
-/// What a call does when the clock has gone back (rollback), or when the tick is full (overflow):
+/// The table shows the behaviour of calls when the clock went backwards (rollback) and when the tick is full (overflow):
 ///
 /// | method | waits? | on rollback | on overflow |
 /// |---|---|---|---|
-/// | `next_id` | asleep, at most `max_wait` | as [`Rollback`] says; [`ClockRollback`] if it may not wait, or not for long enough | as [`Overflow`] says; [`SequenceExhausted`] if it may not wait, or not for long enough |
-/// | `next_id_within` | asleep, at most the time given | as `next_id` | as `next_id` |
-/// | `try_next_id` | never | [`ClockRollback`] where `next_id` would wait | [`SequenceExhausted`] where `next_id` would wait |
-/// | `fill`, `next_ids` | asleep, at most `max_wait` each time without a new ID | as `next_id`, but if there are IDs already they are returned instead of the error | the same |
-/// | `fill_within`, `next_ids_within` | asleep, at most the time given each time without a new ID | as `fill` | as `fill` |
-/// | `try_fill` | never | as `try_next_id`, but if there are IDs already they are returned instead of the error | the same |
+/// | `next_id` | sleeps at most `max_wait` | follows [`Rollback`]; fails with [`ClockRollback`] if it may not wait, or not for long enough | follows [`Overflow`]; fails with [`SequenceExhausted`] if it may not wait, or not for long enough |
+/// | `next_id_within` | sleeps at most the given time | like `next_id` | like `next_id` |
+/// | `try_next_id` | never | fails with [`ClockRollback`] if `next_id` would wait | fails with [`SequenceExhausted`] if `next_id` would wait |
+/// | `fill`, `next_ids` | sleeps at most `max_wait` each time without a new ID | like `next_id`, but returns the IDs it has instead of the error | the same |
+/// | `fill_within`, `next_ids_within` | sleeps at most the given time each time without a new ID | like `fill` | like `fill` |
+/// | `try_fill` | never | like `try_next_id`, but returns the IDs it has instead of the error | the same |
 ///
-/// The first generator of a node in a process, on the system clock and without a window, begins in
-/// the tick after its creation, because an earlier process may have used the current one. Until
-/// then calls that wait do so under every policy, and the others fail with [`SequenceExhausted`].
+/// The first generator of a node in a process, on the system clock and without a window, begins in the tick after its
+/// creation, because an earlier process may have used the current tick. Until then waiting calls wait under every policy,
+/// and the other calls fail with [`SequenceExhausted`].
 ///
 /// # Within a process
-/// Generators on the system clock that are given the same layout and node share that word within a
-/// process, and a new one goes on where the last one stopped. In a forked child every call is
-/// [`Forked`](crate::ErrorKind::Forked), and so is building a generator on a node that the parent
-/// used.
+/// Within a process, generators on the system clock with the same layout and node share the word, and a new generator
+/// continues at the position of the last one. In a forked child every call fails with
+/// [`Forked`](crate::ErrorKind::Forked), and so does building a generator on a node that the parent used.
 ///
-/// Two copies of this library in one process do not share anything: give them different nodes.
+/// Two copies of this library in one process share nothing: give them different nodes.
 ///
 /// [`ClockRollback`]: crate::ErrorKind::ClockRollback
 /// [`SequenceExhausted`]: crate::ErrorKind::SequenceExhausted
@@ -109,7 +108,7 @@ pub struct Generator {
     shape: Shape,
     epoch: i64,
     unit: u64,
-    /// Milliseconds from the epoch to the horizon.
+    /// The number of milliseconds from the epoch to the horizon.
     span: u64,
     sequence_mask: u64,
     start: SequenceStart,
@@ -121,19 +120,19 @@ pub struct Generator {
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
-    /// On the system's clock alone: others may need another thread to go on.
+    /// The queue of waiting calls, only on the system's clock, because another clock may need another thread to advance it.
     #[cfg(feature = "std")]
     queue: NativeOnly<queue::Queue>,
 }
 
 impl Generator {
-    /// The next ID. Waits, asleep, at most `max_wait`: for the next tick when this one is full, for
-    /// the clock when it went back, as the policies say.
+    /// Returns the next ID. Sleeps at most `max_wait` according to the policies: until the next tick if the current one is
+    /// full, or until the clock has caught up if it went backwards.
     ///
     /// # Errors
     /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
-    /// [`ClockRollback`](crate::ErrorKind::ClockRollback) when waiting was not allowed or not
-    /// enough; [`HorizonReached`](crate::ErrorKind::HorizonReached);
+    /// [`ClockRollback`](crate::ErrorKind::ClockRollback) if waiting was not allowed or not
+    /// sufficient; [`HorizonReached`](crate::ErrorKind::HorizonReached);
     /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch);
     /// [`LeaseExpired`](crate::ErrorKind::LeaseExpired) at the end of a window;
     /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
@@ -142,14 +141,14 @@ impl Generator {
         self.next_id_within(self.max_wait)
     }
 
-    /// How long a call waits without issuing an ID.
+    /// The longest time that a call waits without issuing an ID.
     #[must_use]
     pub const fn max_wait(&self) -> Duration {
         self.max_wait
     }
 
-    /// The next ID, waiting at most `max_wait` instead of the generator's own: for callers that
-    /// must be back soon, such as an event loop.
+    /// Returns the next ID. Waits at most the given `max_wait` instead of the generator's own, for callers that must continue
+    /// soon, such as an event loop.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
@@ -161,10 +160,10 @@ impl Generator {
         }
     }
 
-    /// The next ID, without ever waiting. If others wait, they are served first.
+    /// Returns the next ID without waiting. Serves waiting calls first.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), at once; [`Error::retry_after`] says when to try again.
+    /// As [`next_id`](Self::next_id), at once; [`Error::retry_after`] gives the time after which to try again.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         let run = if self.others_wait() { None } else { self.take(1) };
@@ -174,19 +173,18 @@ impl Generator {
         }
     }
 
-    /// Fills `ids` from its beginning with the next IDs, in order, and returns how many. A run of
-    /// IDs of one tick costs one compare-and-swap. Waits as [`next_id`](Self::next_id) does, each
-    /// time at most `max_wait` without progress.
+    /// Fills `ids` from its beginning with the next IDs, in order, and returns their number. A range of IDs of one tick
+    /// costs one compare-and-swap. Waits like [`next_id`](Self::next_id), each time at most `max_wait` without progress.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), but only if there was no ID at all; otherwise the count is
-    /// smaller than `ids.len()` and the next call reports the obstacle.
+    /// As [`next_id`](Self::next_id), but only if it got no ID at all. Otherwise the returned number is
+    /// smaller than `ids.len()`, and the next call reports the obstacle.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait)
     }
 
-    /// As [`fill`](Self::fill), each time waiting at most `max_wait` instead of the generator's
+    /// Does the same as [`fill`](Self::fill), but waits each time at most the given `max_wait` instead of the generator's
     /// own.
     ///
     /// # Errors
@@ -196,10 +194,10 @@ impl Generator {
         self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
     }
 
-    /// As [`fill`](Self::fill), without ever waiting.
+    /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// As [`try_next_id`](Self::try_next_id), but only if there was no ID at all.
+    /// As [`try_next_id`](Self::try_next_id), but only if it got no ID at all.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_by(ids, |wanted| self.take_at_once(wanted))
@@ -219,7 +217,7 @@ impl Generator {
                 None => match take_slowly(wanted) {
                     Ok(run) => run,
                     Err(error) if filled == 0 => return Err(error),
-                    // Not lost: these IDs are issued, and the next call meets the obstacle again.
+                    // The error is not lost, because the next call meets the obstacle again; the IDs so far are returned.
                     Err(_) => break,
                 },
             };
@@ -230,7 +228,7 @@ impl Generator {
         Ok(filled)
     }
 
-    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    /// Returns the next `n` IDs, in order. Returns fewer, but at least one, if an obstacle lasts longer than `max_wait`.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -238,13 +236,13 @@ impl Generator {
         self.next_ids_within(n, self.max_wait)
     }
 
-    /// As [`next_ids`](Self::next_ids), each time waiting at most `max_wait` instead of the
+    /// Does the same as [`next_ids`](Self::next_ids), but waits each time at most the given `max_wait` instead of the
     /// generator's own.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
-        // Memory is asked for as it is filled, not all at once for a wild `n`.
+        // Memory is allocated while it is filled, so that a huge `n` does not allocate everything at once.
         const CHUNK: usize = 1 << 16;
         let mut ids = Vec::new();
         while ids.len() < n {
@@ -266,8 +264,8 @@ impl Generator {
         Ok(ids)
     }
 
-    /// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present
-    /// one changes nothing. Call it only after the store has confirmed the fence.
+    /// Raises the exclusive end of the window to the tick `fence`; a fence below the present one changes nothing. Call it
+    /// only after the store has confirmed the fence.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) without a window;
@@ -290,15 +288,14 @@ impl Generator {
         }
     }
 
-    /// Ends this generator: no ID is issued by any later call. Returns the last tick in which it
-    /// issued an ID, if it issued any; every ID ever returned is in that tick or an earlier one.
+    /// Retires this generator: no later call issues an ID. Returns the last tick in which it issued an ID, if it issued any;
+    /// every ID that it returned is in that tick or an earlier one.
     ///
-    /// With a window, calls that are under way in other threads either count in that tick or fail.
-    /// On a fixed node the position is kept for the next generator of the node, and a call that is
-    /// under way may still succeed.
+    /// With a window, the tick covers the pending calls of other threads that succeed; the others fail. On a fixed node the
+    /// position is kept for the next generator of the node, and a pending call may still succeed.
     ///
     /// # Errors
-    /// [`Closed`](crate::ErrorKind::Closed) the second time; [`Forked`](crate::ErrorKind::Forked).
+    /// [`Closed`](crate::ErrorKind::Closed) if the generator was retired before; [`Forked`](crate::ErrorKind::Forked).
     pub fn retire(&self) -> Result<Option<u64>, Error> {
         if !self.limit.is_ours() {
             return Err(Error::forked());
@@ -311,22 +308,22 @@ impl Generator {
         Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
     }
 
-    /// The tick of the next free position: no ID of a later tick was issued yet, and none of an
-    /// earlier one will be. `None` once a window was retired; in a forked child, where the parent
-    /// was then. Layouts with clock sequences count the current one.
+    /// The tick of the next free position: no ID of a later tick was issued yet, and no ID of an earlier tick will be issued.
+    /// `None` after a generator with a window was retired. In a forked child it is the tick of the parent at the time of the
+    /// fork. In layouts with a clock sequence it is the tick for the current value.
     #[must_use]
     pub fn next_tick(&self) -> Option<u64> {
         let word = self.cell.load();
         (word != CLOSED).then(|| self.shape.tick(self.cell.split(word).1))
     }
 
-    /// What happened besides issuing IDs.
+    /// Returns the counts of waits, rollbacks and similar events.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.cell.stats()
     }
 
-    /// How far ahead of the clock IDs may be, in ticks: only a window allows any.
+    /// The largest number of ticks by which IDs may be ahead of the clock; 0 without a window.
     #[cfg(feature = "std")]
     pub(crate) fn most_ticks_ahead(&self) -> u64 {
         if self.cell.is_windowed() { self.max_ahead } else { 0 }
@@ -338,14 +335,14 @@ impl Generator {
         &self.layout
     }
 
-    /// The node in the IDs; the smallest of several.
+    /// The node of the IDs; the smallest one if there are several.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.nodes.first().copied().unwrap_or_default()
     }
 
-    /// All nodes in the IDs, in rising order: one unless
-    /// [`GeneratorBuilder::nodes`] gave more.
+    /// All nodes of the IDs, in increasing order: one, unless
+    /// [`GeneratorBuilder::nodes`] set more.
     #[must_use]
     pub const fn nodes(&self) -> &[u64] {
         &self.nodes

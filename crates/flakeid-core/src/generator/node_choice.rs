@@ -1,4 +1,4 @@
-//! Which node a generator is given: as one number, in two parts, or several nodes.
+//! The node of a generator, which the options give as one number, in two parts, or as several nodes.
 
 use alloc::format;
 use alloc::vec;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::sync::NativeOnly;
 use crate::{Error, Layout};
 
-/// What the options of a generator say about its node. Exactly one way of giving it may be used.
+/// The options of a generator that give its node. Exactly one kind of them may be set.
 #[derive(Default)]
 pub(super) struct NodeChoice {
     pub(super) node: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct NodeChoice {
 }
 
 impl NodeChoice {
-    /// The nodes in rising order; their number is a power of two.
+    /// Returns the nodes in increasing order. Their number is a power of two.
     pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
         let Some(several) = &self.several else { return Ok(vec![self.one(layout)?]) };
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));

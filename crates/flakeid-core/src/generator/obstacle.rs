@@ -1,8 +1,8 @@
-//! What stands between a call and an ID.
+//! Obstacles: the reasons why a call gets no ID.
 
 use crate::Error;
 
-/// Why an attempt failed, and until when (Unix milliseconds) it is worth waiting, if it is.
+/// The error of a failed attempt, and the instant until which waiting may help, in Unix milliseconds, if it may.
 pub(super) struct Obstacle {
     pub(super) error: Error,
     pub(super) until: Option<i64>,

@@ -1,4 +1,4 @@
-//! What a generator does when its tick is full, and when its clock goes back.
+//! The policies of a generator for a full tick and for a clock that goes backwards.
 
 use alloc::format;
 
@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::options::impl_by_name;
 use crate::{Error, Layout};
 
-/// What to do when every sequence number of the current tick is used up.
+/// The behaviour when every sequence number of the current tick is used up.
 ///
 /// ```
 /// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Overflow};
@@ -24,13 +24,13 @@ use crate::{Error, Layout};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// `next_id` and `fill` wait for the next tick, asleep, at most `max_wait`.
+    /// `next_id` and `fill` sleep until the next tick, at most `max_wait`.
     #[default]
     Wait,
-    /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) at once.
+    /// Fail at once with [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted).
     Error,
-    /// Issue from the following ticks, at most `max_ahead` ahead of the clock, then wait. Only
-    /// with a [`Window`](crate::Window): without a lease a restart would repeat what ran ahead.
+    /// Issue IDs of the following ticks, at most `max_ahead` ahead of the clock, then wait. Only with a
+    /// [`Window`](crate::Window), because without a lease a restart would repeat the IDs that ran ahead.
     Borrow,
 }
 
@@ -38,7 +38,7 @@ impl Overflow {
     /// Every behaviour.
     pub const ALL: [Self; 3] = [Self::Wait, Self::Error, Self::Borrow];
 
-    /// Its name in options: `wait`, `error`, `borrow`.
+    /// The name of the behaviour in options: `wait`, `error` or `borrow`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Overflow {
 
 impl_by_name!(Overflow, "overflow", "wait, error or borrow");
 
-/// What to do when the clock reads less than it did before.
+/// The behaviour when the clock goes backwards.
 ///
 /// ```
 /// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Rollback};
@@ -71,23 +71,20 @@ impl_by_name!(Overflow, "overflow", "wait, error or borrow");
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rollback {
-    /// Use up the tick the generator is in; then wait at most `max_wait` for the clock to catch
-    /// up; then [`ClockRollback`](crate::ErrorKind::ClockRollback). With a
-    /// [`Window`](crate::Window), go on to the following ticks while they are at most `max_ahead`
-    /// ahead of the clock.
+    /// Use up the current tick, then wait at most `max_wait` for the clock to catch up, then fail with
+    /// [`ClockRollback`](crate::ErrorKind::ClockRollback). With a [`Window`](crate::Window), continue with the following
+    /// ticks while they are at most `max_ahead` ahead of the clock.
     #[default]
     Continue,
-    /// Refuse at once, saying by how much, as `FlakeId`, Twitter and Baidu do.
+    /// Fail at once and report by how much the clock went backwards, like `FlakeId`, Twitter and Baidu.
     Error,
     /// Wait at most `max_wait` for the clock to catch up.
     Wait,
-    /// Switch to a clock-sequence value that has not been used at this time yet, and otherwise do
-    /// as `Wait`. Needs a layout with `c` bits and a fixed node. IDs are out of order across a
-    /// switch.
+    /// Switch to a clock-sequence value that was not used at this time yet; if there is none, behave like `Wait`. Needs a
+    /// layout with `c` bits and a fixed node. IDs are not in order across a switch.
     ///
-    /// Which values were used when is known to this process only. Each run begins with value 0, so
-    /// one that starts before the clock has caught up with an earlier run's latest ID repeats IDs,
-    /// as with every other behaviour.
+    /// Only this process records which values were used. Each process begins with value 0, so a process that starts before
+    /// the clock has caught up with the latest ID of an earlier process repeats IDs, as with every other behaviour.
     ClockSequence,
 }
 
@@ -95,7 +92,7 @@ impl Rollback {
     /// Every behaviour.
     pub const ALL: [Self; 4] = [Self::Continue, Self::Error, Self::Wait, Self::ClockSequence];
 
-    /// Its name in options: `continue`, `error`, `wait`, `clock-sequence`.
+    /// The name of the behaviour in options: `continue`, `error`, `wait` or `clock-sequence`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,7 +106,7 @@ impl Rollback {
 
 impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 
-/// An overflow and a rollback behaviour together, by name for those who port.
+/// The behaviour for overflow and for rollback together, with a name for the behaviour of other systems.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, Policy, Rollback};
@@ -122,18 +119,18 @@ impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Policy {
-    /// When the tick is full.
+    /// The behaviour when the tick is full.
     pub overflow: Overflow,
-    /// When the clock goes back.
+    /// The behaviour when the clock goes backwards.
     pub rollback: Rollback,
 }
 
 impl Policy {
-    /// What Twitter's Snowflake and `FlakeId` do: wait when the tick is full, refuse at once when
-    /// the clock goes back.
+    /// The behaviour of Twitter's Snowflake and `FlakeId`: wait when the tick is full, fail at once when the clock goes
+    /// backwards.
     pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
 
-    /// Whether a generator of this layout can behave like this, with this window or without one.
+    /// Checks that a generator of this layout supports the policy, with this window or without one.
     pub(super) fn check(self, layout: &Layout, window: Option<Window>) -> Result<(), Error> {
         if self.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(

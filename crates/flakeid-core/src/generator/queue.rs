@@ -1,8 +1,8 @@
-//! Calls that wait for IDs of one generator, served in the order in which they came.
+//! The queue of calls that wait for IDs of one generator, which are served in the order of their arrival.
 //!
-//! If every waiting call slept for itself, whoever woke first would use up the next tick, too, and the others would
-//! sleep on, some of them for many ticks. So one of them, the leader, sleeps for all, then takes what all want by
-//! one compare-and-swap and divides it. Calls that need not wait know nothing of this.
+//! If every waiting call slept on its own, the first one to wake up could use up the whole next tick, and the others
+//! would keep sleeping, some of them for many ticks. So one of them, the leader, sleeps for all of them, then takes IDs
+//! for all with one compare-and-swap and divides them. Calls that do not have to wait do not use the queue.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -15,41 +15,41 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 
-/// Where a queue gets IDs, and how it sleeps.
+/// The source of a queue's IDs, and its way to sleep.
 pub(super) trait Supply {
-    /// Takes up to so many positions of one tick, or says what stands in the way.
+    /// Takes up to `wanted` positions of one tick, or returns the obstacle.
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle>;
 
-    /// Sleeps until the clock reads `until`, or for a part of that, but no longer than `at_most`. If it is to be
-    /// exact it is called again after each part.
+    /// Sleeps until the clock reads `until`, or for a part of that time, but no longer than `at_most`. If `exact` is set,
+    /// the queue calls it again after each part.
     fn sleep(&self, until: i64, at_most: Duration, exact: bool);
 }
 
 pub(super) struct Queue {
-    /// How many calls are in it, for those that must not overtake them.
+    /// The number of calls in the queue, for calls that must not overtake them.
     length: AtomicU64,
     state: Mutex<State>,
-    /// Some calls were served, or the leader has left.
+    /// Notified when calls were served, or when the leader has left.
     changed: Condvar,
     #[cfg(all(test, loom))]
     flaw: Option<Flaw>,
 }
 
-/// What a twin does wrong, for the models.
+/// The flaw of a twin, for the models.
 #[cfg(all(test, loom))]
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Tells nobody that calls were served, or that the leader has left.
-    TellsNobody,
-    /// A leader that others have served leaves without letting another one lead.
-    LeavesNoLeader,
+    /// Does not notify calls that they were served, or that the leader has left.
+    NotifiesNoCall,
+    /// A leader that another call has served leaves without making another call the leader.
+    LeavesNoSuccessor,
 }
 
 #[derive(Default)]
 struct State {
-    /// By rising tickets.
+    /// The waiting calls, in the order of their tickets.
     waiting: VecDeque<Call>,
-    /// By ticket: what calls were given and have not fetched yet.
+    /// The positions that calls were given and have not fetched yet, by ticket.
     served: BTreeMap<u64, Run>,
     tickets: u64,
     led: bool,
@@ -71,19 +71,19 @@ impl Queue {
         }
     }
 
-    /// A twin with a flaw, for the models.
+    /// Creates a twin with a flaw, for the models.
     #[cfg(all(test, loom))]
     pub(super) fn with_flaw(flaw: Flaw) -> Self {
         Self { flaw: Some(flaw), ..Self::new() }
     }
 
-    /// Whether a call waits. May be out of date at once.
+    /// Whether a call waits. The result may be outdated immediately.
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.length.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits for its turn, at most `max_wait`, and returns up to `wanted` positions of one tick.
+    /// Waits for the call's turn, at most `max_wait`, and returns up to `wanted` positions of one tick.
     pub(super) fn take(
         &self,
         supply: &impl Supply,
@@ -105,7 +105,7 @@ impl Queue {
             let left = max_wait.saturating_sub(start.elapsed());
             if left.is_zero() {
                 self.leave(state, ticket);
-                // Without this a call that was told how long to wait would fail at the very moment.
+                // The last attempt, because a caller that waits exactly for `retry_after` would otherwise fail at that moment.
                 return supply.attempt(wanted).map_err(|obstacle| obstacle.error);
             }
             if state.led {
@@ -131,13 +131,13 @@ impl Queue {
         }
     }
 
-    /// Serves the calls that wait, if there are IDs for them now. For a call that does not wait: if it only took
-    /// what it wants, one that tries again and again would use up each tick before the leader is awake.
+    /// Serves the waiting calls if IDs are available for them now. Calls that do not wait use it, because a thread that
+    /// repeats such a call in a loop could otherwise use up each tick before the leader is awake.
     pub(super) fn serve(&self, supply: &impl Supply) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Whoever has it serves them, or has just found that there is nothing.
+            // The thread that holds the lock serves the calls, or has just found no IDs.
             Err(TryLockError::WouldBlock) => return,
         };
         if !state.waiting.is_empty() && state.serve(supply).is_ok() {
@@ -146,7 +146,7 @@ impl Queue {
         }
     }
 
-    /// Takes a call out of the queue, and lets another one lead.
+    /// Removes a call from the queue, and makes another one the leader.
     fn leave(&self, mut state: MutexGuard<'_, State>, ticket: u64) {
         if let Ok(place) = state.waiting.binary_search_by_key(&ticket, |call| call.ticket) {
             state.waiting.remove(place);
@@ -159,7 +159,7 @@ impl Queue {
 
     fn pass_on_the_lead(&self) {
         #[cfg(all(test, loom))]
-        if self.flaw == Some(Flaw::LeavesNoLeader) {
+        if self.flaw == Some(Flaw::LeavesNoSuccessor) {
             return;
         }
         self.tell();
@@ -167,7 +167,7 @@ impl Queue {
 
     fn tell(&self) {
         #[cfg(all(test, loom))]
-        if self.flaw == Some(Flaw::TellsNobody) {
+        if self.flaw == Some(Flaw::NotifiesNoCall) {
             return;
         }
         self.changed.notify_all();
@@ -185,8 +185,8 @@ impl State {
         self.tickets
     }
 
-    /// Takes what all want and divides it: one each in the order of arrival, then the rest in equal parts among
-    /// those that want more.
+    /// Takes positions for all calls and divides them: one for each call in the order of arrival, then the rest in equal
+    /// parts among the calls that want more.
     fn serve(&mut self, supply: &impl Supply) -> Result<(), Obstacle> {
         let wanted = self.waiting.iter().fold(0, |sum: u64, call| sum.saturating_add(call.wanted));
         let mut rest = supply.attempt(wanted)?;
@@ -201,8 +201,8 @@ impl State {
     }
 }
 
-/// How many of `count` positions each call gets: none more than it wants, all as many as the others if it wants as
-/// many. Nothing is left over if together they want at least `count`.
+/// Returns how many of `count` positions each call gets: no call gets more than it wants, and calls that want as many get
+/// as many. All positions are used if the calls together want at least `count`.
 fn shares(calls: &[Call], count: u64) -> Vec<u64> {
     let mut shares = alloc::vec![0; calls.len()];
     let mut modest_first: Vec<usize> = (0..calls.len()).collect();

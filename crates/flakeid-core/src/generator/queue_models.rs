@@ -1,5 +1,5 @@
-//! Every interleaving of calls in the queue, tried by loom, whose condition variables wake nobody without being told
-//! to: a call that is forgotten shows as a deadlock. And a twin that forgets to tell, which loom has to refute.
+//! Loom models of the queue: every interleaving of a few calls. Loom's condition variables have no spurious wake-ups, so
+//! a call that is not notified appears as a deadlock. Loom must refute twins that do not notify.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,11 +13,11 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Ticks of two positions, of which the first is used up; the next one begins when a call sleeps.
+/// A supply with ticks of two positions. The first tick is used up, and the next one begins when a call sleeps.
 struct Ticks {
     next: AtomicU64,
     end: AtomicU64,
-    /// After this many positions waiting is of no use.
+    /// The number of positions after which waiting does not help.
     last: u64,
 }
 
@@ -29,7 +29,7 @@ impl Ticks {
 
 impl Supply for Ticks {
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
-        // One call at a time attempts, under the queue's lock.
+        // The relaxed loads are correct, because only one call at a time attempts, under the queue's lock.
         let (first, end) = (self.next.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
         if first == self.last {
             return Err(Error::closed().into());
@@ -50,7 +50,8 @@ impl Supply for Ticks {
     }
 }
 
-/// Calls that want so many, each in a thread, until the supply ends after `last`: what they get.
+/// Runs calls that want the given numbers of positions, each in a thread, until the supply ends after `last`. Returns
+/// what they got.
 fn calls(queue: Queue, last: u64, wanted: [u64; 2], mine: u64) -> Vec<Run> {
     let shared = Arc::new((queue, Ticks::until(last)));
     let threads = wanted.map(|wanted| {
@@ -75,7 +76,7 @@ fn assert_apart(mut runs: Vec<Run>) {
 }
 
 #[test]
-fn loom_every_call_in_the_queue_is_served() {
+fn loom_queue_serves_every_call() {
     model(|| {
         let runs = calls(Queue::new(), u64::MAX, [1, 2], 1);
         assert_eq!(runs.len(), 3);
@@ -84,17 +85,17 @@ fn loom_every_call_in_the_queue_is_served() {
 }
 
 #[test]
-fn loom_every_call_in_the_queue_learns_that_waiting_is_of_no_use() {
+fn loom_queue_ends_every_call_when_waiting_cannot_help() {
     model(|| assert_apart(calls(Queue::new(), 4, [1, 2], 2)));
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_refutes_a_queue_that_tells_nobody() {
-    model(|| assert_apart(calls(Queue::with_flaw(Flaw::TellsNobody), u64::MAX, [1, 2], 1)));
+fn loom_refutes_a_queue_that_does_not_notify() {
+    model(|| assert_apart(calls(Queue::with_flaw(Flaw::NotifiesNoCall), u64::MAX, [1, 2], 1)));
 }
 
-/// One call leads and sleeps while this thread serves those that wait, of which a tick has too few for all.
+/// One call leads and sleeps while this thread serves the waiting calls; a tick has too few positions for all of them.
 fn served_by_another(queue: Queue) {
     let shared = Arc::new((queue, Ticks::until(u64::MAX)));
     let threads = [(); 3].map(|()| {
@@ -109,12 +110,12 @@ fn served_by_another(queue: Queue) {
 }
 
 #[test]
-fn loom_calls_that_another_serves_leave_nobody_behind() {
+fn loom_queue_serves_calls_after_another_thread_served_some() {
     model(|| served_by_another(Queue::new()));
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_refutes_a_leader_that_leaves_the_others_asleep() {
-    model(|| served_by_another(Queue::with_flaw(Flaw::LeavesNoLeader)));
+fn loom_refutes_a_leader_that_leaves_without_a_successor() {
+    model(|| served_by_another(Queue::with_flaw(Flaw::LeavesNoSuccessor)));
 }

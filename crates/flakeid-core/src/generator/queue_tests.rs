@@ -16,7 +16,7 @@ fn divided(wanted: &[u64], count: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_tick_is_divided_evenly_and_wholly() {
+fn shares_divide_a_tick_evenly_and_completely() {
     assert_eq!(divided(&[1, 1, 1], 3), [1, 1, 1]);
     assert_eq!(divided(&[4_096, 1], 4_096), [4_095, 1]);
     assert_eq!(divided(&[4_096, 4_096], 4_096), [2_048, 2_048]);
@@ -25,7 +25,7 @@ fn a_tick_is_divided_evenly_and_wholly() {
     assert_eq!(divided(&[7], 7), [7]);
 }
 
-/// Ticks of eight positions. The next one begins when somebody sleeps, once as many calls wait as it is to be.
+/// A supply with ticks of eight positions. The next tick begins when a call sleeps and the given number of calls waits.
 struct Ticks<'a> {
     queue: &'a Queue,
     crowd: RangeInclusive<u64>,
@@ -72,7 +72,7 @@ impl Supply for Ticks<'_> {
 }
 
 #[test]
-fn who_wants_a_whole_tick_leaves_one_for_each_of_the_others() {
+fn call_for_a_whole_tick_leaves_one_id_for_each_other_call() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 3..=3);
     let take = |wanted| queue.take(&ticks, wanted, PATIENT).unwrap();
@@ -83,14 +83,14 @@ fn who_wants_a_whole_tick_leaves_one_for_each_of_the_others() {
     assert_eq!(runs.map(|(wanted, run)| (wanted, run.count)), [(8, 6), (1, 1), (1, 1)]);
     runs.sort_by_key(|(_, run)| run.first);
     let ends = runs.map(|(_, run)| (run.first, run.end()));
-    assert_eq!((ends[0].0, ends[2].1), (8, 16), "one tick for all");
-    assert!(ends[0].1 == ends[1].0 && ends[1].1 == ends[2].0, "side by side: {ends:?}");
-    assert_eq!(ticks.sleeps.load(Ordering::SeqCst), 1, "one slept for all");
+    assert_eq!((ends[0].0, ends[2].1), (8, 16), "one tick serves all calls");
+    assert!(ends[0].1 == ends[1].0 && ends[1].1 == ends[2].0, "the ranges are adjacent: {ends:?}");
+    assert_eq!(ticks.sleeps.load(Ordering::SeqCst), 1, "one call slept for all");
     assert!(!queue.is_waiting());
 }
 
 #[test]
-fn more_calls_than_a_tick_has_ids_are_served_in_turn() {
+fn queue_serves_more_calls_than_a_tick_has_ids_in_turn() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=30);
     let mut firsts: Vec<u64> = thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn more_calls_than_a_tick_has_ids_are_served_in_turn() {
 }
 
 #[test]
-fn who_has_waited_long_enough_leaves() {
+fn call_leaves_the_queue_after_its_max_wait() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 3..=3);
     let start = Instant::now();
@@ -112,7 +112,7 @@ fn who_has_waited_long_enough_leaves() {
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     assert!(start.elapsed() >= Duration::from_millis(20));
     assert!(!queue.is_waiting());
-    // A call that leaves while another leads has no part in what comes.
+    // A call that leaves while another one leads gets nothing of the next tick.
     let runs = thread::scope(|scope| {
         let take = |wanted, max_wait| queue.take(&ticks, wanted, max_wait);
         let leader = scope.spawn(move || take(8, PATIENT));
@@ -130,7 +130,7 @@ fn who_has_waited_long_enough_leaves() {
 }
 
 #[test]
-fn a_call_that_does_not_wait_serves_those_that_do() {
+fn call_that_does_not_wait_serves_waiting_calls() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=0);
     let runs = thread::scope(|scope| {
@@ -143,9 +143,9 @@ fn a_call_that_does_not_wait_serves_those_that_do() {
             call
         });
         queue.serve(&ticks);
-        assert!(queue.is_waiting(), "there is nothing yet");
+        assert!(queue.is_waiting(), "no position is available yet");
         ticks.begin_next();
-        // It does not wait for the lock, which the second call may still have.
+        // `serve` does not wait for the lock, which the second call may still hold, so it is repeated.
         while queue.is_waiting() {
             queue.serve(&ticks);
         }
@@ -153,12 +153,12 @@ fn a_call_that_does_not_wait_serves_those_that_do() {
         [first, second]
     });
     let runs = runs.map(|run| (run.first, run.count));
-    assert_eq!(runs, [(8, 2), (10, 1)], "in the order in which they came");
+    assert_eq!(runs, [(8, 2), (10, 1)], "the calls are served in the order of arrival");
 }
 
-/// Such threads used up many ticks before a waiting call was awake in time.
+/// Without the queue, such threads used up many ticks before a waiting call was awake in time.
 #[test]
-fn who_tries_again_and_again_starves_nobody() {
+fn repeated_try_next_id_does_not_starve_waiting_calls() {
     let layout: Layout = "t41.n10.s1@1577836800000/1ms".parse().unwrap();
     let generator = Generator::new(layout, 901).unwrap();
     generator.next_id().unwrap();
@@ -174,7 +174,7 @@ fn who_tries_again_and_again_starves_nobody() {
                 let _full = generator.try_fill(&mut [Id::default(); 8]);
             }
         });
-        // How many ticks after the beginning of the call its ID is: not when the thread was awake again.
+        // Counts the ticks from the beginning of the call to the tick of its ID, not to the time when the thread woke up.
         let call = || {
             let begin = layout.tick_at(SystemClock.unix_ms()).unwrap();
             let id = generator.next_id_within(PATIENT)?;
@@ -184,13 +184,13 @@ fn who_tries_again_and_again_starves_nobody() {
         ended.store(true, Ordering::SeqCst);
         ticks.unwrap()
     });
-    // One or two each, and more where the thread had no processor at the beginning of its call; without the queue's
-    // help thousands.
+    // Each call takes one or two ticks, or more if the thread had no processor at its beginning; without the queue it
+    // takes thousands.
     assert!(ticks.iter().sum::<u64>() < 1_000, "{ticks:?}");
 }
 
 #[test]
-fn what_waiting_cannot_mend_ends_every_call() {
+fn permanent_obstacle_ends_every_waiting_call() {
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
         .window(crate::Window::new(0, 2).unwrap())
@@ -203,9 +203,9 @@ fn what_waiting_cannot_mend_ends_every_call() {
     assert_eq!(kinds, [ErrorKind::LeaseExpired; 2]);
 }
 
-/// On the real clock, with a filler beside: nothing is repeated, and the singles come through.
+/// Runs on the real clock together with a thread that fills arrays: no ID is repeated, and single calls are served.
 #[test]
-fn ids_at_the_ceiling_are_distinct_whoever_takes_them() {
+fn ids_at_the_maximum_rate_are_distinct_for_all_callers() {
     let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();
     let generator = Generator::new(layout, 900).unwrap();
     let mut ids: Vec<Id> = thread::scope(|scope| {
@@ -217,10 +217,10 @@ fn ids_at_the_ceiling_are_distinct_whoever_takes_them() {
         let single = || (0..50).map(|_| generator.next_id().unwrap()).collect::<Vec<Id>>();
         let singles = [scope.spawn(single), scope.spawn(single), scope.spawn(single)];
         let mut ids = filler.join().unwrap();
-        assert!(ids.is_sorted(), "those of one call rise");
+        assert!(ids.is_sorted(), "the IDs of one call increase");
         for single in singles {
             let of_one = single.join().unwrap();
-            assert!(of_one.is_sorted(), "those of one thread rise");
+            assert!(of_one.is_sorted(), "the IDs of one thread increase");
             ids.extend(of_one);
         }
         ids

@@ -1,4 +1,4 @@
-//! Which nodes this process has used, so that each has one position for as long as it runs.
+//! The registry of the nodes that this process has used, so that each node has one position while the process runs.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -11,15 +11,15 @@ use crate::fork::Limit;
 use crate::sync::{AtomicPtr, NativeOnly, Ordering};
 use crate::{Error, Layout};
 
-/// An append-only hash table. No lock, because one could be held by another thread at the moment
-/// of a fork and would then never be released in the child; and no removal, because a generator
-/// that is built again has to go on where the last one stopped.
+/// An append-only hash table. It has no lock, because another thread could hold the lock at the moment of a fork, and it
+/// would then never be released in the child. It never removes an entry, because a generator that is built again has to
+/// continue at the last position.
 pub(super) struct Registry<const BUCKETS: usize> {
     buckets: [AtomicPtr<Entry>; BUCKETS],
 }
 
-/// What makes two layouts one ID space: the places of their fields, and what a tick is. How far the time
-/// reaches does not matter, nor do names, nor whether the node is given in two parts.
+/// The key of an ID space: the places of the fields, the epoch and the unit of a layout. Layouts that differ only in the
+/// width of the time field, in their names, or in the split of the node belong to one ID space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct IdSpace {
     epoch: i64,
@@ -47,10 +47,10 @@ impl IdSpace {
 struct Entry {
     space: IdSpace,
     node: u64,
-    /// What stands for all nodes that share the cell, this one among them.
+    /// All nodes that share the cell, including this one.
     nodes: NativeOnly<Vec<u64>>,
     cell: Arc<Cell>,
-    /// Not a limit of anything: it only tells whether this is still the process that made it.
+    /// A limit that only detects whether this process created the entry.
     birth: Limit,
     older: *const Entry,
 }
@@ -65,13 +65,13 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
     }
 
-    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space; made by `make`
-    /// if this is their first use in this process.
+    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space. Creates it with `make` if this is
+    /// the first use of the nodes in this process.
     ///
     /// # Errors
-    /// [`Forked`](crate::ErrorKind::Forked) if the first use was the parent's;
+    /// [`Forked`](crate::ErrorKind::Forked) if the parent process used a node first;
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if one of the nodes was used alone or
-    /// with others.
+    /// in another set.
     pub(super) fn cell(
         &self,
         layout: &Layout,
@@ -79,7 +79,7 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         make: impl FnOnce() -> Cell,
     ) -> Result<Arc<Cell>, Error> {
         let space = IdSpace::of(layout);
-        // Before any entry is added: what is refused leaves nothing behind, races apart.
+        // The check comes before any entry is added, so that a rejected set leaves no entries, except in a race.
         for node in nodes {
             if let Some(entry) = self.find(space, *node) {
                 entry.shared(nodes)?;
@@ -90,15 +90,15 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
             Some(entry) => entry.shared(nodes)?,
             None => Arc::new(make()),
         };
-        // In the order of the nodes: of two threads with the same nodes one is faster at the first,
-        // and both go on with its cell.
+        // The nodes are added in order, so that of two threads with the same nodes one adds the first node first, and both
+        // continue with its cell.
         for node in nodes {
             cell = self.find_or_add(space, *node, nodes, cell)?;
         }
         Ok(cell)
     }
 
-    /// The cell of a node's entry, which is made with `cell` if there is none.
+    /// Returns the cell of a node's entry. Adds an entry with `cell` if there is none.
     fn find_or_add(
         &self,
         space: IdSpace,
@@ -165,8 +165,8 @@ impl Entry {
 
 #[allow(unsafe_code)]
 fn entries(newest: *const Entry) -> impl Iterator<Item = &'static Entry> {
-    // SAFETY: non-null pointers in a bucket and in `older` came from `Box::into_raw`, were
-    // published by a compare-and-swap and are never freed.
+    // SAFETY: every non-null pointer in a bucket and in `older` came from `Box::into_raw`, was published by a
+    // compare-and-swap and is never freed.
     let read = |entry: *const Entry| unsafe { entry.as_ref() };
     core::iter::successors(read(newest), move |entry| read(entry.older))
 }
@@ -174,8 +174,7 @@ fn entries(newest: *const Entry) -> impl Iterator<Item = &'static Entry> {
 #[allow(unsafe_code)]
 #[expect(clippy::unnecessary_box_returns, reason = "it may be published after all")]
 fn reclaim(entry: *mut Entry) -> Box<Entry> {
-    // SAFETY: the pointer has just come from `Box::into_raw` and publishing it failed, so nobody
-    // else has it.
+    // SAFETY: the pointer came from `Box::into_raw` and was not published, so no other thread has it.
     unsafe { Box::from_raw(entry) }
 }
 

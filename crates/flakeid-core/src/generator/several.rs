@@ -3,18 +3,18 @@ use alloc::boxed::Box;
 use crate::Layout;
 use crate::sync::NativeOnly;
 
-/// More than one node; their number is a power of two.
+/// The nodes of a generator with more than one node; their number is a power of two.
 pub(super) struct Several {
-    /// In rising order.
+    /// The node bits of an ID for each node, in increasing order.
     node_bits: Box<[u64]>,
-    /// Where in a position the index of the node stands, and where the sequence.
+    /// The shifts of the node's index and of the sequence in a position.
     index_shift: u8,
     sequence_from: u8,
     sequence_mask: u64,
 }
 
 impl Several {
-    /// Nothing for a single node.
+    /// Creates the nodes; returns nothing for a single node.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> NativeOnly<Self> {
         NativeOnly::new(|| (nodes.len() > 1).then(|| Self::of_several(layout, nodes)))
     }
@@ -31,18 +31,18 @@ impl Several {
         }
     }
 
-    /// The bits of a position that say which node it is.
+    /// The number of bits of a position that hold the index of the node.
     pub(super) fn width(&self) -> u8 {
         self.node_bits.len().trailing_zeros() as u8
     }
 
-    /// The sequence number and the node's bits of a place in a tick.
+    /// Returns the sequence number and the node bits of a place in a tick.
     pub(super) fn split(&self, place: u64) -> (u64, u64) {
         let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
         (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
     }
 
-    /// How many IDs from this place on, at most `wanted`, are of one node and one step apart.
+    /// Returns the number of IDs from this place on, at most `wanted`, that belong to one node and differ by one step.
     pub(super) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
         if self.sequence_from > 0 {
             return 1;

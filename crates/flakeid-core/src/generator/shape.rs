@@ -1,4 +1,4 @@
-//! Positions, and how they become IDs.
+//! Positions and their conversion to IDs.
 
 use super::several::Several;
 use super::steps::write_steps;
@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::sync::NativeOnly;
 use crate::{Error, Id};
 
-/// Positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
+/// A range of positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) first: u64,
@@ -15,31 +15,31 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The position after the last one.
+    /// The position after the last one of the range.
     #[inline]
     pub(super) const fn end(&self) -> u64 {
         self.first + self.count
     }
 }
 
-/// How positions become IDs: a layout and one or several nodes, worked out into shifts and masks.
+/// The conversion of positions to IDs: the shifts and masks for a layout and one or several nodes.
 ///
-/// Several nodes extend the sequence, so that one word counts them too and IDs rise with positions:
-/// where the layout has the node above the sequence, a tick is one node's whole sequence after
-/// another's; where it has the sequence above the node, each sequence number is all nodes'.
+/// Several nodes extend the sequence, so that one word also counts them and IDs increase with positions. If the layout has
+/// the node above the sequence, a tick consists of the whole sequence of one node after another. If it has the sequence
+/// above the node, each sequence number is used for all nodes in turn.
 pub(super) struct Shape {
-    /// Bits of a position below the tick: the sequence, and which of the nodes it is.
+    /// The number of bits of a position below the tick: the sequence and the index of the node.
     width: u8,
     time_shift: u8,
     sequence_shift: u8,
     clock_sequence_shift: u8,
-    /// The first node's.
+    /// The node bits of the first node.
     node_bits: u64,
     several: NativeOnly<Several>,
 }
 
 impl Shape {
-    /// `nodes` are in rising order, and their number is a power of two.
+    /// Computes the shape. `nodes` are in increasing order, and their number is a power of two.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> Result<Self, Error> {
         for node in nodes {
             crate::layout::check("node", *node, layout.max_node())?;
@@ -68,7 +68,7 @@ impl Shape {
         position >> self.width
     }
 
-    /// The place of a position in its tick.
+    /// Returns the place of a position in its tick.
     #[inline]
     pub(super) fn sequence(&self, position: u64) -> u64 {
         position & self.max_sequence()
@@ -80,7 +80,7 @@ impl Shape {
         (1 << self.width) - 1
     }
 
-    /// The ID of a run's first position.
+    /// Returns the ID of the first position of a range.
     #[inline]
     pub(super) fn id(&self, run: &Run) -> Id {
         let (sequence, node_bits) = match self.several.get() {
@@ -95,12 +95,12 @@ impl Shape {
         )
     }
 
-    /// How far apart the IDs of neighbouring positions of a tick are, if that is always the same.
+    /// Returns the difference between the IDs of neighbouring positions of a tick, if it is constant.
     pub(super) fn step(&self) -> Option<u64> {
         self.several.get().is_none().then_some(1 << self.sequence_shift)
     }
 
-    /// All IDs of a run, which lies within one tick.
+    /// Writes all IDs of a range, which lies within one tick.
     #[inline]
     pub(super) fn write(&self, run: &Run, ids: &mut [Id]) {
         match self.several.get() {
@@ -123,7 +123,7 @@ impl Shape {
     }
 }
 
-/// The exclusive bound of positions: the fence or the end of the layout, whichever comes first.
+/// Returns the exclusive bound of positions: the fence or the end of the layout, whichever comes first.
 pub(super) fn limit_of(layout: &Layout, shape: &Shape, fence: u64) -> u64 {
     shape.position(fence.min(layout.max_tick() + 1))
 }

@@ -2,16 +2,16 @@
 
 use crate::Error;
 
-/// Sequence 0, or a random one below a power of two, so that the IDs of a generator that makes few
-/// do not all end alike. The random number is a hash of the tick, so that it needs no state and
-/// threads agree on it.
+/// The first sequence number of a tick: 0, or a random number below a power of two, so that the IDs of a generator with a
+/// low rate do not all have the same lowest bits. The random number is a hash of the tick, so that it needs no state and
+/// all threads compute the same number.
 pub(super) struct SequenceStart {
     pub(super) mask: u64,
     seed: u64,
 }
 
 impl SequenceStart {
-    /// A random one below 2^`bits`, which are at most those of `sequence_mask`.
+    /// Creates a random start below 2^`bits`; `sequence_mask` must have at least that many bits.
     pub(super) fn new(bits: u64, sequence_mask: u64) -> Result<Self, Error> {
         let most = sequence_mask.count_ones().into();
         if bits > most {
@@ -27,8 +27,8 @@ impl SequenceStart {
     }
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014): every output bit depends on every input bit.
+/// Hashes a number with the finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014), in which every output bit depends on every input bit.
 #[inline]
 pub(super) fn split_mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -37,14 +37,14 @@ pub(super) fn split_mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Differs from process to process; nothing about it is secret.
+/// Returns a seed that differs between processes; it is not secret.
 #[cfg(feature = "std")]
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(())
 }
 
-/// Without an operating system, what differs is where things are in memory.
+/// Returns a seed from an address in memory, because there is no operating system.
 #[cfg(not(feature = "std"))]
 fn random_seed() -> u64 {
     let here = 0u8;

@@ -1,6 +1,6 @@
-//! The fast path: what stands between a call and an ID if nothing does.
+//! The fast path: takes positions if there is no obstacle.
 
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
 use super::shape::Run;
 use super::{Ahead, Generator};
@@ -9,10 +9,9 @@ use crate::clock::CoarseClock;
 use crate::sync::back_off;
 
 impl Generator {
-    /// Takes up to `wanted` positions if nothing stands in the way: the tick of the clock or an
-    /// earlier place in it, a sequence number left, below the limit; or a tick ahead of the clock that
-    /// `attempt` has entered, where the policies have no more to say about the rest of it. Whatever is not so plain is
-    /// left to [`attempt`](Self::attempt), which does the same with all the rules.
+    /// Takes up to `wanted` positions if there is no obstacle: the candidate is in the clock's tick, has a sequence number,
+    /// and is below the limit; or it is in a tick ahead of the clock that `attempt` has entered and that the policies do not
+    /// restrict further. All other cases go to [`attempt`](Self::attempt), which does the same with all rules.
     #[inline(always)]
     pub(super) fn take(&self, wanted: u64) -> Option<Run> {
         if self.has_clock_sequences || wanted > 1 && self.others_wait() {
@@ -25,8 +24,7 @@ impl Generator {
         {
             return Some(run);
         }
-        // The clock first: its code waits for earlier loads, so loading the word before it costs
-        // a fifth more.
+        // The clock is read first, because its code waits for earlier loads: loading the word before it costs a fifth more.
         let tick = self.tick_at(self.clock.unix_ms())?;
         let limit = self.limit.get();
         let word = self.cell.load();
@@ -41,17 +39,17 @@ impl Generator {
     #[inline(always)]
     fn tick_at(&self, unix_ms: i64) -> Option<u64> {
         let since = unix_ms.wrapping_sub(self.epoch).cast_unsigned();
-        // One comparison for both ends: what is before the epoch wraps to more than any span.
+        // One comparison checks both ends, because a time before the epoch wraps to a number above any span.
         if since >= self.span {
             return None;
         }
         Some(if self.unit == 1 { since } else { since / self.unit })
     }
 
-    /// What is left of a tick ahead of the clock that `attempt` has entered.
+    /// Takes positions of the rest of a tick ahead of the clock that `attempt` has entered.
     #[inline(never)]
     fn take_ahead(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
-        // Further ahead than ever is for `attempt` to note.
+        // `attempt` handles a position that is further ahead than any before, because it has to note that.
         if self.shape.tick(word).wrapping_sub(tick) > self.cell.largest_ahead() {
             return None;
         }
@@ -65,21 +63,21 @@ impl Generator {
         if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
     }
 
-    /// As `take`, while the word is so far ahead that the kernel's last tick is enough to know that the clock has not
-    /// caught up.
+    /// Does the same as `take` while the word is so far ahead that the coarse clock suffices to see that the exact clock has
+    /// not caught up.
     #[cfg(feature = "std")]
     #[inline(never)]
     fn take_borrowed(&self, wanted: u64) -> Option<Run> {
         if !self.clock.is_system() {
             return None;
         }
-        // The clock is in this tick at the latest, a millisecond more for rounding; a word that is before it wraps to
-        // more than was ever ahead.
+        // The exact clock is in this tick or an earlier one (with one more millisecond for rounding). A word before it wraps to
+        // a number above the largest distance so far.
         let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
-    /// Whether calls wait for IDs, which one that wants several or that tries again and again must not overtake.
+    /// Whether calls wait for IDs, which a call that wants several IDs, or that is repeated in a loop, must not overtake.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn others_wait(&self) -> bool {
@@ -87,19 +85,20 @@ impl Generator {
     }
 
     #[cfg(not(feature = "std"))]
-    #[expect(clippy::unused_self, reason = "there is no queue where nobody can sleep")]
+    #[expect(clippy::unused_self, reason = "there is no queue on targets that cannot sleep")]
     pub(super) fn others_wait(&self) -> bool {
         false
     }
 
-    /// Another thread was faster. Out of the way of the first try, which usually succeeds.
+    /// Tries again after another thread moved the word first. It is a separate function, because the first try usually
+    /// succeeds.
     #[cold]
     #[inline(never)]
     fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         loop {
             back_off();
-            // Anew: the word that was found is old after the pause, and a thread that tried with
-            // it would lose again, and again.
+            // Loads the word again, because it is outdated after the pause, and a swap with the old word would fail
+            // repeatedly.
             let word = self.cell.load();
             let run = self.plan(word, tick, limit, wanted)?;
             if self.cell.swap(word, run.end()) {
@@ -108,7 +107,7 @@ impl Generator {
         }
     }
 
-    /// What to take when the word is this and the clock in that tick, if nothing stands in the way.
+    /// Returns the range to take for a word and the clock's tick, if there is no obstacle.
     #[inline(always)]
     fn plan(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         let first = if word <= self.shape.position(tick) { self.start_of(tick) } else { word };
@@ -116,12 +115,12 @@ impl Generator {
         if first >= limit || sequence > self.sequence_mask {
             return None;
         }
-        // Limits lie between ticks, so the end of the sequence is the nearer one.
+        // A limit is at the end of a tick, so the end of the sequence comes first.
         let count = wanted.min(self.sequence_mask - sequence + 1);
         Some(Run { first, count, clock_sequence: 0 })
     }
 
-    /// The first position used in a tick of which nothing was used.
+    /// Returns the first position of an unused tick.
     #[inline]
     pub(super) fn start_of(&self, tick: u64) -> u64 {
         self.shape.position(tick) | self.start.of_tick(tick)

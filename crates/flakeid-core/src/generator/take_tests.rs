@@ -7,12 +7,12 @@ use crate::{
 
 const DAY: u64 = 86_400_000;
 
-/// Eight IDs in a tick, so that every machine outruns the clock.
+/// Returns a layout with eight IDs per tick, so that every machine is faster than the clock.
 fn layout() -> Layout {
     "t41.n10.s3@1577836800000/1ms".parse().unwrap()
 }
 
-/// A generator that borrows, on the window of so many ticks that begins so many after the present one.
+/// Builds a generator that borrows, on a window of `ticks` ticks that begins `after` ticks after the present one.
 fn borrowing(after: u64, ticks: u64, max_ahead: Duration, rollback: Rollback) -> Generator {
     let start = layout().tick_at(SystemClock.unix_ms()).unwrap() + after;
     Generator::builder(layout())
@@ -38,14 +38,14 @@ fn until_refused(generator: &Generator, most: usize) -> (Vec<Id>, Option<Error>)
 }
 
 #[test]
-fn borrowed_ids_rise_up_to_the_fence() {
+fn borrowed_ids_increase_up_to_the_fence() {
     for rollback in [Rollback::Continue, Rollback::Error] {
-        // So far ahead that the clock does not catch up before all are made.
+        // The window is so far ahead that the clock does not catch up before all IDs are generated.
         let generator = borrowing(600_000, 1_000, Duration::from_millis(DAY), rollback);
         let (ids, error) = until_refused(&generator, usize::MAX);
         assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);
-        assert!(ids.is_sorted_by(|one, next| one < next), "they strictly increase");
-        assert_eq!(ids.len(), 8_000, "no tick has gaps");
+        assert!(ids.is_sorted_by(|one, next| one < next), "the IDs strictly increase");
+        assert_eq!(ids.len(), 8_000, "every ID of every tick was issued");
         let last = layout().unpack(ids[7_999]).unwrap().tick;
         assert_eq!(generator.retire().unwrap(), Some(last));
         assert!(generator.stats().largest_ahead > 500_000, "{:?}", generator.stats());
@@ -54,7 +54,7 @@ fn borrowed_ids_rise_up_to_the_fence() {
 }
 
 #[test]
-fn nobody_borrows_more_than_allowed() {
+fn generator_borrows_at_most_max_ahead() {
     let generator = borrowing(0, DAY, Duration::from_millis(50), Rollback::Continue);
     let (_, error) = until_refused(&generator, usize::MAX);
     assert_eq!(error.unwrap().kind(), ErrorKind::SequenceExhausted);
@@ -62,7 +62,7 @@ fn nobody_borrows_more_than_allowed() {
 }
 
 #[test]
-fn threads_that_borrow_get_different_ids() {
+fn borrowing_threads_get_distinct_ids() {
     let generator = borrowing(600_000, DAY, Duration::from_millis(DAY), Rollback::Continue);
     let mut ids: Vec<Id> = thread::scope(|scope| {
         let single = || until_refused(&generator, 300_000).0;

@@ -1,7 +1,7 @@
 use crate::layout::check;
 use crate::{Error, Layout};
 
-/// The half-open range of ticks `[start, fence)` that a generator may use: what a lease grants.
+/// The half-open range of ticks `[start, fence)` that a lease grants and that a generator may use.
 ///
 /// ```
 /// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Window};
@@ -23,14 +23,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// The least length of a window, in ticks.
+    /// The shortest length of a window, in ticks.
     pub const SHORTEST: u64 = 2;
 
-    /// From `start`, inclusive, to `fence`, exclusive, both in ticks; at least two ticks long, so
-    /// that a tick which is just ending is never all of it.
+    /// Creates a window from the tick `start`, inclusive, to the tick `fence`, exclusive. It must be at least two ticks long,
+    /// so that a tick which is about to end is never the whole window.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if it is shorter.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the window is shorter.
     pub fn new(start: u64, fence: u64) -> Result<Self, Error> {
         if fence.checked_sub(start).is_none_or(|length| length < Self::SHORTEST) {
             return Err(Error::invalid_option(
@@ -44,19 +44,19 @@ impl Window {
         Ok(Self { start, fence })
     }
 
-    /// The first tick.
+    /// The first tick of the window.
     #[must_use]
     pub const fn start(&self) -> u64 {
         self.start
     }
 
-    /// The tick after the last one.
+    /// The tick after the last one of the window.
     #[must_use]
     pub const fn fence(&self) -> u64 {
         self.fence
     }
 
-    /// A window may end beyond the layout's ticks (they end first), but must begin within them.
+    /// Checks that the window begins within the layout's ticks. It may end after them, because the ticks then end first.
     pub(super) fn check(self, layout: &Layout) -> Result<(), Error> {
         check("window_start", self.start, layout.max_tick())
     }
