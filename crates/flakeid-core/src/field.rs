@@ -1,6 +1,6 @@
-//! The fields of an ID, and where their bits stand.
+//! The fields of an ID and the places of their bits.
 
-/// What a run of bits means.
+/// A field of an ID: the meaning of a range of bits.
 ///
 /// ```
 /// use flakeid_core::{Field, Layout};
@@ -12,7 +12,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// Ticks since the epoch (`t`).
+    /// The ticks since the epoch (`t`).
     Time,
     /// The high part of the node (`d`).
     Datacenter,
@@ -22,7 +22,7 @@ pub enum Field {
     Node,
     /// The counter within a tick (`s`).
     Sequence,
-    /// What changes when the clock goes back, so that ticks can be used again (`c`).
+    /// The clock sequence (`c`), which changes when the clock goes backwards, so that ticks can be used again.
     ClockSequence,
     /// Bits that are always zero (`r`).
     Reserved,
@@ -39,7 +39,7 @@ impl Field {
         Self::Reserved,
     ];
 
-    /// The letter that stands for the field in a descriptor.
+    /// The letter of the field in a descriptor.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -53,7 +53,7 @@ impl Field {
         }
     }
 
-    /// The field's name, as in [`Parts`](crate::Parts) (time is `tick` there).
+    /// The name of the field, as in [`Parts`](crate::Parts) (where time is `tick`).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Field {
     }
 }
 
-/// A field of a layout, its width and how far it stands from the least significant bit.
+/// A field of a layout, with its width and its distance from the least significant bit.
 ///
 /// ```
 /// use flakeid_core::{Field, Layout};
@@ -85,29 +85,29 @@ impl Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldSpan {
-    /// Which field.
+    /// The field.
     pub field: Field,
-    /// Width in bits, 1 to 64.
+    /// The width in bits, from 1 to 64.
     pub width: u8,
-    /// Bits below the field, 0 to 63.
+    /// The number of bits below the field, from 0 to 63.
     pub shift: u8,
 }
 
 impl FieldSpan {
-    /// The field's largest value: 2^width − 1; 0 for reserved bits.
+    /// The largest value of the field: 2^width − 1; 0 for reserved bits.
     #[must_use]
     pub const fn max(&self) -> u64 {
         if self.field.is(Field::Reserved) { 0 } else { Span { width: self.width, shift: 0 }.mask() }
     }
 
-    /// The field's value in an ID's bits.
+    /// Returns the value of the field in the bits of an ID.
     #[must_use]
     pub const fn extract(&self, bits: u64) -> u64 {
         Span { width: self.width, shift: self.shift }.extract(bits)
     }
 }
 
-/// A run of bits: `width` of them (0 if the layout lacks the field), `shift` above the lowest.
+/// A range of `width` bits (0 if the layout lacks the field), `shift` bits above the lowest one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     pub(crate) width: u8,
@@ -130,8 +130,8 @@ impl Span {
     }
 }
 
-/// Fields and widths in order, the most significant first. No field stands twice, and `n` excludes
-/// `d` and `w`, so six places are enough.
+/// The fields and widths of a layout in order, the most significant first. No field is repeated, and `n` excludes `d` and
+/// `w`, so six places are enough.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FieldList {
     entries: [(Field, u8); Self::MOST],
@@ -145,7 +145,7 @@ impl FieldList {
         Self { entries: [(Field::Reserved, 0); Self::MOST], len: 0 }
     }
 
-    /// False if the field is there already or there is no place left.
+    /// Adds a field. Returns `false` if the field is present already or no place is left.
     pub(crate) const fn push(&mut self, field: Field, width: u8) -> bool {
         if self.len as usize == Self::MOST || self.position(field).is_some() {
             return false;
@@ -183,7 +183,7 @@ impl FieldList {
         sum
     }
 
-    /// Where a field stands; only meaningful once the total is known to be at most 64.
+    /// Returns the place of a field. The result is meaningful only if the widths add up to at most 64.
     pub(crate) const fn span(&self, field: Field) -> Span {
         let Some(at) = self.position(field) else { return Span::NONE };
         let (mut shift, mut index) = (0, at + 1);

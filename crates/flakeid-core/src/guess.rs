@@ -1,4 +1,5 @@
-//! Which system made an ID: every preset is judged by how many bits it takes to describe the ID as one of its own.
+//! Guesses the system that generated an ID: computes for every preset how many bits it takes to describe the ID as one of
+//! its own.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -6,7 +7,7 @@ use core::fmt;
 use crate::layout::Layout;
 use crate::{Id, Parts};
 
-/// How well a preset explains IDs of which nothing is known.
+/// The result for one preset: how well it explains unknown IDs.
 ///
 /// ```
 /// use flakeid_core::{Id, guess};
@@ -20,19 +21,19 @@ use crate::{Id, Parts};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Guess {
-    /// The preset's name.
+    /// The name of the preset.
     pub name: &'static str,
-    /// The preset.
+    /// The layout of the preset.
     pub layout: Layout,
-    /// How many sixteenths of a bit it takes to describe the IDs as this preset's: the fewer, the likelier. Or why they
-    /// cannot be its.
+    /// The number of sixteenths of a bit that it takes to describe the IDs as IDs of this preset (the fewer, the likelier),
+    /// or the reason why they cannot be IDs of this preset.
     pub verdict: Result<u64, Mismatch>,
     costs: Costs,
 }
 
 impl Guess {
-    /// What speaks most against this preset, compared with the `best`: the part that costs most more than its. `None`
-    /// if no part does, or if the IDs cannot be this preset's.
+    /// Returns the strongest argument against this preset, compared with the `best`: the part with the largest additional
+    /// cost. Returns `None` if no part costs more, or if the IDs cannot be IDs of this preset.
     #[must_use]
     pub fn weakness(&self, best: &Self) -> Option<Aspect> {
         if self.verdict.is_err() {
@@ -43,8 +44,8 @@ impl Guess {
         all.filter(|(_, more)| *more > 0).max_by_key(|(_, more)| *more).map(|(aspect, _)| aspect)
     }
 
-    /// Whether this one is so close to the `best` that the IDs do not decide between the two: less than 5 bits, so
-    /// that it is at least a thirty-second as likely.
+    /// Whether this preset is so close to the `best` that the IDs do not decide between the two: less than 5 bits apart, so
+    /// that it is at least 1/32 as likely.
     #[must_use]
     pub fn is_as_likely_as(&self, best: &Self) -> bool {
         match (&self.verdict, &best.verdict) {
@@ -54,7 +55,7 @@ impl Guess {
     }
 }
 
-/// A part of what it takes to describe IDs as a preset's.
+/// A part of the cost of describing IDs as IDs of a preset.
 ///
 /// ```
 /// use flakeid_core::{Aspect, Id, guess};
@@ -67,9 +68,9 @@ impl Guess {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Aspect {
-    /// The system is rarely met.
+    /// The rarity of the system.
     Rarity,
-    /// When the IDs were made.
+    /// The times of the IDs.
     Time,
     /// The node numbers.
     Node,
@@ -80,7 +81,7 @@ pub enum Aspect {
 impl Aspect {
     const ALL: [Self; 4] = [Self::Rarity, Self::Time, Self::Node, Self::Sequence];
 
-    /// `rarity`, `time`, `node` or `sequence`.
+    /// The name of the part: `rarity`, `time`, `node` or `sequence`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,7 +93,7 @@ impl Aspect {
     }
 }
 
-/// In sixteenths of a bit, in the order of [`Aspect::ALL`].
+/// The costs in sixteenths of a bit, in the order of [`Aspect::ALL`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Costs([u64; 4]);
 
@@ -106,7 +107,7 @@ impl Costs {
     }
 }
 
-/// Why IDs cannot be a preset's.
+/// The reason why IDs cannot be IDs of a preset.
 ///
 /// ```
 /// use flakeid_core::{Id, guess};
@@ -120,15 +121,15 @@ impl Costs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// This ID has bits that the layout never sets.
+    /// The ID has bits that the layout never sets.
     Bits(Id),
-    /// This ID would be from this time (Unix milliseconds), when the system did not exist yet.
+    /// The ID would have this time (Unix milliseconds), which is before the system existed.
     TooOld(Id, i64),
-    /// This ID would be from this time (Unix milliseconds), which has not come yet.
+    /// The ID would have this time (Unix milliseconds), which is in the future.
     Future(Id, i64),
 }
 
-/// Says which ID it was.
+/// Writes the reason with the ID.
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |unix_ms| crate::Rfc3339::with_fewest_digits(unix_ms);
@@ -144,12 +145,13 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Judges every preset by these IDs, the likeliest first, and the impossible ones last. The more IDs of one system, the
-/// surer; their order matters little. `now` is in Unix milliseconds; IDs of up to a day later are not of the future.
+/// Evaluates every preset for the given IDs. Returns the likeliest preset first, and the impossible ones last. More IDs of
+/// one system give a more reliable result; their order matters little. `now` is in Unix milliseconds; IDs of up to a day
+/// later do not count as future.
 ///
-/// This is a guess: what is counted is how many bits it takes to write the IDs down if one knows the system's habits:
-/// recent times, few nodes, and sequence numbers that begin at 0 in every tick, take fewer. IDs of another epoch or
-/// layout than a preset's look like some preset, or like none.
+/// The result is a guess: it counts the bits that it takes to describe the IDs given the typical properties of the
+/// system. Recent times, few nodes, and sequence numbers that begin at 0 in every tick take fewer bits. IDs with another
+/// epoch or layout than the presets' look like IDs of some preset, or of none.
 #[must_use]
 pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     let mut guesses: Vec<Guess> = Layout::presets()
@@ -164,29 +166,29 @@ pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     guesses
 }
 
-/// One bit, in the unit of costs.
+/// The cost of one bit.
 const BIT: u64 = 16;
 const DAY: i64 = 86_400_000;
 const HOUR: u64 = 3_600_000;
 
-/// What the numbers of a field usually are.
+/// The typical numbers of a field.
 #[derive(Clone, Copy)]
 enum Numbers {
     Small,
     Random,
-    /// Some systems', or some of their users', are small and some are not.
+    /// Small in some systems, or for some of their users, and not in others.
     Either,
-    /// One of these, as a rule.
+    /// Usually one of these.
     Known(&'static [u64]),
 }
 
-/// What is known of a system besides its layout.
+/// The properties of a system besides its layout.
 struct Habits {
-    /// Unix milliseconds.
+    /// The start of the system, in Unix milliseconds.
     born: i64,
-    /// In bits: what it costs that the system is rarely met.
+    /// The cost of the system's rarity, in bits.
     rare: u64,
-    /// Of the datacenter and the worker, or of the node and nothing.
+    /// The typical numbers of the datacenter and the worker, or of the node.
     node: [Numbers; 2],
     sequence: Numbers,
 }
@@ -194,11 +196,11 @@ struct Habits {
 impl Habits {
     fn of(preset: &str, layout: &Layout) -> Self {
         use Numbers::{Either, Known, Random, Small};
-        // flake-idgen and its like; before, nobody counted from 1970.
+        // flake-idgen and similar libraries; earlier systems did not use the epoch 1970.
         const YEAR_2013: i64 = 1_356_998_400_000;
-        // Release 2.0.0.
+        // The date of Mastodon 2.0.0.
         const MASTODON_2: i64 = 1_506_816_000_000;
-        // Those of published tweets.
+        // The datacenters of published tweets.
         const OF_TWITTER: &[u64] = &[1, 10, 11];
         let epoch = layout.epoch();
         let (born, rare, node, sequence) = match preset {
@@ -218,7 +220,7 @@ impl Habits {
         Self { born, rare, node, sequence }
     }
 
-    /// How much it takes to write the IDs down, one after the other.
+    /// Returns the cost of describing the IDs one after the other.
     fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<Costs, Mismatch> {
         let mut costs = Costs::default();
         costs.add(Aspect::Rarity, self.rare * BIT);
@@ -247,15 +249,15 @@ impl Habits {
                 costs.add(Aspect::Node, log2(nodes.len() as u64));
             } else {
                 costs.add(Aspect::Node, self.cost_of_node(&parts, layout));
-                // So many are enough to know that there is no pattern.
+                // With 64 different nodes, there is certainly no pattern, so no more are collected.
                 if nodes.len() < 64 {
                     nodes.push(parts.node);
                 }
             }
             last = Some(parts);
         }
-        // Age counts once, and beyond that only how far each ID is from the one before. If each paid for its own age,
-        // the preset with the latest epoch would win where IDs are of several years.
+        // The age counts only once, and then only the distance of each ID from the previous one. If the age of each ID
+        // counted, the preset with the latest epoch would win for IDs of several years.
         if let Some(age) = oldest {
             costs.add(Aspect::Time, log2((age + HOUR) / layout.unit_ms()));
         }
@@ -274,9 +276,9 @@ impl Habits {
     }
 }
 
-/// What a number costs in a field of so many bits.
+/// Returns the cost of a number in a field of the given width.
 fn cost_of(numbers: Numbers, value: u64, width: u64) -> u64 {
-    // As in the codes of Elias: a number costs twice its length.
+    // A number costs twice its length, as in Elias codes.
     let small = BIT + 2 * log2(value + 1);
     let any = width * BIT;
     match numbers {
@@ -292,8 +294,8 @@ fn width(most: u64) -> u64 {
     u64::from(u64::BITS - most.leading_zeros())
 }
 
-/// The logarithm of a number, in sixteenths: from 0 for 0 and 1. Between powers of two it is a straight line, which
-/// is at most a tenth of a bit too low.
+/// Returns the base-2 logarithm of a number in sixteenths; 0 for 0 and 1. It interpolates linearly between powers of two,
+/// which is at most a tenth of a bit too low.
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
     let fraction = (u128::from(number) << 4 >> whole) as u64 & 15;
@@ -305,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithms() {
+    fn log2_interpolates_between_powers_of_two() {
         for (number, sixteenths) in [(0, 0), (1, 0), (2, 16), (3, 24), (1024, 160), (1536, 168)] {
             assert_eq!(log2(number), sixteenths, "{number}");
         }
@@ -313,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn every_id_has_as_many_verdicts_as_there_are_presets() {
+    fn guess_returns_a_verdict_for_every_preset() {
         let most = Id::from_u64(u64::MAX);
         for (ids, now) in [(&[][..], 0), (&[most], i64::MAX), (&[most, Id::from_u64(0)], i64::MIN)]
         {
             assert_eq!(guess(ids, now).len(), Layout::presets().len());
         }
         let fits = guess(&[], 0).iter().filter(|guess| guess.verdict.is_ok()).count();
-        assert_eq!(fits, Layout::presets().len(), "nothing speaks against any");
+        assert_eq!(fits, Layout::presets().len(), "every preset is possible");
     }
 }

@@ -1,12 +1,12 @@
-//! The 64 bits of an ID, and what they say field by field.
+//! IDs as 64 bits, and their fields.
 
 use core::fmt;
 
-/// A 64-bit ID. IDs order as numbers, and so by time.
+/// A 64-bit ID. IDs are ordered as numbers, and therefore by time.
 ///
-/// `Display` and `FromStr` are the decimal form; [`TextForm`](crate::TextForm) has the others. With
-/// the `serde` feature an ID is a decimal string in human-readable formats (JSON numbers lose digits
-/// in JavaScript) and a `u64` in binary ones.
+/// `Display` and `FromStr` use the decimal form; [`TextForm`](crate::TextForm) has the other forms. With the `serde`
+/// feature an ID is a decimal string in human-readable formats (because JSON numbers lose digits in JavaScript) and a
+/// `u64` in binary formats.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout};
@@ -23,8 +23,8 @@ use core::fmt;
 pub struct Id(u64);
 
 impl Id {
-    /// Any 64 bits are an ID; whether they are one of a given layout is for
-    /// [`Layout::unpack`](crate::Layout::unpack) to say.
+    /// Creates an ID from any 64 bits. [`Layout::unpack`](crate::Layout::unpack) checks whether they are an ID of a given
+    /// layout.
     #[inline]
     #[must_use]
     pub const fn from_u64(bits: u64) -> Self {
@@ -38,7 +38,7 @@ impl Id {
         self.0
     }
 
-    /// The same 64 bits as a signed integer, for signed database columns. Negative, and then out
+    /// Returns the same 64 bits as a signed integer, for signed database columns. The result is negative, and therefore out
     /// of order, once a 64-bit layout sets its top bit: see
     /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until).
     #[inline]
@@ -47,30 +47,29 @@ impl Id {
         self.0.cast_signed()
     }
 
-    /// The inverse of [`to_i64`](Self::to_i64).
+    /// Creates an ID from a signed integer: the inverse of [`to_i64`](Self::to_i64).
     #[inline]
     #[must_use]
     pub const fn from_i64(bits: i64) -> Self {
         Self(bits.cast_unsigned())
     }
 
-    /// Eight bytes, the most significant first, so that they sort as the ID does. This is
-    /// `FlakeId`'s `byte[8]`.
+    /// Returns eight bytes, the most significant first, which sort like the IDs. This is the `byte[8]` of `FlakeId`.
     #[inline]
     #[must_use]
     pub const fn to_be_bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }
 
-    /// The inverse of [`to_be_bytes`](Self::to_be_bytes).
+    /// Creates an ID from eight bytes: the inverse of [`to_be_bytes`](Self::to_be_bytes).
     #[inline]
     #[must_use]
     pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
         Self(u64::from_be_bytes(bytes))
     }
 
-    /// Integers of somebody else's array as IDs, to be filled in place: bindings write into the
-    /// arrays of their languages without a copy.
+    /// Converts a slice of integers to a slice of IDs that can be filled in place, so that bindings write into the arrays of
+    /// their languages without a copy.
     ///
     /// ```
     /// use flakeid_core::{Generator, Id, Layout};
@@ -110,15 +109,15 @@ impl From<Id> for u64 {
     }
 }
 
-/// The one place where integers of a host's buffer are taken for IDs.
+/// The only place where the integers of a host's buffer are treated as IDs.
 mod host {
     #![allow(unsafe_code)]
 
     use super::Id;
 
     pub(super) fn as_ids(numbers: &mut [u64]) -> &mut [Id] {
-        // SAFETY: `Id` is a transparent u64, of which every bit pattern is valid, and the borrow
-        // is handed on as it is.
+        // SAFETY: `Id` is a transparent u64, every bit pattern of a u64 is valid, and the borrow keeps its lifetime and
+        // length.
         unsafe { &mut *(core::ptr::from_mut(numbers) as *mut [Id]) }
     }
 }
@@ -165,9 +164,9 @@ mod serde_impls {
     }
 }
 
-/// What an ID says, field by field.
+/// The fields of an ID.
 ///
-/// `unix_ms` repeats `tick`, and `datacenter` with `worker` repeat `node`; see
+/// `unix_ms` contains the same time as `tick`, and `datacenter` with `worker` contain the same number as `node`; see
 /// [`Layout::pack`](crate::Layout::pack).
 ///
 /// ```
@@ -185,24 +184,23 @@ mod serde_impls {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Parts {
-    /// Whole units since the layout's epoch.
+    /// The number of whole units since the layout's epoch.
     pub tick: u64,
     /// The instant at which that tick begins, in Unix milliseconds.
     pub unix_ms: i64,
-    /// The whole machine field; 0 where the layout has none.
+    /// The whole machine field; 0 if the layout has none.
     pub node: u64,
-    /// The node's high part; `None` where the layout does not split it.
+    /// The high part of the node; `None` if the layout does not split the node.
     pub datacenter: Option<u64>,
-    /// The node's low part; `None` where the layout does not split it.
+    /// The low part of the node; `None` if the layout does not split the node.
     pub worker: Option<u64>,
-    /// The clock sequence; 0 where the layout has none.
+    /// The clock sequence; 0 if the layout has none.
     pub clock_sequence: u64,
-    /// The counter within the tick; 0 where the layout has none.
+    /// The counter within the tick; 0 if the layout has none.
     pub sequence: u64,
 }
 
-/// As many of an ID's parts as somebody gives; [`Layout::complete`](crate::Layout::complete) works
-/// out the others.
+/// Some of the parts of an ID; [`Layout::complete`](crate::Layout::complete) derives the others.
 ///
 /// ```
 /// use flakeid_core::{GivenParts, Layout};
@@ -217,19 +215,19 @@ pub struct Parts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GivenParts {
-    /// Whole units since the layout's epoch; without it the tick of `unix_ms`.
+    /// The number of whole units since the layout's epoch; `None` for the tick of `unix_ms`.
     pub tick: Option<u64>,
     /// An instant in the tick, in Unix milliseconds.
     pub unix_ms: Option<i64>,
-    /// The whole machine field; without it datacenter and worker make the node.
+    /// The whole machine field; `None` for the node of `datacenter` and `worker`.
     pub node: Option<u64>,
-    /// The node's high part.
+    /// The high part of the node.
     pub datacenter: Option<u64>,
-    /// The node's low part.
+    /// The low part of the node.
     pub worker: Option<u64>,
-    /// The clock sequence; 0 unless given.
+    /// The clock sequence; `None` for 0.
     pub clock_sequence: Option<u64>,
-    /// The counter within the tick; 0 unless given.
+    /// The counter within the tick; `None` for 0.
     pub sequence: Option<u64>,
 }
 
@@ -244,7 +242,7 @@ mod tests {
     use super::Id;
 
     #[test]
-    fn a_string_in_text_and_an_integer_in_binary() {
+    fn id_serializes_as_string_in_text_and_integer_in_binary() {
         for bits in [0, 1, 910_499_571_847_892_992, u64::MAX] {
             let id = Id::from_u64(bits);
             let text: &'static str = Box::leak(bits.to_string().into_boxed_str());
@@ -257,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_text_is_refused() {
-        // It may have lost digits on its way through JavaScript, and nobody could tell.
+    fn deserializing_a_json_number_fails() {
+        // The number may have lost digits in JavaScript, which could not be detected.
         assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
         assert_de_tokens_error::<serde_test::Readable<Id>>(
             &[Token::Str("18446744073709551616")],

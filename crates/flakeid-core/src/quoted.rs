@@ -1,13 +1,12 @@
-//! Input in messages.
+//! Quotes user input in messages.
 
 use core::fmt::{self, Write};
 
-/// Quotes a text, and escapes what would move the cursor or reorder the line. `{:?}` would escape
-/// everything that Unicode does not call printable, but the tables that it needs for that were 8 %
-/// of the WebAssembly module.
+/// Quotes a string, and escapes characters that would move the cursor or reorder the line. `{:?}` would escape every
+/// character that Unicode does not classify as printable, but its tables were 8 % of the WebAssembly module.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
-/// The same for one character, in single quotes.
+/// Quotes one character in single quotes, like [`Quoted`].
 pub(crate) struct QuotedChar(pub(crate) char);
 
 impl fmt::Display for Quoted<'_> {
@@ -29,7 +28,7 @@ impl fmt::Display for QuotedChar {
 fn write_escaped(f: &mut fmt::Formatter<'_>, letter: char, quote: char) -> fmt::Result {
     match letter {
         '\\' => f.write_str("\\\\"),
-        // Invisible: joiners, marks of direction, separators of lines.
+        // Invisible characters: joiners, direction marks, line separators.
         '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
@@ -49,7 +48,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn only_what_misleads_is_escaped() {
+    fn quoted_escapes_only_misleading_characters() {
         for (text, quoted) in [
             ("t41.n10", r#""t41.n10""#),
             ("día 日", r#""día 日""#),

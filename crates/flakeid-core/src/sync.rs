@@ -1,5 +1,5 @@
-//! The atomics of every lock-free structure, and the locks of those that wait: the real ones, or
-//! loom's, which try every interleaving. And which parts of a generator WebAssembly goes without.
+//! The atomics and locks of the lock-free structures and the queue: the standard library's, or loom's, which try every
+//! interleaving. Also the parts of a generator that WebAssembly lacks.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
@@ -10,8 +10,8 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(all(not(loom), feature = "std"))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Gives the winner of a compare-and-swap time to use the cache line before the loser asks for it
-/// again: without it two threads on one word reach a third of one thread's rate.
+/// Pauses after a lost compare-and-swap, so that the winner can use the cache line before the loser requests it again.
+/// Without the pause, two threads on one word reach a third of the rate of one thread.
 #[inline]
 pub(crate) fn back_off() {
     #[cfg(not(loom))]
@@ -26,8 +26,8 @@ pub(crate) use native::NativeOnly;
 mod native {
     use alloc::boxed::Box;
 
-    /// A part that some generators have, and none on `wasm32-unknown-unknown`: there this type has no
-    /// room for one, so that a page downloads no code for it.
+    /// An optional part of a generator. On `wasm32-unknown-unknown` this type is always empty, so that a page downloads no
+    /// code for the part.
     pub(crate) struct NativeOnly<T>(Option<Box<T>>);
 
     impl<T> NativeOnly<T> {

@@ -1,4 +1,4 @@
-//! IDs as text: strict both ways, every ID has one text in each form.
+//! String forms of IDs. Conversion is strict in both directions: every ID has one string in each form.
 
 use core::fmt;
 use core::ops::Deref;
@@ -7,7 +7,7 @@ use core::str::FromStr;
 use crate::error::TextFault;
 use crate::{Error, Id};
 
-/// How an ID is written.
+/// A string form of an ID.
 ///
 /// ```
 /// use flakeid_core::{Id, TextForm};
@@ -22,29 +22,29 @@ use crate::{Error, Id};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextForm {
-    /// Digits, 1 to 20 of them. Decoding allows leading zeros, so 20-digit padded columns work.
+    /// 1 to 20 decimal digits. Decoding accepts leading zeros, so that columns padded to 20 digits work.
     Decimal,
-    /// Crockford's base32, 13 digits: sorts, and survives being read out. Decoding takes lower
-    /// case, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
+    /// 13 digits of Crockford's base32, which sort like the IDs and can be read aloud. Decoding also accepts lowercase
+    /// letters, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
     Base32,
-    /// 0-9a-z, 1 to 13 digits without leading zeros. Decoding takes upper case.
+    /// 1 to 13 digits of 0-9a-z, without leading zeros. Decoding also accepts uppercase letters.
     Base36,
-    /// Bitcoin's alphabet, 1 to 11 digits without leading ones (its zero).
+    /// 1 to 11 digits of Bitcoin's base58 alphabet, without leading `1`s (its zero).
     Base58,
-    /// 0-9A-Za-z, 11 digits: sorts in ASCII order.
+    /// 11 digits of 0-9A-Za-z, which sort like the IDs in ASCII order.
     Base62,
-    /// 16 digits, lower case: sorts. Decoding takes upper case; no `0x`.
+    /// 16 lowercase hexadecimal digits, which sort like the IDs. Decoding also accepts uppercase letters, but no `0x`.
     Hex,
-    /// Flickr's alphabet, which has lower case first, 1 to 11 digits without leading ones (its zero).
-    /// What `Base58` of bwmarrin/snowflake writes.
+    /// 1 to 11 digits of Flickr's base58 alphabet, which begins with the lowercase letters, without leading `1`s (its zero).
+    /// This is the form of `Base58` in bwmarrin/snowflake.
     Base58Flickr,
-    /// The alphabet of z-base-32, 1 to 13 digits without leading `y`s (its zero). Decoding takes upper
-    /// case. What `Base32` of bwmarrin/snowflake writes: digits of the number, not of its bits from the
-    /// left as in <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
+    /// 1 to 13 digits of the z-base-32 alphabet, without leading `y`s (its zero). Decoding also accepts uppercase letters.
+    /// This is the form of `Base32` in bwmarrin/snowflake: it encodes the digits of the number, not its bits from the left as
+    /// in <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
     Zbase32,
 }
 
-/// The most digits any form needs: those of 2^64 − 1 in decimal.
+/// The largest number of digits of any form: the decimal digits of 2^64 − 1.
 const MOST: usize = 20;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -55,7 +55,7 @@ const FLICKR: &[u8; 58] = b"123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRST
 const ZBASE32: &[u8; 32] = b"ybndrfg8ejkmcpqxot1uwisza345h769";
 
 impl TextForm {
-    /// Every form.
+    /// All forms.
     pub const ALL: [Self; 8] = [
         Self::Decimal,
         Self::Base32,
@@ -67,7 +67,7 @@ impl TextForm {
         Self::Zbase32,
     ];
 
-    /// The form's name: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`, `base58_flickr`,
+    /// The name of the form: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`, `base58_flickr` or
     /// `zbase32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -96,7 +96,7 @@ impl TextForm {
         }
     }
 
-    /// The largest number of digits: those of 2^64 − 1.
+    /// The largest number of digits of this form: the digits of 2^64 − 1.
     const fn most_digits(self) -> usize {
         match self {
             Self::Decimal => 20,
@@ -106,13 +106,13 @@ impl TextForm {
         }
     }
 
-    /// Whether every ID has the same number of digits, so that texts sort as IDs do.
+    /// Whether every ID has the same number of digits, so that the strings sort like the IDs.
     #[must_use]
     pub const fn is_fixed_width(self) -> bool {
         matches!(self, Self::Base32 | Self::Base62 | Self::Hex)
     }
 
-    /// Writes an ID in this form.
+    /// Encodes an ID in this form.
     #[must_use]
     pub fn encode(self, id: Id) -> Text {
         let alphabet = self.alphabet();
@@ -128,11 +128,11 @@ impl TextForm {
         text
     }
 
-    /// Reads an ID in this form.
+    /// Decodes an ID in this form.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId): empty, a wrong number of digits, a character
-    /// that is no digit of the form (signs, spaces and prefixes included), a value above 2^64 − 1.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string is empty, has a wrong number of digits, contains a character
+    /// that is not a digit of the form (including signs, spaces and prefixes), or has a value above 2^64 − 1.
     pub fn decode(self, text: &str) -> Result<Id, Error> {
         self.value(text).map(Id::from_u64).map_err(|fault| Error::id_text(self.name(), text, fault))
     }
@@ -144,19 +144,19 @@ impl TextForm {
             let digit = self.digit(digit).ok_or(TextFault::Digit(digit))?;
             value = value.and_then(|v| v.checked_mul(radix)?.checked_add(digit));
         }
-        // All characters are digits, so bytes are digits too.
+        // All characters are digits, so the number of bytes is the number of digits.
         let (length, most) = (text.len(), self.most_digits());
         let least = if self.is_fixed_width() { most } else { 1 };
         if length == 0 {
             return Err(TextFault::Empty);
         }
         if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
-            // Its value, because a zero may be a letter in either case.
+            // Compares the value of the digit, because a zero may be an uppercase or lowercase letter.
             if text.chars().next().and_then(|first| self.digit(first)) == Some(0) {
                 return Err(TextFault::LeadingZero);
             }
         }
-        // Before the length: twenty-one digits are a number too large, not a typing error.
+        // The overflow comes before the length, because 21 digits are a number that is too large, not a typing error.
         let value = value.ok_or(TextFault::Overflow)?;
         if length < least || length > most {
             return Err(TextFault::Length { least: least as u8, most: most as u8 });
@@ -180,56 +180,56 @@ impl TextForm {
 }
 
 impl Id {
-    /// The ID in a text form.
+    /// Encodes the ID in a string form.
     #[must_use]
     pub fn to_text(self, form: TextForm) -> Text {
         form.encode(self)
     }
 
-    /// 13 digits of Crockford's base32, which sort as the ID does.
+    /// Encodes the ID as 13 digits of Crockford's base32, which sort like the IDs.
     #[must_use]
     pub fn to_base32(self) -> Text {
         TextForm::Base32.encode(self)
     }
 
-    /// 1 to 13 digits of base36, lower case.
+    /// Encodes the ID as 1 to 13 lowercase digits of base36.
     #[must_use]
     pub fn to_base36(self) -> Text {
         TextForm::Base36.encode(self)
     }
 
-    /// 1 to 11 digits of base58 in Bitcoin's alphabet.
+    /// Encodes the ID as 1 to 11 digits of base58 in Bitcoin's alphabet.
     #[must_use]
     pub fn to_base58(self) -> Text {
         TextForm::Base58.encode(self)
     }
 
-    /// 11 digits of base62 (0-9A-Za-z), which sort as the ID does in ASCII order.
+    /// Encodes the ID as 11 digits of base62 (0-9A-Za-z), which sort like the IDs in ASCII order.
     #[must_use]
     pub fn to_base62(self) -> Text {
         TextForm::Base62.encode(self)
     }
 
-    /// 16 hexadecimal digits, lower case, which sort as the ID does.
+    /// Encodes the ID as 16 lowercase hexadecimal digits, which sort like the IDs.
     #[must_use]
     pub fn to_hex(self) -> Text {
         TextForm::Hex.encode(self)
     }
 
-    /// 1 to 11 digits of base58 in Flickr's alphabet, as bwmarrin/snowflake writes them.
+    /// Encodes the ID as 1 to 11 digits of base58 in Flickr's alphabet, like bwmarrin/snowflake.
     #[must_use]
     pub fn to_base58_flickr(self) -> Text {
         TextForm::Base58Flickr.encode(self)
     }
 
-    /// 1 to 13 digits of z-base-32, as bwmarrin/snowflake writes them.
+    /// Encodes the ID as 1 to 13 digits of z-base-32, like bwmarrin/snowflake.
     #[must_use]
     pub fn to_zbase32(self) -> Text {
         TextForm::Zbase32.encode(self)
     }
 }
 
-/// 1 to 20 decimal digits, leading zeros allowed, no sign.
+/// Parses 1 to 20 decimal digits. Leading zeros are accepted, a sign is not.
 impl FromStr for Id {
     type Err = Error;
 
@@ -244,7 +244,7 @@ impl fmt::Display for TextForm {
     }
 }
 
-/// Reads a form's [`name`](TextForm::name).
+/// Parses the [`name`](TextForm::name) of a form.
 impl FromStr for TextForm {
     type Err = Error;
 
@@ -258,7 +258,7 @@ impl FromStr for TextForm {
     }
 }
 
-/// An ID's digits, on the stack; a `str` by `Deref`.
+/// The digits of an ID, on the stack; dereferences to `str`.
 ///
 /// ```
 /// use flakeid_core::Id;
@@ -274,7 +274,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Of at most 20 ASCII characters.
+    /// Creates a string of at most 20 ASCII characters.
     pub(crate) fn of_digits(ascii: &[u8]) -> Self {
         let start = MOST - ascii.len();
         let mut digits = [0; MOST];
@@ -286,11 +286,11 @@ impl Text {
         MOST - usize::from(self.start)
     }
 
-    /// The digits.
+    /// The digits of the ID.
     #[must_use]
     #[expect(clippy::missing_panics_doc, clippy::panic, reason = "alphabets are ASCII")]
     pub fn as_str(&self) -> &str {
-        // Not `expect`, which would show the error, by code that is large in WebAssembly.
+        // `expect` would print the error, with code that is large in WebAssembly.
         let Ok(digits) = core::str::from_utf8(&self.digits[usize::from(self.start)..]) else {
             panic!("digits are ASCII");
         };

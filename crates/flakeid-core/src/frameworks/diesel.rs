@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Nullable, SingleValue};
 
 use crate::Id;
 
-/// A signed column of 64 bits; see [`Id::from_i64`].
+/// Reads a signed 64-bit column; see [`Id::from_i64`].
 impl<DB> FromSql<BigInt, DB> for Id
 where
     DB: Backend,
@@ -33,7 +33,7 @@ where
     }
 }
 
-/// Where the expression is made, the number takes the place of the ID, so that every database takes it.
+/// Converts the ID to a number when an expression is created, so that every database accepts it.
 macro_rules! as_number {
     ($kind:ty, $id:ty) => {
         impl AsExpression<$kind> for $id {
@@ -51,7 +51,7 @@ as_number!(BigInt, &Id);
 as_number!(Nullable<BigInt>, Id);
 as_number!(Nullable<BigInt>, &Id);
 
-/// For `Option<Id>`, in the databases that take parameters as bytes.
+/// Writes an ID as a parameter, also in `Option<Id>`, in the databases that take parameters as bytes.
 #[cfg(any(feature = "diesel-postgres", feature = "diesel-mysql"))]
 macro_rules! as_bytes {
     ($database:ty) => {

@@ -1,4 +1,5 @@
-//! An [`Id`](crate::Id) as other crates know it: a column of sqlx or diesel, a schema of schemars or utoipa.
+//! Implementations for other crates: an [`Id`](crate::Id) as a column of sqlx or diesel, and its schema for schemars or
+//! utoipa.
 
 #[cfg(feature = "diesel")]
 mod diesel;
@@ -9,7 +10,7 @@ mod sqlx;
 #[cfg(feature = "utoipa")]
 mod utoipa;
 
-/// What `serde` writes of an ID, as a regular expression of JSON schemas.
+/// A regular expression for JSON schemas that matches the string that `serde` writes for an ID.
 #[cfg(any(feature = "schemars", feature = "utoipa"))]
 const PATTERN: &str = "^[0-9]{1,20}$";
 

@@ -1,4 +1,4 @@
-//! A JSON schema of schemars.
+//! The JSON schema of an ID for schemars.
 
 use alloc::borrow::Cow;
 
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// A string of decimal digits, as the feature `serde` writes it.
+/// The schema of a string of decimal digits, which the feature `serde` writes.
 impl JsonSchema for Id {
     fn inline_schema() -> bool {
         true
@@ -37,13 +37,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_is_of_what_serde_writes() {
+    fn json_schema_matches_the_serialized_id() {
         let schema = schemars::schema_for!(Id).to_value();
         assert_eq!(schema["type"], "string");
         assert_eq!(schema["pattern"], "^[0-9]{1,20}$");
         let most = serde_json::to_value(Id::from_u64(u64::MAX).to_string());
         assert!(most.is_ok_and(|most| most.as_str().is_some_and(|text| text.len() == 20)));
-        // Within other types it stands where it is used, under no name.
+        // Inside other types the schema is inlined without a name.
         let list = schemars::schema_for!(alloc::vec::Vec<Id>).to_value();
         assert_eq!(list["items"]["type"], "string");
     }

@@ -1,4 +1,4 @@
-//! A column of sqlx.
+//! An ID as a column of sqlx.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -6,7 +6,7 @@ use sqlx::{Database, Decode, Encode, Type};
 
 use crate::Id;
 
-/// A signed column of 64 bits (`bigint`, `INTEGER`) in every database that has one; see
+/// The type of a signed 64-bit column (`bigint`, `INTEGER`) in every database that has one; see
 /// [`Id::to_i64`].
 impl<DB: Database> Type<DB> for Id
 where

@@ -1,4 +1,4 @@
-//! A schema of utoipa, for `OpenAPI`.
+//! The `OpenAPI` schema of an ID for utoipa.
 
 use alloc::borrow::Cow;
 
@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// A string of decimal digits, as the feature `serde` writes it.
+/// The schema of a string of decimal digits, which the feature `serde` writes.
 impl PartialSchema for Id {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_is_of_what_serde_writes() {
+    fn json_schema_matches_the_serialized_id() {
         let schema = serde_json::to_value(Id::schema());
         let schema = schema.unwrap_or_default();
         assert_eq!(schema["type"], "string");

@@ -1,20 +1,20 @@
-//! Sixty-four bits as eleven digits of base58, zeros in front included.
+//! Converts 64 bits to eleven digits of base58, including leading zeros.
 //!
-//! [`TextForm::Base58`](crate::TextForm::Base58) does the same for IDs without zeros in front. Here the length is fixed,
-//! so the two halves of the digits can be computed beside each other, and every divisor is a constant.
+//! [`TextForm::Base58`](crate::TextForm::Base58) does the same without leading zeros. Here the length is fixed, so the two
+//! halves of the digits can be computed in parallel, and every divisor is a constant.
 
 use crate::text::{BITCOIN, Text};
 
-/// The digits of 2^64 - 1.
+/// The number of digits of 2^64 - 1.
 pub(super) const DIGITS: usize = 11;
 
 const FIVE: u64 = 58u64.pow(5);
 const TEN: u64 = 58u64.pow(10);
 
-/// The value of a byte that is no digit.
+/// The value of a byte that is not a digit.
 const NONE: u8 = u8::MAX;
 
-/// By their ASCII codes.
+/// The values of the digits by their ASCII codes.
 const VALUES: [u8; 128] = {
     let mut values = [NONE; 128];
     let mut value = 0;
@@ -38,7 +38,7 @@ pub(super) fn encode(bits: u64) -> Text {
     Text::of_digits(&digits)
 }
 
-/// None for a byte that is no digit, and for more than 64 bits.
+/// Returns the number of the digits; `None` if a byte is not a digit, or if the number does not fit 64 bits.
 pub(super) fn decode(digits: [u8; DIGITS]) -> Option<u64> {
     let mut wrong = 0;
     let mut value = |byte: u8| {
@@ -62,9 +62,9 @@ mod tests {
     use super::{DIGITS, FIVE, TEN, decode, encode};
     use crate::{Id, TextForm};
 
-    /// The ends of each digit, and what lies between.
+    /// The test uses the smallest and largest value of each digit, and values in between.
     #[test]
-    fn they_are_those_of_the_text_form_with_zeros_in_front() {
+    fn digits_match_base58_with_leading_zeros() {
         let ends = (0..DIGITS as u32).map(|power| 58u64.pow(power));
         let between = (0..5_000u64).map(|index| index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let some = [0, 1, FIVE - 1, TEN - 1, u64::MAX - 1, u64::MAX];
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_read() {
+    fn decode_rejects_other_bytes_and_larger_numbers() {
         assert_eq!(encode(u64::MAX).as_str(), "jpXCZedGfVQ");
         assert_eq!(decode(*b"jpXCZedGfVR"), None, "2^64");
         assert_eq!(decode([b'z'; DIGITS]), None);

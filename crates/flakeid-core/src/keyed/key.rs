@@ -1,13 +1,13 @@
-//! Keys, and those of domains.
+//! Keys, and the keys of domains.
 
 use core::fmt;
 
 use super::speck::Cipher;
 use crate::Error;
 
-/// A secret of 128 bits.
+/// A secret key of 128 bits.
 ///
-/// Text is 32 hexadecimal digits. `Debug` does not show it.
+/// Its string form is 32 hexadecimal digits. `Debug` does not print the key.
 ///
 /// ```
 /// use flakeid_core::{Key, Keyring};
@@ -22,19 +22,18 @@ use crate::Error;
 pub struct Key([u8; 16]);
 
 impl Key {
-    /// These 16 bytes, which should be random.
+    /// Creates a key from 16 bytes, which should be random.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The key for the IDs of one domain: two codes of the domain's name, each of which depends on all of
-    /// the key.
+    /// Returns the key for the IDs of one domain: two codes of the domain's name, each of which depends on the whole key.
     ///
-    /// A code is the CBC-MAC of a block with the code's number and the name's length in bytes, and of the
-    /// name in blocks of eight bytes, the first byte lowest, the last block filled up with zeros. (That the
-    /// length comes first is what makes a CBC-MAC safe for names of any length: Bellare, Kilian and Rogaway,
-    /// "The Security of the Cipher Block Chaining Message Authentication Code", 2000.)
+    /// A code is the CBC-MAC of a block with the code's number and the name's length in bytes, followed by the name in blocks
+    /// of eight bytes, with the first byte lowest and the last block padded with zeros. (A CBC-MAC is safe for names of any
+    /// length because the length comes first: Bellare, Kilian and Rogaway, "The Security of the Cipher Block Chaining Message
+    /// Authentication Code", 2000.)
     pub(super) fn of_domain(&self, name: &str) -> Self {
         let cipher = Cipher::new(self.0);
         let code = |number: u64| {
@@ -60,7 +59,7 @@ impl core::str::FromStr for Key {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        // What was given is not told: it may be a secret with a slip in it.
+        // The message does not contain the input, because it may be a secret with a typing error.
         let wrong = || Error::invalid_option("key", "must have 32 hexadecimal digits (128 bits)");
         let digits = text.as_bytes();
         if digits.len() != 32 {

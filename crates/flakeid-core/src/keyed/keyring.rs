@@ -1,4 +1,4 @@
-//! Several keys, each with a letter.
+//! Keyrings: several keys, each with a letter.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use super::key::Key;
 use super::public_ids::PublicIds;
 use crate::{Error, Layout};
 
-/// The keys of an application, each with a letter from `a` to `z` that public IDs begin with. The last one
-/// that was added is current: new public IDs are made with it, and those of the others still open.
+/// The keys of an application, each with a letter from `a` to `z` that its public IDs contain. The key that was added last
+/// is the current key: new public IDs are sealed with it, and public IDs of the other keys still open.
 ///
-/// As text, a line for each key, its letter and 32 hexadecimal digits, the current one last; lines that
-/// begin with `#`, and empty ones, say nothing.
+/// The string form has a line for each key with its letter and 32 hexadecimal digits, the current key last. Empty lines
+/// and lines that begin with `#` are ignored.
 ///
 /// ```
 /// use flakeid_core::{Id, Keyring, Layout};
@@ -30,15 +30,15 @@ use crate::{Error, Layout};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keyring {
     current: (char, Key),
-    /// The oldest first.
+    /// The other keys, the oldest first.
     older: Vec<(char, Key)>,
 }
 
 impl Keyring {
-    /// A keyring of one key.
+    /// Creates a keyring with one key.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not from `a` to `z`.
     pub fn new(letter: char, key: Key) -> Result<Self, Error> {
         if !letter.is_ascii_lowercase() {
             return Err(Error::invalid_option("key", "its letter must be one from a to z"));
@@ -46,10 +46,10 @@ impl Keyring {
         Ok(Self { current: (letter, key), older: Vec::new() })
     }
 
-    /// With one more key, which is current from now on.
+    /// Adds a key, which becomes the current key.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not one from `a` to `z`, or if
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not from `a` to `z`, or if
     /// another key has it.
     pub fn with(mut self, letter: char, key: Key) -> Result<Self, Error> {
         if self.letters().any(|other| other == letter) {
@@ -62,15 +62,15 @@ impl Keyring {
         Ok(self)
     }
 
-    /// The letters, the current key's last.
+    /// Returns the letters of the keys, the letter of the current key last.
     pub fn letters(&self) -> impl Iterator<Item = char> {
         self.older.iter().chain([&self.current]).map(|(letter, _)| *letter)
     }
 
-    /// The public form of the IDs of one domain, such as `user`, which are of that layout.
+    /// Returns the converter for the public form of the IDs of one domain, such as `user`, in the given layout.
     ///
-    /// Equal IDs of two domains have different public forms, and a public ID of one domain does not open in
-    /// another. The name of a domain is fixed for as long as its public IDs are in use.
+    /// Equal IDs of two domains have different public forms, and a public ID of one domain does not open in another. The name
+    /// of a domain must not change while its public IDs are in use.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the name has 1 to 64 bytes.
@@ -86,11 +86,11 @@ impl Keyring {
 }
 
 impl PublicIds {
-    /// All at once, as bindings and programs with settings have it: the text of a
-    /// [`Keyring`], the domain, and what [`with_prefix`](Self::with_prefix) and [`since`](Self::since) take.
+    /// Creates the converter from strings, for bindings and for programs with settings: the string form of a [`Keyring`], the
+    /// domain, and the arguments of [`with_prefix`](Self::with_prefix) and [`since`](Self::since).
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption), for `keyring`, `domain` or `prefix`.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if `keyring`, `domain` or `prefix` is invalid.
     pub fn from_text(
         keyring: &str,
         domain: &str,
@@ -133,8 +133,8 @@ impl FromStr for Keyring {
     }
 }
 
-/// The letters alone.
-/// A letter and a key, between them a space.
+/// Prints only the letters of the keys.
+/// Parses a line with a letter, a space and a key.
 fn key_of_line(line: &str) -> Result<(char, Key), Error> {
     let mut words = line.split_ascii_whitespace();
     let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next()) else {

@@ -1,4 +1,4 @@
-//! The keyed public form of IDs: what outsiders see instead of the time and the node.
+//! Public IDs: the encrypted form of IDs for outsiders, which hides the time and the node.
 
 mod digits;
 mod key;

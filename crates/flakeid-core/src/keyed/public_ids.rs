@@ -1,4 +1,4 @@
-//! The public form of the IDs of one domain.
+//! Seals and opens the public IDs of one domain.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,20 +10,20 @@ use crate::error::excerpt;
 use crate::quoted::Quoted;
 use crate::{Error, ErrorKind, Id, Layout};
 
-/// How far in the future the time of an ID may be that is opened: generators may run ahead of the clock,
-/// and clocks differ.
+/// The largest time in the future that an opened ID may have, because generators may run ahead of the clock and clocks
+/// differ.
 const MOST_AHEAD_MS: i64 = 60_000;
 const MOST_OF_PREFIX: usize = 16;
 
-/// Makes public IDs of one domain, and opens them; from [`Keyring::domain`](crate::Keyring::domain).
+/// Seals and opens the public IDs of one domain; created by [`Keyring::domain`](crate::Keyring::domain).
 ///
-/// A public ID is an ID encrypted by Speck64/128 with a key of the domain, and written as a prefix and an
-/// underscore (if there is a prefix), the letter of the key, and 11 digits of base58. To whoever has no key
-/// it does not tell when the ID was made, by which node, or how many there are, nor which of two is older.
+/// A public ID is an ID encrypted by Speck64/128 with a key of the domain. It is written as a prefix and an underscore (if
+/// there is a prefix), the letter of the key, and 11 digits of base58. Without the key it does not reveal when and by
+/// which node the ID was generated, how many IDs there are, or which of two IDs is older.
 ///
-/// **It hides; it does not authorise.** Nobody can make up the public form of a given ID, but one that was
-/// made up at random opens as some ID, unless the layout and the time rule it out; with Twitter's layout and
-/// IDs of a year, that is one try in 140. Look the ID up, and check who asks, as with any other.
+/// **It hides an ID, but it does not authorize.** The public form of a given ID cannot be computed without the key, but a
+/// random string may open as some ID, unless the layout and the time rule it out; with Twitter's layout and IDs of one
+/// year, one try in 140 succeeds. Look the ID up, and check the caller's permissions, as with any other ID.
 ///
 /// ```
 /// use flakeid_core::{Id, Key, Keyring, Layout};
@@ -38,11 +38,11 @@ const MOST_OF_PREFIX: usize = 16;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicIds {
-    /// By its letter, as the others.
+    /// The letter and the cipher of the current key.
     current: (char, Cipher),
     older: Vec<(char, Cipher)>,
     layout: Layout,
-    /// The smallest ID that is opened.
+    /// The smallest ID that opens.
     first: Id,
     prefix: String,
 }
@@ -53,11 +53,11 @@ impl PublicIds {
         Self { current, older, layout, first, prefix: String::new() }
     }
 
-    /// With a prefix, which says to people what the ID is of; it stands before an underscore.
+    /// Sets a prefix, which tells readers what the ID identifies. It is followed by an underscore.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless it has from 1 to 16 lower-case letters and
-    /// digits, a letter first.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the prefix has 1 to 16 lowercase letters and digits, and
+    /// begins with a letter.
     pub fn with_prefix(mut self, prefix: &str) -> Result<Self, Error> {
         self.set_prefix(prefix)?;
         Ok(self)
@@ -78,8 +78,8 @@ impl PublicIds {
         Ok(())
     }
 
-    /// Opens no ID from before that instant, in Unix milliseconds; the layout's epoch unless given. The later
-    /// it is, the fewer of those that were made up open.
+    /// Sets the instant before which no ID opens, in Unix milliseconds; the default is the layout's epoch. The later it is,
+    /// the fewer random strings open.
     #[must_use]
     pub const fn since(mut self, unix_ms: i64) -> Self {
         self.first = self.layout.lower_bound(unix_ms);
@@ -92,7 +92,7 @@ impl PublicIds {
         &self.layout
     }
 
-    /// The public form of an ID, as text.
+    /// Seals an ID: returns its public form as a string.
     ///
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
@@ -105,7 +105,7 @@ impl PublicIds {
         Ok(text)
     }
 
-    /// The public form of an ID as 64 bits, without its prefix and without the letter of the key.
+    /// Seals an ID: returns its public form as 64 bits, without the prefix and the letter of the key.
     ///
     /// # Errors
     /// As [`seal`](Self::seal).
@@ -114,19 +114,18 @@ impl PublicIds {
         Ok(self.current.1.encrypt(id.to_u64()))
     }
 
-    /// The ID of a public ID, by the system's clock.
+    /// Opens a public ID, and compares its time with the system's clock.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId), which does not say why: another key or domain, another
-    /// prefix, a text that was made up, or an ID from before [`since`](Self::since) or of more than a minute
-    /// from now.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId), which does not reveal the reason: another key, domain or prefix, a random
+    /// string, or an ID from before [`since`](Self::since) or of more than a minute in the future.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
-        // The cheapest clock: it may be a few milliseconds late, and a minute is allowed.
+        // The coarse clock is the cheapest; it may be a few milliseconds late, which does not matter compared with a minute.
         self.open_at(text, crate::Clock::unix_ms(&crate::CoarseClock))
     }
 
-    /// As `open`, at an instant in Unix milliseconds.
+    /// Opens a public ID like `open`, at the given instant in Unix milliseconds.
     ///
     /// # Errors
     /// As `open`.
@@ -152,7 +151,7 @@ impl PublicIds {
     }
 }
 
-/// Without keys.
+/// Prints the settings without the keys.
 impl fmt::Debug for PublicIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PublicIds")

@@ -1,13 +1,13 @@
-//! The block cipher Speck64/128: 64-bit blocks, keys of 128 bits, 27 rounds of add, rotate and exclusive or.
+//! The block cipher Speck64/128: 64-bit blocks, 128-bit keys, 27 rounds of addition, rotation and exclusive or.
 //!
-//! From Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013,
-//! <https://eprint.iacr.org/2013/404>); the order of bytes is that of the authors' implementation guide
-//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). It was chosen because
-//! databases and JavaScript can compute it, too, and because a block is as long as an ID.
+//! The cipher is from Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013,
+//! <https://eprint.iacr.org/2013/404>), with the byte order of the authors' implementation guide
+//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). It was chosen because databases
+//! and JavaScript can also compute it, and because a block is as long as an ID.
 
 const ROUNDS: usize = 27;
 
-/// A key made ready for use.
+/// An expanded key.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Cipher([u32; ROUNDS]);
 
@@ -55,9 +55,9 @@ const fn round(high: u32, low: u32, key: u32) -> (u32, u32) {
 mod tests {
     use super::Cipher;
 
-    /// The test vector of the paper (appendix C), as the implementation guide writes its bytes.
+    /// The vector is from the paper (appendix C), with the byte order of the implementation guide.
     #[test]
-    fn published_vector() {
+    fn cipher_encrypts_the_published_test_vector() {
         let key = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
         let cipher = Cipher::new(key);
         assert_eq!(cipher.encrypt(0x3b72_6574_7475_432d), 0x8c6f_a548_454e_028b);

@@ -1,4 +1,4 @@
-//! Layouts from their fields, with every check.
+//! Builds layouts from their fields, with all checks.
 
 use super::Layout;
 use crate::Error;
@@ -6,7 +6,7 @@ use crate::calendar::LAST_FOUR_DIGIT_YEAR;
 use crate::error::LayoutFault;
 use crate::field::{Field, FieldList, Span};
 
-/// Adds fields from the most significant to the least, then an epoch and a unit.
+/// A builder of layouts: add fields from the most significant to the least significant, then an epoch and a unit.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -43,7 +43,7 @@ impl LayoutBuilder {
         } else if self.fields.position(field).is_some() {
             LayoutFault::Repeated(field)
         } else if !self.fields.push(field, width) {
-            // Seven fields are known; only a node beside a split one overflows the six places.
+            // There are seven kinds of fields; only a whole node together with a split node overflows the six places.
             LayoutFault::NodeAndSplit
         } else {
             return self;
@@ -54,65 +54,65 @@ impl LayoutBuilder {
         self
     }
 
-    /// The tick, `width` bits (1 to 64). It must be the first field.
+    /// Adds the time field with `width` bits (1 to 64). It must be the first field.
     pub const fn time(self, width: u8) -> Self {
         self.field(Field::Time, width)
     }
 
-    /// The high part of a split node, `width` bits; the worker must follow.
+    /// Adds the high part of a split node with `width` bits; the worker must follow.
     pub const fn datacenter(self, width: u8) -> Self {
         self.field(Field::Datacenter, width)
     }
 
-    /// The low part of a split node, `width` bits.
+    /// Adds the low part of a split node with `width` bits.
     pub const fn worker(self, width: u8) -> Self {
         self.field(Field::Worker, width)
     }
 
-    /// An unsplit node, `width` bits.
+    /// Adds a whole node with `width` bits.
     pub const fn node(self, width: u8) -> Self {
         self.field(Field::Node, width)
     }
 
-    /// The counter within a tick, `width` bits.
+    /// Adds the counter within a tick with `width` bits.
     pub const fn sequence(self, width: u8) -> Self {
         self.field(Field::Sequence, width)
     }
 
-    /// The clock sequence, `width` bits, for
+    /// Adds the clock sequence with `width` bits, for
     /// [`Rollback::ClockSequence`](crate::Rollback::ClockSequence).
     pub const fn clock_sequence(self, width: u8) -> Self {
         self.field(Field::ClockSequence, width)
     }
 
-    /// `width` bits that are always zero.
+    /// Adds `width` bits that are always zero.
     pub const fn reserved(self, width: u8) -> Self {
         self.field(Field::Reserved, width)
     }
 
-    /// Unix milliseconds of tick 0, 0 to 253402300799999. 0 unless set.
+    /// Sets the instant of tick 0 in Unix milliseconds, from 0 to 253402300799999. The default is 0.
     pub const fn epoch(mut self, unix_ms: i64) -> Self {
         self.epoch = unix_ms;
         self
     }
 
-    /// The length of a tick in milliseconds, at least 1. 1 unless set.
+    /// Sets the length of a tick in milliseconds, at least 1. The default is 1.
     pub const fn unit_ms(mut self, ms: u64) -> Self {
         self.unit = ms;
         self
     }
 
-    /// Checks everything and makes the layout.
+    /// Checks the fields and builds the layout.
     ///
     /// # Errors
-    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout): a width outside 1–64, a sum over 64, a
-    /// field twice, time missing or not first, half a split node, an epoch outside the years
-    /// 1970–9999, a unit of 0, or a horizon beyond 2^63 − 1 ms.
+    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if a width is not from 1 to 64, the widths add up to more than 64, a
+    /// field is repeated, time is missing or not the first field, a split node is incomplete, the epoch is outside the years
+    /// 1970 to 9999, the unit is 0, or the horizon is beyond 2^63 − 1 ms.
     pub fn build(self) -> Result<Layout, Error> {
         self.check().map_err(|fault| Error::layout(None, fault))
     }
 
-    /// As [`build`](Self::build), for constants: a layout that is none fails to compile.
+    /// Builds a layout for a constant, like [`build`](Self::build); an invalid layout fails to compile.
     ///
     /// ```compile_fail
     /// use flakeid_core::Layout;
@@ -124,7 +124,7 @@ impl LayoutBuilder {
     /// # Panics
     /// If the layout is invalid; in a `const` that is a compile-time error.
     #[must_use]
-    #[expect(clippy::panic, reason = "this is how a constant fails to compile")]
+    #[expect(clippy::panic, reason = "the panic makes an invalid constant fail to compile")]
     pub const fn build_const(self) -> Layout {
         match self.check() {
             Ok(layout) => layout,
@@ -160,7 +160,7 @@ impl LayoutBuilder {
             return Err(LayoutFault::UnitZero);
         }
         let time = fields.span(Field::Time);
-        // At most 2^64 × (2^64 − 1) + 2^48, which fits.
+        // The result is at most 2^64 × (2^64 − 1) + 2^48, which fits into a u128.
         let horizon = self.epoch as u128 + (1 << time.width) * self.unit as u128;
         if horizon > i64::MAX as u128 {
             return Err(LayoutFault::Horizon);
@@ -187,13 +187,13 @@ impl LayoutBuilder {
 }
 
 impl Layout {
-    /// Starts a layout; fields are added from the most significant to the least.
+    /// Returns a builder, to which fields are added from the most significant to the least significant.
     pub const fn builder() -> LayoutBuilder {
         LayoutBuilder::new()
     }
 
-    /// The same fields and unit, counting from another epoch (Unix milliseconds, 0 to
-    /// 253402300799999, the end of the year 9999).
+    /// Returns a layout with the same fields and unit and another epoch (in Unix milliseconds, from 0 to 253402300799999, the
+    /// end of the year 9999).
     ///
     /// # Errors
     /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts

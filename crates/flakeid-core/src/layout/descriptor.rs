@@ -1,4 +1,4 @@
-//! The string that names a layout completely: `t41.d5.w5.s12@1288834974657/1ms`.
+//! Descriptors: strings that define a layout completely, such as `t41.d5.w5.s12@1288834974657/1ms`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,8 +9,8 @@ use crate::calendar::Rfc3339;
 use crate::error::LayoutFault;
 use crate::field::Field;
 
-/// The canonical descriptor, `FIELDS@EPOCH/UNIT`: fields from the most significant, the epoch in
-/// Unix milliseconds, the unit in seconds where it is whole seconds.
+/// Writes the canonical descriptor, `FIELDS@EPOCH/UNIT`: the fields from the most significant down, the epoch in Unix
+/// milliseconds, and the unit in seconds if it is a whole number of seconds.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, span) in self.fields().enumerate() {
@@ -34,7 +34,7 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Reads a descriptor, whose epoch may also be an RFC 3339 timestamp, or a preset's name.
+/// Parses a descriptor, whose epoch may also be an RFC 3339 timestamp, or the name of a preset.
 impl FromStr for Layout {
     type Err = Error;
 
@@ -84,7 +84,7 @@ fn parse_unit(text: &str) -> Result<u64, LayoutFault> {
     parse_number(number).and_then(|n| n.checked_mul(scale)).ok_or(LayoutFault::UnitText)
 }
 
-/// Digits only: Rust's own parser takes a plus sign.
+/// Parses a number that consists only of digits, because Rust's own parser also accepts a plus sign.
 fn parse_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

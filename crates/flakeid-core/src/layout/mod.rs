@@ -1,4 +1,4 @@
-//! Which bits of the 64 mean what.
+//! Layouts: the meaning of the 64 bits of an ID.
 
 mod builder;
 mod descriptor;
@@ -14,11 +14,10 @@ use crate::calendar::{Rfc3339, digits_needed};
 use crate::field::{Field, FieldList, FieldSpan, Span};
 use crate::{Error, GivenParts, Id, Parts};
 
-/// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
+/// A layout of the bits of an ID, with the epoch and the unit of its ticks.
 ///
-/// Time is the most significant field, which is what makes IDs K-ordered; node and sequence stand
-/// in either order below it. A layout is checked when it is made, and every field is checked on
-/// every [`pack`](Self::pack), in release builds too.
+/// IDs are K-ordered because time is the most significant field; node and sequence follow in either order. A layout is
+/// checked when it is built, and every [`pack`](Self::pack) checks every field, also in release builds.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -38,23 +37,23 @@ pub struct Layout {
     node: Span,
     sequence: Span,
     clock_sequence: Span,
-    /// The low bits of the node that are the worker, where the layout splits it.
+    /// The number of low bits of the node that are the worker, if the layout splits the node.
     worker_width: Option<u8>,
 }
 
 impl Layout {
-    /// The fields from the most significant to the least, with their widths and places.
+    /// Returns the fields from the most significant to the least significant, with their widths and places.
     pub fn fields(&self) -> impl Iterator<Item = FieldSpan> + use<> {
         self.fields.spans()
     }
 
-    /// How many of the 64 bits the layout uses; the others are the top ones and are zero.
+    /// The number of bits that the layout uses, up to 64; the other bits are at the top and are zero.
     #[must_use]
     pub const fn width(&self) -> u32 {
         self.fields.total()
     }
 
-    /// Unix milliseconds of tick 0.
+    /// The instant of tick 0 in Unix milliseconds.
     #[must_use]
     pub const fn epoch(&self) -> i64 {
         self.epoch
@@ -72,7 +71,7 @@ impl Layout {
         self.time.mask()
     }
 
-    /// The largest node: 2^node bits − 1; 0 where the layout has no node field.
+    /// The largest node: 2^node bits − 1; 0 if the layout has no node field.
     #[must_use]
     pub const fn max_node(&self) -> u64 {
         self.node.mask()
@@ -84,19 +83,19 @@ impl Layout {
         self.sequence.mask()
     }
 
-    /// The largest clock sequence; 0 where the layout has none.
+    /// The largest clock sequence; 0 if the layout has none.
     #[must_use]
     pub const fn max_clock_sequence(&self) -> u64 {
         self.clock_sequence.mask()
     }
 
-    /// How many IDs one node can issue in one tick: 2^sequence bits.
+    /// The number of IDs that one node can issue in one tick: 2^sequence bits.
     #[must_use]
     pub const fn ids_per_tick(&self) -> u64 {
         self.sequence.mask() + 1
     }
 
-    /// How many IDs one node can issue in one second: the layout's ceiling.
+    /// The number of IDs that one node can issue in one second.
     #[must_use]
     pub fn ids_per_second(&self) -> f64 {
         self.ids_per_tick() as f64 * 1000.0 / self.unit as f64
@@ -108,7 +107,7 @@ impl Layout {
         self.worker_width.is_some()
     }
 
-    /// The largest datacenter and the largest worker, where the layout splits its node.
+    /// The largest datacenter and the largest worker, if the layout splits its node.
     #[must_use]
     pub const fn max_datacenter_and_worker(&self) -> Option<(u64, u64)> {
         match self.worker_width {
@@ -117,15 +116,15 @@ impl Layout {
         }
     }
 
-    /// The instant at which the ticks run out, in Unix milliseconds: the first that has no tick.
+    /// The first instant that has no tick, in Unix milliseconds.
     #[must_use]
     pub const fn horizon(&self) -> i64 {
-        // Checked when the layout was made: epoch + 2^time bits × unit fits an i64.
+        // `build` checked that epoch + 2^time bits × unit fits into an i64.
         self.epoch + ((self.time.mask() as i128 + 1) * self.unit as i128) as i64
     }
 
-    /// Until when (Unix milliseconds, exclusive) IDs are positive as a signed 64-bit integer. For
-    /// layouts of 64 bits that is epoch + 2^(time bits − 1) units; for others the horizon.
+    /// The exclusive end, in Unix milliseconds, of the time in which IDs are positive as signed 64-bit integers. For 64-bit
+    /// layouts it is epoch + 2^(time bits − 1) units; for other layouts it is the horizon.
     #[must_use]
     pub const fn fits_i64_until(&self) -> i64 {
         if self.width() == 64 {
