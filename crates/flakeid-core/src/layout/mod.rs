@@ -135,13 +135,13 @@ impl Layout {
         }
     }
 
-    /// Whether every ID is exact as a 64-bit float, and so as a JavaScript number: at most 53 bits.
+    /// Whether every ID is exact as a 64-bit float, and therefore as a JavaScript number: the layout has at most 53 bits.
     #[must_use]
     pub const fn fits_f64(&self) -> bool {
         self.width() <= 53
     }
 
-    /// The tick of an instant: floor((`unix_ms` − epoch) / unit).
+    /// Returns the tick of an instant: floor((`unix_ms` − epoch) / unit).
     ///
     /// # Errors
     /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch),
@@ -158,15 +158,13 @@ impl Layout {
         Ok(tick)
     }
 
-    /// The instant at which a tick begins, in Unix milliseconds; ticks past the last one give the
-    /// horizon.
+    /// Returns the instant at which a tick begins, in Unix milliseconds; the horizon for ticks after the last one.
     #[must_use]
     pub const fn unix_ms_at(&self, tick: u64) -> i64 {
         if tick > self.max_tick() { self.horizon() } else { self.epoch + (tick * self.unit) as i64 }
     }
 
-    /// A tick's instant as an RFC 3339 timestamp in UTC, with the precision that the unit and the
-    /// epoch have.
+    /// Returns the beginning of a tick as an RFC 3339 timestamp in UTC, with the precision of the unit and the epoch.
     #[must_use]
     pub fn timestamp(&self, unix_ms: i64) -> Rfc3339 {
         let unit = if self.unit.is_multiple_of(1000) { 0 } else { self.unit % 1000 };
@@ -174,10 +172,10 @@ impl Layout {
         Rfc3339::new(unix_ms, digits)
     }
 
-    /// The node made of a datacenter and a worker: `datacenter << worker bits | worker`.
+    /// Returns the node of a datacenter and a worker: `datacenter << worker bits | worker`.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) for either;
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) if one of them is out of range;
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the layout does not split its node.
     pub fn join_node(&self, datacenter: u64, worker: u64) -> Result<u64, Error> {
         let (Some((most_datacenter, most_worker)), Some(width)) =
@@ -193,7 +191,7 @@ impl Layout {
         Ok(datacenter << width | worker)
     }
 
-    /// The datacenter and the worker of a node, where the layout splits it.
+    /// Returns the datacenter and the worker of a node, if the layout splits the node.
     #[must_use]
     pub const fn split_node(&self, node: u64) -> Option<(u64, u64)> {
         match self.worker_width {
@@ -202,11 +200,11 @@ impl Layout {
         }
     }
 
-    /// An ID of these parts. `unix_ms`, `datacenter` and `worker` are the same facts as `tick` and
-    /// `node`, told again; where they are given they must agree.
+    /// Returns the ID with these parts. `unix_ms` must match `tick`, and `datacenter` and `worker`, if they are set, must
+    /// match `node`.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) with field, value and range;
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange), with field, value and range;
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if parts contradict each other.
     pub fn pack(&self, parts: &Parts) -> Result<Id, Error> {
         check("tick", parts.tick, self.time.mask())?;
@@ -232,9 +230,8 @@ impl Layout {
         ))
     }
 
-    /// All parts, for [`pack`](Self::pack), from those that are given: a tick or an instant in it,
-    /// and a node or its two parts, unless the layout has none. What is given twice is not compared
-    /// here; `pack` does that.
+    /// Derives all parts, for [`pack`](Self::pack), from the given ones: a tick or an instant in it, and a node or its two
+    /// parts, unless the layout has none. It does not compare parts that are given twice; `pack` does.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the tick or the node is missing, and as
@@ -262,8 +259,7 @@ impl Layout {
         Ok(Parts { tick, unix_ms, node, datacenter, worker, clock_sequence, sequence })
     }
 
-    /// Parts to start from for [`pack`](Self::pack): the tick of an instant, everything else zero
-    /// or not told.
+    /// Returns parts for [`pack`](Self::pack) with the tick of an instant; all other parts are zero or `None`.
     ///
     /// # Errors
     /// As [`tick_at`](Self::tick_at).
@@ -272,11 +268,11 @@ impl Layout {
         Ok(Parts { tick, unix_ms: self.unix_ms_at(tick), ..Parts::default() })
     }
 
-    /// The parts of an ID.
+    /// Decodes the parts of an ID.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if bits are set that this layout never sets: the
-    /// ID is of another layout, and decoding it would lose those bits.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if bits are set that this layout never sets: the ID belongs to another
+    /// layout, and decoding would lose those bits.
     pub fn unpack(&self, id: Id) -> Result<Parts, Error> {
         self.check_bits(id)?;
         let bits = id.to_u64();
@@ -293,7 +289,7 @@ impl Layout {
         })
     }
 
-    /// Refuses what [`unpack`](Self::unpack) refuses.
+    /// Checks that [`unpack`](Self::unpack) accepts the ID.
     #[inline]
     pub(crate) fn check_bits(&self, id: Id) -> Result<(), Error> {
         match self.stray_bits(id) {
@@ -302,35 +298,35 @@ impl Layout {
         }
     }
 
-    /// The bits of an ID that this layout never sets.
+    /// Returns the bits of an ID that this layout never sets.
     #[inline]
     pub(crate) const fn stray_bits(&self, id: Id) -> u64 {
         id.to_u64() & !self.used_bits()
     }
 
-    /// When the tick of an ID begins, in Unix milliseconds, whatever its other bits are.
+    /// Returns the beginning of an ID's tick, in Unix milliseconds, regardless of its other bits.
     #[inline]
     pub(crate) const fn time_of(&self, id: Id) -> i64 {
         self.unix_ms_at(self.time.extract(id.to_u64()))
     }
 
-    /// The smallest ID of the tick that contains `unix_ms`, for range scans (`id >= lower`). An
-    /// instant outside the layout's range is clamped to the first or the last tick.
+    /// Returns the smallest ID of the tick that contains `unix_ms`, for range scans (`id >= lower`). An instant outside the
+    /// layout's range is clamped to the first or the last tick.
     #[must_use]
     pub const fn lower_bound(&self, unix_ms: i64) -> Id {
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)))
     }
 
-    /// The largest ID of the tick that contains `unix_ms`, inclusive (`id <= upper`). An instant
-    /// outside the layout's range is clamped to the first or the last tick.
+    /// Returns the largest ID of the tick that contains `unix_ms`, for range scans (`id <= upper`). An instant outside the
+    /// layout's range is clamped to the first or the last tick.
     #[must_use]
     pub const fn upper_bound(&self, unix_ms: i64) -> Id {
         let below = self.used_bits() & !self.time.place(self.time.mask());
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)) | below)
     }
 
-    /// The first tick of which every ID is larger than `id`, whose own layout may be another; `None` if this
-    /// layout has none. For those who change layouts and want their tables to stay in order.
+    /// Returns the first tick of which every ID is larger than `id`, which may be of another layout; `None` if this layout has
+    /// no such tick. It keeps tables in order after a change of the layout.
     #[must_use]
     pub const fn tick_above(&self, id: Id) -> Option<u64> {
         let tick = id.to_u64() >> self.time.shift;
@@ -345,7 +341,7 @@ impl Layout {
         if tick > self.max_tick() { self.max_tick() } else { tick }
     }
 
-    /// Every bit that an ID of this layout may have set.
+    /// The bits that an ID of this layout may have set.
     const fn used_bits(&self) -> u64 {
         self.time.place(self.time.mask())
             | self.node.place(self.node.mask())
@@ -353,25 +349,25 @@ impl Layout {
             | self.sequence.place(self.sequence.mask())
     }
 
-    /// Whether generators can be built on this layout: positions (tick and sequence, and the clock
-    /// sequence where there is one) have to fit one atomic word.
+    /// Whether generators can be built on this layout: tick and sequence, and the clock sequence if there is one, have to fit
+    /// into one atomic word.
     #[must_use]
     pub const fn can_generate(&self) -> bool {
         let position = self.time.width + self.sequence.width;
         match self.clock_sequence.width {
             0 => position <= 63,
-            // One bit more: the position after the last one must not carry into the field above.
+            // One more bit, because the position after the last one must not carry into the field above.
             width => position + width <= 62,
         }
     }
 
-    /// Whether both make the same IDs: they differ at most in how the node is split.
+    /// Whether both layouts have the same IDs: they differ at most in the split of the node.
     #[must_use]
     pub fn is_same_space(&self, other: &Self) -> bool {
         self.unsplit() == other.unsplit()
     }
 
-    /// The same layout with the node in one piece.
+    /// Returns the same layout with a whole node.
     pub(crate) fn unsplit(self) -> Self {
         let mut fields = FieldList::new();
         for span in self.fields() {
@@ -384,14 +380,14 @@ impl Layout {
         Self { fields, worker_width: None, ..self }
     }
 
-    /// (time, node, clock sequence, sequence).
+    /// The places of time, node, clock sequence and sequence.
     pub(crate) const fn spans(&self) -> (Span, Span, Span, Span) {
         (self.time, self.node, self.clock_sequence, self.sequence)
     }
 }
 
 impl Id {
-    /// The parts of the ID in a layout; the same as [`Layout::unpack`].
+    /// Decodes the parts of the ID in a layout, like [`Layout::unpack`].
     ///
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.

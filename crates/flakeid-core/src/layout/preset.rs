@@ -19,23 +19,23 @@ impl Layout {
     /// 64-bit integer until its horizon, 2080-07-10. (<https://github.com/twitter-archive/snowflake>)
     pub const TWITTER: Self = split(41, 1_288_834_974_657);
 
-    /// flake-idgen and its relatives: `t42.d5.w5.s12@0/1ms`, 64 bits, 8 bytes big-endian. The top
-    /// bit is set from 2039-09-07. (<https://github.com/T-PWK/flake-idgen>)
+    /// The layout of flake-idgen and similar libraries: `t42.d5.w5.s12@0/1ms`, 64 bits, 8 bytes big-endian. The top bit is set
+    /// from 2039-09-07 on. (<https://github.com/T-PWK/flake-idgen>)
     pub const FLAKEID: Self = split(42, 0);
 
-    /// A 10-bit node of any origin and the Unix epoch: `t41.n10.s12@0/1ms`. Ends 2039-09-07.
+    /// A layout with a whole node of 10 bits and the Unix epoch: `t41.n10.s12@0/1ms`. It ends on 2039-09-07.
     pub const PLAIN: Self = unsplit(41, 10, 12, 0, 1);
 
-    /// Baidu `UidGenerator`'s default: `t28.n22.s13@1463673600000/1s`. Exhausted since
-    /// 2024-11-20T13:24:16Z: it decodes, and generating fails with the horizon.
+    /// The default layout of Baidu's `UidGenerator`: `t28.n22.s13@1463673600000/1s`. It ended at
+    /// 2024-11-20T13:24:16Z, so it can only decode IDs; generating fails with `HorizonReached`.
     /// (<https://github.com/baidu/uid-generator>; its epoch is midnight at UTC+8)
     pub const BAIDU: Self = unsplit(28, 22, 13, 1_463_673_600_000, 1000);
 
-    /// Baidu `UidGenerator` as its cached example sets it: `t29.n21.s13@1474300800000/1s`. Ends
+    /// The layout of the cached example of Baidu's `UidGenerator`: `t29.n21.s13@1474300800000/1s`. It ends on
     /// 2033-09-24.
     pub const BAIDU_29: Self = unsplit(29, 21, 13, 1_474_300_800_000, 1000);
 
-    /// Sonyflake, version 1: `t39.s8.n16@1409529600000/10ms`, the sequence above the machine.
+    /// The layout of Sonyflake, version 1: `t39.s8.n16@1409529600000/10ms`, with the sequence above the node.
     /// (<https://github.com/sony/sonyflake>)
     pub const SONYFLAKE: Self = Self::builder()
         .time(39)
@@ -45,35 +45,35 @@ impl Layout {
         .unit_ms(10)
         .build_const();
 
-    /// Discord: `t42.d5.w5.s12@1420070400000/1ms`, 64 bits; the top bit is set from 2084-09-06.
-    /// Discord's worker is our datacenter, its process our worker.
+    /// The layout of Discord: `t42.d5.w5.s12@1420070400000/1ms`, 64 bits; the top bit is set from 2084-09-06 on. Discord's
+    /// worker corresponds to the datacenter, and Discord's process to the worker.
     /// (<https://discord.com/developers/docs/reference#snowflakes>)
     pub const DISCORD: Self = split(42, 1_420_070_400_000);
 
-    /// Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; its shard is our node. ("Sharding &
-    /// IDs at Instagram", Instagram Engineering, 2012)
+    /// The layout of Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; Instagram's shard corresponds to the node.
+    /// ("Sharding & IDs at Instagram", Instagram Engineering, 2012)
     pub const INSTAGRAM: Self = unsplit(41, 13, 10, 1_314_220_021_721, 1);
 
-    /// 53 bits, so every ID is an exact JavaScript number: `t41.n6.s6@1582136402000/1ms`, the same
-    /// as yitter's default. (<https://github.com/yitter/IdGenerator>)
+    /// A layout of 53 bits, in which every ID is an exact JavaScript number: `t41.n6.s6@1582136402000/1ms`. It is the default
+    /// layout of yitter. (<https://github.com/yitter/IdGenerator>)
     pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
 
-    /// Mastodon: `t47.s16@0/1ms`. Its 48 bits of milliseconds begin with the sign of a `bigint`, which is never set;
-    /// the last 16 bits are a hash and a sequence of each table, and there is no node.
+    /// The layout of Mastodon: `t47.s16@0/1ms`. The first of its 48 bits of milliseconds is the sign of a `bigint`, which is
+    /// never set; the last 16 bits are a hash and a sequence of each table, and there is no node.
     /// (<https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb>)
     pub const MASTODON: Self =
         Self::builder().time(47).sequence(16).epoch(0).unit_ms(1).build_const();
 
-    /// TSID of `tsid-creator`, with its default of 10 node bits: `t42.n10.s12@1577836800000/1ms`, 64 bits.
+    /// The layout of TSID in `tsid-creator`, with its default of 10 node bits: `t42.n10.s12@1577836800000/1ms`, 64 bits.
     /// (<https://github.com/f4b6a3/tsid-creator>)
     pub const TSID: Self = unsplit(42, 10, 12, 1_577_836_800_000, 1);
 
-    /// `CosId`'s default in milliseconds: `t41.n10.s12@1577203200000/1ms`.
+    /// The default layout of `CosId` in milliseconds: `t41.n10.s12@1577203200000/1ms`.
     /// (<https://github.com/Ahoo-Wang/CosId>)
     pub const COSID: Self = unsplit(41, 10, 12, 1_577_203_200_000, 1);
 
-    /// pgEdge's extension `snowflake`: `t41.n10.s12@1672531200000/1ms`. Until October 2023 its counter was above the
-    /// node. (<https://github.com/pgEdge/snowflake>)
+    /// The layout of pgEdge's extension `snowflake`: `t41.n10.s12@1672531200000/1ms`. Until October 2023 its counter was above
+    /// the node. (<https://github.com/pgEdge/snowflake>)
     pub const PGEDGE: Self = unsplit(41, 10, 12, 1_672_531_200_000, 1);
 
     const PRESETS: [(&'static str, Self); 13] = [
@@ -92,13 +92,13 @@ impl Layout {
         ("pgedge", Self::PGEDGE),
     ];
 
-    /// Every preset with the name that stands for it wherever a descriptor does.
+    /// Returns all presets with their names, which are accepted wherever a descriptor is.
     #[must_use]
     pub const fn presets() -> &'static [(&'static str, Self)] {
         &Self::PRESETS
     }
 
-    /// The name of the preset that this layout equals.
+    /// The name of the preset that equals this layout, if there is one.
     #[must_use]
     pub fn preset_name(&self) -> Option<&'static str> {
         Self::PRESETS.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)

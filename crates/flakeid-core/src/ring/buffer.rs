@@ -1,16 +1,16 @@
-//! The ring itself: one producer, any number of takers, no lock.
+//! The lock-free ring buffer, with one producer and any number of takers.
 
 use alloc::boxed::Box;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// Apart from anything else that is written: takers and the producer fetch these lines all the time.
+/// A value on a cache line of its own, because takers and the producer fetch these lines constantly.
 #[repr(align(128))]
 struct Padded(AtomicU64);
 
-/// IDs in the order in which they were put. Places are counted from the first ID ever put and never
-/// start over (2^64 of them last for centuries), so a compare-and-swap cannot mistake one lap of the
-/// ring for another; the slot of a place is its remainder.
+/// A buffer of IDs in the order in which they were put. Places are counted from the first ID ever put and never wrap (2^64
+/// places last for centuries), so a compare-and-swap cannot confuse two laps of the ring; the slot of a place is its
+/// remainder.
 ///
 /// `cursor` is the place of the next ID to take, `tail` the place after the last ID put:
 /// `cursor <= tail <= cursor + capacity`.
@@ -20,12 +20,12 @@ pub(super) struct Buffer {
     slots: Box<[AtomicU64]>,
 }
 
-/// The right to put, of which every buffer has one.
+/// The right to put IDs; every buffer has exactly one producer.
 pub(super) struct Producer {
     tail: u64,
 }
 
-/// The ID that was at the front, and whatever takes it needs to know that it still is.
+/// The ID that was at the front, with the data to check that it still is.
 pub(super) struct Front {
     cursor: u64,
     tail: u64,
@@ -33,19 +33,19 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// How many IDs are left behind it.
+    /// The number of IDs after this one.
     pub(super) const fn behind(&self) -> u64 {
         self.tail - self.cursor - 1
     }
 
-    /// Whether the cursor has not moved between the two.
+    /// Whether the cursor has not moved between the two readings.
     pub(super) const fn is_at(&self, other: &Self) -> bool {
         self.cursor == other.cursor
     }
 }
 
 impl Buffer {
-    /// `capacity` is a power of two.
+    /// Creates a buffer and its producer. `capacity` is a power of two.
     pub(super) fn new(capacity: u64) -> (Self, Producer) {
         debug_assert!(capacity.is_power_of_two());
         let slots = (0..capacity).map(|_| AtomicU64::new(0)).collect();
@@ -62,13 +62,13 @@ impl Buffer {
         self.slots.len() as u64
     }
 
-    /// How many IDs there were to take.
+    /// The number of IDs in the buffer at the time of the call.
     pub(super) fn len(&self) -> u64 {
         let cursor = self.cursor.0.load(Ordering::Acquire);
         self.tail.0.load(Ordering::Acquire).saturating_sub(cursor).min(self.capacity())
     }
 
-    /// How many IDs have left, by whatever way.
+    /// The number of IDs that were taken or skipped.
     pub(super) fn gone(&self) -> u64 {
         self.cursor.0.load(Ordering::Relaxed)
     }
@@ -76,33 +76,33 @@ impl Buffer {
     /// Reads the ID at the front without taking it.
     #[inline]
     pub(super) fn front(&self) -> Option<Front> {
-        // Acquire: whoever moved the cursor had seen a tail beyond it, and now this thread sees it
-        // too; otherwise an old tail could pass a full ring off as empty.
+        // Acquire: the thread that moved the cursor had seen a tail beyond it, and this thread must see that tail, too.
+        // Otherwise an old tail could make a full ring look empty.
         let cursor = self.cursor.0.load(Ordering::Acquire);
-        // Acquire: the IDs below the tail were written before it was published.
+        // Acquire, so that the IDs below the tail, which were written before it was published, are visible.
         let tail = self.tail.0.load(Ordering::Acquire);
         if cursor >= tail {
             return None;
         }
-        // Relaxed: written before the tail was. It may be of a later lap if the cursor has moved on
-        // meanwhile; then the swap that takes it fails.
+        // Relaxed, because the slot was written before the tail. It may belong to a later lap if the cursor has moved in
+        // the meantime; the swap that takes it then fails.
         let id = self.slot(cursor).load(Ordering::Relaxed);
         Some(Front { cursor, tail, id })
     }
 
-    /// Takes the ID at the front, unless another thread has been faster.
+    /// Takes the ID at the front, unless another thread took it first.
     #[inline]
     pub(super) fn take(&self, front: &Front) -> bool {
         self.advance(front, 1)
     }
 
-    /// Takes away every ID from the front on for which `is_stale` holds (IDs rise, so those are the
-    /// first ones). `None` if another thread has been faster, otherwise how many.
+    /// Removes all IDs from the front on for which `is_stale` holds (IDs increase, so the stale ones come first). Returns
+    /// their number, or `None` if another thread moved the cursor first.
     pub(super) fn skip(&self, front: &Front, is_stale: impl Fn(u64) -> bool) -> Option<u64> {
         let (mut stale, mut fresh) = (0, front.tail - front.cursor);
         while stale < fresh {
             let middle = stale + (fresh - stale) / 2;
-            // As in `front`: right if the swap succeeds.
+            // As in `front`, the value is right if the swap succeeds.
             if is_stale(self.slot(front.cursor + middle).load(Ordering::Relaxed)) {
                 stale = middle + 1;
             } else {
@@ -114,10 +114,9 @@ impl Buffer {
 
     #[inline]
     fn advance(&self, front: &Front, count: u64) -> bool {
-        // Release: the slots were read before the cursor moved, so the producer, which acquires the
-        // cursor, writes them after that. A cursor that is where it was proves that nobody has
-        // taken these IDs and, as the producer keeps a lap behind it, that nobody has overwritten
-        // them. Later swaps by others carry the release on.
+        // Release: the slots were read before the cursor moved, so the producer, which acquires the cursor, writes them
+        // afterwards. An unchanged cursor proves that no thread has taken these IDs and, because the producer stays one lap
+        // behind it, that the producer has not overwritten them. Later swaps by other threads continue the release sequence.
         self.cursor
             .0
             .compare_exchange(
@@ -131,22 +130,22 @@ impl Buffer {
 }
 
 impl Producer {
-    /// How many IDs there is room for.
+    /// Returns the number of IDs for which the buffer has room.
     pub(super) fn room(&self, buffer: &Buffer) -> u64 {
-        // Acquire: whoever moved the cursor has read the slots before it.
+        // Acquire, because the thread that moved the cursor has read the slots before it.
         let cursor = buffer.cursor.0.load(Ordering::Acquire);
         buffer.capacity() - (self.tail - cursor)
     }
 
-    /// Puts `ids` behind those that are there; there must be [`room`](Self::room).
+    /// Appends `ids`; there must be enough [`room`](Self::room).
     pub(super) fn put(&mut self, buffer: &Buffer, ids: impl ExactSizeIterator<Item = u64>) {
         debug_assert!(ids.len() as u64 <= self.room(buffer));
         for id in ids {
-            // Relaxed: the tail publishes it.
+            // Relaxed, because the tail publishes the slot.
             buffer.slot(self.tail).store(id, Ordering::Relaxed);
             self.tail += 1;
         }
-        // Release: who sees the tail sees the slots below it. One store for all of them.
+        // Release, so that a thread that loads the tail sees the slots below it. One store publishes all of them.
         buffer.tail.0.store(self.tail, Ordering::Release);
     }
 }

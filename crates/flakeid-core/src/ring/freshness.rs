@@ -4,34 +4,34 @@ use crate::clock::ClockSource;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{CoarseClock, Generator};
 
-/// Whether an ID's tick is close enough to the clock to be handed out.
+/// Checks whether an ID's tick is close enough to the clock to be issued.
 pub(super) struct Freshness {
     time_shift: u8,
     unit: i64,
     epoch: i64,
     max_age: i64,
     max_ahead: i64,
-    /// Age is judged by the coarse clock: a few nanoseconds instead of a few dozen.
+    /// Whether the age is measured with the coarse clock, which takes a few nanoseconds instead of a few dozen.
     coarse: bool,
-    /// The exact reading made last: by how many milliseconds it was ahead of the coarse one, below
-    /// the lower half of the coarse one's mark. It holds as long as that clock has not moved, and
-    /// IDs of the present milliseconds need no exact reading each.
+    /// The last exact reading: the milliseconds by which it was ahead of the coarse clock, below the lower half of the coarse
+    /// clock's mark. It is valid until the coarse clock changes, so that IDs of the current milliseconds do not each need an
+    /// exact reading.
     confirmed: AtomicU64,
 }
 
-/// Two readings between which the clock stands.
+/// A lower and an upper bound of the time.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     earliest: i64,
     latest: i64,
-    /// The coarse clock's, if it is that one's.
+    /// The mark of the coarse clock, if the reading is from the coarse clock.
     mark: Option<u32>,
 }
 
 pub(super) enum Verdict {
     Fresh,
     Stale,
-    /// The clock has gone back since the ID was made, by this much more than it may be ahead.
+    /// The clock went backwards after the ID was generated, so that the ID is too far ahead by this duration.
     Early(Duration),
 }
 
@@ -66,8 +66,8 @@ impl Freshness {
         Reading { earliest: now, latest: now, mark: None }
     }
 
-    /// When the ID's tick began. Time is the most significant field of every layout, so what is
-    /// below it is all there is to cut off; the layout's range keeps this within an `i64`.
+    /// Returns the beginning of the ID's tick. Time is the most significant field of every layout, so a shift removes all
+    /// other fields; the layout's range keeps the result within an `i64`.
     #[inline]
     fn born(&self, id: u64) -> i64 {
         self.epoch + (id >> self.time_shift).cast_signed() * self.unit
@@ -90,15 +90,15 @@ impl Freshness {
         Verdict::Fresh
     }
 
-    /// Whether the exact clock was seen so far ahead of this coarse reading.
+    /// Whether an exact reading was that far ahead of this coarse reading.
     #[inline]
     fn is_confirmed(&self, ahead: i64, coarse: Reading) -> bool {
-        // Relaxed: one word, complete in itself.
+        // Relaxed, because the word is self-contained.
         let confirmed = self.confirmed.load(Ordering::Relaxed);
         coarse.mark == Some((confirmed >> 32) as u32) && ahead <= i64::from(confirmed as u32)
     }
 
-    /// An ID of the present millisecond is ahead of the coarse clock, but not of the exact one.
+    /// Reads the exact clock, because an ID of the current millisecond is ahead of the coarse clock, but not of the exact one.
     #[cold]
     fn judge_early(&self, id: u64, coarse: Reading, clock: &ClockSource) -> Verdict {
         let now = Self::read_exactly(clock).earliest;

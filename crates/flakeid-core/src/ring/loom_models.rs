@@ -1,5 +1,5 @@
-//! Every interleaving of a few calls on the real ring, and the same models on twins with one flaw
-//! each, which loom has to refute.
+//! Loom models of the ring: every interleaving of a few calls, and the same models for twins with one flaw each, which
+//! loom must refute.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -51,13 +51,13 @@ fn real() -> (Buffer, (Producer, u64)) {
     (buffer, (producer, 0))
 }
 
-/// Two threads take `each`, while a third puts up to `then` after `first` were put. What a taker
-/// gets rises, nobody gets what was not put, nobody gets what another got, and whatever nobody got
-/// is still there.
+/// Two threads take `each` IDs, while a third puts up to `then` IDs after `first` were put. Checks that the IDs of a taker
+/// increase, that only IDs that were put are taken, that no ID is taken twice, and that the other IDs are still in the
+/// ring.
 ///
-/// The takers are spawned first, and so run first: loom remembers one access to each word only, and
-/// would never let the producer see a moved cursor if the producer ran first. The model's own thread
-/// only waits, so that beginning with any of them is no forced switch.
+/// The takers are spawned first and therefore run first, because loom records only one access to each word and would
+/// otherwise never let the producer see a moved cursor. The model's own thread only waits, so that starting with any of
+/// the others does not count as a preemption.
 fn takers_and_producer<S: Subject>(
     (subject, mut producer): (S, S::Producer),
     first: u64,
@@ -84,75 +84,75 @@ fn takers_and_producer<S: Subject>(
     if let Some(putter) = putter {
         put = putter.join().unwrap();
     }
-    // Bounded, because a twin may go round for ever.
+    // Bounded, because a twin may loop forever.
     ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
     ids.sort_unstable();
     assert_eq!(ids, (1..=put).collect::<Vec<_>>(), "wrong: not each ID once");
 }
 
 #[test]
-fn take_against_take() {
+fn concurrent_takes_get_distinct_ids() {
     model(|| takers_and_producer(real(), 2, [1, 1], 0));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_against_take_by_plain_store() {
+fn take_with_a_plain_store_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::PlainStore), 2, [1, 1], 0));
 }
 
 #[test]
-fn take_against_fill() {
+fn concurrent_take_and_fill_lose_no_id() {
     model(|| takers_and_producer(real(), 0, [1, 1], 2));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_against_fill_with_an_early_tail() {
+fn tail_published_before_the_slots_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::EarlyTail), 0, [1, 1], 2));
 }
 
 #[test]
-fn empty_boundary() {
+fn takes_at_the_empty_boundary_get_distinct_ids() {
     model(|| takers_and_producer(real(), 1, [1, 1], 2));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn empty_boundary_checked_apart() {
+fn empty_check_apart_from_the_take_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::CheckedApart), 1, [1, 1], 2));
 }
 
 #[test]
-fn full_boundary() {
+fn takes_at_the_full_boundary_get_distinct_ids() {
     model(|| takers_and_producer(real(), 2, [1, 1], 3));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn full_boundary_overwritten() {
+fn overfull_ring_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::Overfull), 2, [1, 1], 3));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn full_boundary_read_late() {
+fn slot_read_after_the_cursor_moved_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::LateRead), 2, [1, 0], 3));
 }
 
 #[test]
-fn wrap_around() {
+fn takes_across_a_lap_get_distinct_ids() {
     model(|| takers_and_producer(real(), 2, [2, 1], 4));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn wrap_around_of_the_cursor() {
+fn wrapping_cursor_is_refuted() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
-/// One thread drops IDs up to 1 while another takes and a third puts: 2 and 3 are not lost. Which of
-/// the first two runs first makes a difference to what loom tries.
+/// One thread drops IDs up to 1 while another takes and a third puts. Checks that 2 and 3 are not lost. The order of the
+/// first two threads determines which interleavings loom tries.
 fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips_first: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);
@@ -182,24 +182,24 @@ fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skip
 }
 
 #[test]
-fn take_against_skip_and_fill() {
+fn take_during_skip_and_fill_loses_no_id() {
     model(|| skip_against_take(real(), false));
 }
 
 #[test]
-fn skip_against_take_and_fill() {
+fn skip_during_take_and_fill_loses_no_id() {
     model(|| skip_against_take(real(), true));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_against_skip_without_looking_again() {
+fn take_during_a_blind_skip_is_refuted() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), false));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn skip_without_looking_again() {
+fn blind_skip_is_refuted() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), true));
 }
 
@@ -242,12 +242,12 @@ fn take_against_retire(looks: bool) {
 }
 
 #[test]
-fn take_against_retire_holds() {
+fn ring_issues_no_id_after_its_generator_retires() {
     model(|| take_against_retire(true));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_that_does_not_look_at_the_limit() {
+fn take_that_skips_the_limit_is_refuted() {
     model(|| take_against_retire(false));
 }

@@ -1,4 +1,4 @@
-//! The ring with one flaw, for the models.
+//! Twins of the ring with one flaw each, for the models.
 
 use alloc::boxed::Box;
 
@@ -6,31 +6,31 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) const CAPACITY: u64 = 2;
 
-/// What the models ask of a ring; IDs are 1, 2, 3 … in the order in which they are put.
+/// The calls of a ring that the models use; IDs are 1, 2, 3 … in the order in which they are put.
 pub(super) trait Subject: Send + Sync + 'static {
     type Producer: Send + 'static;
     fn take(&self) -> Option<u64>;
-    /// Takes away IDs up to `bound`.
+    /// Removes IDs up to `bound`.
     fn skip(&self, bound: u64);
-    /// Puts what there is room for, at most up to `last`, and returns the last ID put so far.
+    /// Puts as many IDs as there is room for, at most up to `last`, and returns the last ID put so far.
     fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
 }
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Moves the cursor by a load and a store.
+    /// Moves the cursor with a load and a store.
     PlainStore,
     /// Publishes the tail before the slots are written.
     EarlyTail,
-    /// Looks whether there is an ID, then moves the cursor whatever it is by then: Baidu's.
+    /// Checks whether there is an ID, then moves the cursor without checking it again, like Baidu's ring.
     CheckedApart,
-    /// Takes a full ring for one with room.
+    /// Treats a full ring as one with room.
     Overfull,
     /// Reads the slot after the cursor has moved.
     LateRead,
-    /// The cursor starts over with every lap.
+    /// Wraps the cursor with every lap.
     Lapping,
-    /// Moves the cursor past what is to be skipped without looking whether it is still there.
+    /// Moves the cursor past the IDs to skip without checking that they are still there.
     BlindSkip,
 }
 
@@ -74,7 +74,7 @@ impl Subject for Twin {
                 }
                 _ => {}
             }
-            // The tail never laps in this twin, which fills the ring once.
+            // The tail never wraps in this twin, which fills the ring once.
             let next = match self.flaw {
                 Flaw::Lapping => (cursor + 1) % CAPACITY,
                 _ => cursor + 1,

@@ -1,4 +1,4 @@
-//! IDs made beforehand.
+//! Rings of IDs generated in advance.
 
 mod buffer;
 mod freshness;
@@ -26,22 +26,21 @@ use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
 use refill::{Refiller, Shared};
 
-/// A ring of IDs made beforehand by a background thread: taking one costs a compare-and-swap and a
-/// look at the kernel's coarse clock, from any number of threads. Baidu's `CachedUidGenerator`,
-/// with bounds.
+/// A handle that takes IDs from a ring buffer, which a background thread fills in advance. Taking an ID costs a
+/// compare-and-swap and a reading of the kernel's coarse clock, from any number of threads. It corresponds to Baidu's
+/// `CachedUidGenerator`, but bounds the age of IDs and their distance from the clock.
 ///
-/// - IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
-/// - `max_age` bounds how long ago an ID's tick began when it is handed out; what is older is
-///   dropped and counted. How far ahead of the clock it may be is the generator's own rule: not at
-///   all on a fixed node, at most `max_ahead` in a window, and only with
-///   [`Overflow::Borrow`](crate::Overflow::Borrow) does the ring run ahead beyond full ticks. If
-///   the clock goes back by more, calls are [`ClockRollback`](ErrorKind::ClockRollback) until it
-///   has caught up.
-/// - After [`Generator::retire`] and in a forked child nothing that was made before is handed out.
+/// - IDs leave the ring in increasing order. No ID is issued twice, and only stale IDs are skipped.
+/// - `max_age` bounds the time since an ID's tick began when the ring issues it; older IDs are dropped and counted. The
+///   generator's rules bound how far an ID may be ahead of the clock: it is never ahead on a fixed node, and at most
+///   `max_ahead` in a window. The ring runs ahead beyond full ticks only with
+///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more, calls fail with
+///   [`ClockRollback`](ErrorKind::ClockRollback) until it has caught up.
+/// - After [`Generator::retire`] and in a forked child, the ring issues none of its IDs.
 ///
-/// The ring is as fast as it is only in bursts, or below the layout's rate: it cannot hold more IDs
-/// than the generator may issue. IDs taken from [`generator`](Self::generator) directly are
-/// distinct from the ring's, but not in order with them.
+/// The ring is faster than its generator only in bursts, or below the layout's rate, because it cannot hold more IDs than
+/// the generator may issue. IDs taken from [`generator`](Self::generator) directly are distinct from the ring's IDs, but
+/// not in order with them.
 ///
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
@@ -51,15 +50,15 @@ use refill::{Refiller, Shared};
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 ///
-/// The thread ends when the `CachedGenerator` is closed or dropped, which waits for it.
+/// Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
     shared: Arc<Shared>,
-    /// There until it is closed. A forked child never locks it.
+    /// The refilling thread; `None` after the ring was closed. A forked child never locks the mutex.
     refiller: Mutex<Option<JoinHandle<()>>>,
     waker: thread::Thread,
 }
 
-/// What happened to a ring of pre-built IDs.
+/// Counts of a ring's events.
 ///
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
@@ -72,25 +71,25 @@ pub struct CachedGenerator {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RingStats {
-    /// IDs in the ring now.
+    /// The number of IDs in the ring now.
     pub size: u64,
-    /// IDs handed out.
+    /// The number of IDs that the ring issued.
     pub taken: u64,
-    /// IDs dropped because their tick was older than `max_age`. They are never handed out.
+    /// The number of IDs that were dropped because their tick was older than `max_age`. They are never issued.
     pub dropped_stale: u64,
-    /// Refills that the generator refused, other than because its tick was full.
+    /// The number of refills that the generator refused for a reason other than a full tick.
     pub rejected_put: u64,
-    /// Calls that were refused an ID, other than because the generator was retired.
+    /// The number of calls that got no ID for a reason other than a retired generator.
     pub rejected_take: u64,
-    /// Portions put into the ring after the first filling.
+    /// The number of refills after the ring was first filled.
     pub refills: u64,
 }
 
 impl CachedGenerator {
-    /// Who waits looks at the ring, and asks for a refill, at least this often.
+    /// The longest interval at which a waiting call checks the ring and requests a refill.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-    /// A ring over `generator`, with the default options.
+    /// Creates a ring for `generator` with the default options.
     ///
     /// # Errors
     /// As [`with`](Self::with).
@@ -98,14 +97,14 @@ impl CachedGenerator {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Checks everything, fills the ring and starts the refilling thread. Waits as
-    /// [`Generator::fill`] does for the first IDs: a node's first tick begins after its creation.
+    /// Checks the options, fills the ring and starts the refilling thread. Waits for the first IDs like [`Generator::fill`],
+    /// because a node's first tick begins after its creation.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for `boost_power` and `padding_factor`;
-    /// [`InvalidOption`](ErrorKind::InvalidOption) for a `max_age` or `refill_interval` that is too
-    /// short, for a generator with [`Rollback::ClockSequence`] (its IDs do not rise), and if the
-    /// system has no thread left; as [`Generator::fill`] for the first IDs.
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if `max_age` or `refill_interval` is too short, if the generator has
+    /// [`Rollback::ClockSequence`] (because its IDs do not increase), or if the system cannot start a thread; the errors of
+    /// [`Generator::fill`] for the first IDs.
     pub fn with(generator: impl Into<Arc<Generator>>, options: RingOptions) -> Result<Self, Error> {
         let (shared, producer) = options.fill_ring(generator.into())?;
         Self::start(shared, producer)
@@ -122,7 +121,7 @@ impl CachedGenerator {
         Ok(Self { shared, refiller: Mutex::new(Some(refiller)), waker })
     }
 
-    /// The next ID of the ring. Never waits and takes no lock.
+    /// Takes the next ID of the ring. Never waits and takes no lock.
     ///
     /// # Errors
     /// [`RingEmpty`](ErrorKind::RingEmpty) if the ring has not been refilled yet;
@@ -136,9 +135,8 @@ impl CachedGenerator {
         }
     }
 
-    /// The next ID of the ring, if it has one to hand out. `None` says nothing about the cause and
-    /// is no refusal: nothing is counted, no handler is called. For callers that have something to
-    /// do before they [`take`](Self::take) or wait.
+    /// Takes the next ID of the ring, if one can be issued. `None` does not count as a rejected take: nothing is counted and
+    /// no handler is called. This call is for callers that have other work to do before they [`take`](Self::take) or wait.
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
@@ -147,11 +145,11 @@ impl CachedGenerator {
         Some(taken.id)
     }
 
-    /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
+    /// Takes the next ID of the ring. Waits for a refill, for at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`take`](Self::take), and instead of [`RingEmpty`](ErrorKind::RingEmpty) what keeps the
-    /// generator from refilling the ring, such as [`LeaseExpired`](ErrorKind::LeaseExpired) or
+    /// As [`take`](Self::take), but instead of [`RingEmpty`](ErrorKind::RingEmpty) the error that prevents the generator from
+    /// refilling the ring, such as [`LeaseExpired`](ErrorKind::LeaseExpired) or
     /// [`HorizonReached`](ErrorKind::HorizonReached).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
@@ -161,7 +159,7 @@ impl CachedGenerator {
         }
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits at most `max_wait`.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
@@ -173,14 +171,14 @@ impl CachedGenerator {
         }
     }
 
-    /// There was nothing to hand out a moment ago.
+    /// Handles a ring that had no ID to issue.
     #[cold]
     #[inline(never)]
     fn take_or_refuse(&self) -> Result<Id, Error> {
         self.shared.stock.take().map(|taken| taken.id).map_err(|error| self.refuse(error))
     }
 
-    /// As [`take_or_refuse`](Self::take_or_refuse).
+    /// Does the same as [`take_or_refuse`](Self::take_or_refuse), and waits.
     #[cold]
     #[inline(never)]
     fn take_waiting(&self, max_wait: Duration) -> Result<Id, Error> {
@@ -210,7 +208,7 @@ impl CachedGenerator {
             }
             self.shared.ask(&self.waker);
             let obstacle = self.shared.obstacle();
-            // Under the lock: what is put from here on is announced to this thread.
+            // Under the lock, so that this thread is notified of IDs that are put from now on.
             match self.shared.stock.take() {
                 Ok(taken) => return Ok(taken.id),
                 Err(again) => error = again,
@@ -219,7 +217,7 @@ impl CachedGenerator {
             let left = max_wait.saturating_sub(start.elapsed());
             let final_cause = cause.as_ref().is_some_and(|cause| !cause.kind().is_retryable());
             if left.is_zero() || final_cause {
-                // Not under the lock, because a handler may take from this ring.
+                // The lock is released first, because a handler may take from this ring.
                 drop(obstacle);
                 return Err(self.refuse(cause.unwrap_or(error)));
             }
@@ -227,7 +225,7 @@ impl CachedGenerator {
         }
     }
 
-    /// In a forked child nothing of the parent's is touched.
+    /// Whether this process is the one that created the ring; a forked child must not use it.
     #[cold]
     #[inline(never)]
     fn refuse(&self, error: Error) -> Error {
@@ -242,17 +240,17 @@ impl CachedGenerator {
         error
     }
 
-    /// How many IDs the ring can hold.
+    /// The number of IDs that the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.shared.stock.buffer.capacity()
     }
 
-    /// What happened so far.
+    /// Returns the counts of the ring's events so far.
     #[must_use]
     pub fn stats(&self) -> RingStats {
         let stock = &self.shared.stock;
-        // First: what was dropped has left the ring, so it is part of what has gone.
+        // The dropped IDs are read first, because they are part of the IDs that have left the ring.
         let (dropped_stale, dropped_at_end) = (stock.dropped_stale(), stock.dropped_at_end());
         RingStats {
             size: stock.buffer.len(),
@@ -264,27 +262,26 @@ impl CachedGenerator {
         }
     }
 
-    /// Ends the ring, for programs that do not know which calls of other threads are under way:
-    /// calls that begin later are [`Closed`](ErrorKind::Closed), and so are those that wait. IDs that
-    /// are left in it are never issued; the generator goes on. Waits for the ring's thread, except
-    /// in a handler that this thread calls. Nothing the second time, and in a forked child.
+    /// Closes the ring, for programs that do not know which calls of other threads are pending: later calls and waiting calls
+    /// fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued; the generator stays open. Waits for the
+    /// ring's thread, except in a handler that this thread calls. Has no effect the second time, and in a forked child.
     pub fn close(&self) {
         if !self.generator().limit.is_ours() {
             return;
         }
         self.shared.stock.stop();
         self.waker.unpark();
-        // A thread cannot wait for itself, nor for the one that waits for it.
+        // A thread cannot wait for itself, or for a thread that waits for it.
         if self.waker.id() != thread::current().id() {
             let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
-            // The thread catches panics itself, so there is none to pass on.
+            // The thread catches panics itself, so there is no panic to propagate.
             let _ended = refiller.take().map(JoinHandle::join);
         }
-        // Nothing is put any more, so an empty ring stays empty.
+        // The producer has ended, so an empty ring stays empty.
         self.shared.stock.drop_all();
     }
 
-    /// The generator that makes the IDs: to extend its window, to retire it, for its counts.
+    /// The generator of the IDs: to extend its window, to retire it, or to read its counts.
     #[must_use]
     pub fn generator(&self) -> &Arc<Generator> {
         &self.shared.stock.generator
@@ -294,10 +291,10 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         if self.generator().limit.is_ours() {
-            // A handler may have held the last reference.
+            // The drop may run in a handler that held the last reference.
             return self.close();
         }
-        // A forked child: the thread is the parent's, and so is everything it would free.
+        // In a forked child the thread belongs to the parent, and so does everything that it would free.
         let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
         core::mem::forget(refiller.take());
     }

@@ -23,7 +23,7 @@ use crate::{Error, Generator, Rollback};
 /// assert_eq!(cached.capacity(), 4096);
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-#[must_use = "options do nothing until a ring is made with them"]
+#[must_use = "options have no effect until a ring is created with them"]
 #[derive(Clone)]
 pub struct RingOptions {
     boost_power: u64,
@@ -35,11 +35,11 @@ pub struct RingOptions {
 }
 
 impl RingOptions {
-    /// 8 MiB of IDs.
+    /// The largest capacity of a ring: 8 MiB of IDs.
     const MOST_IDS: u64 = 1 << 20;
     const MOST_BOOST: u64 = 20;
 
-    /// The defaults.
+    /// Creates the default options.
     pub const fn new() -> Self {
         Self {
             boost_power: 3,
@@ -51,54 +51,52 @@ impl RingOptions {
         }
     }
 
-    /// The ring holds the IDs of 2^`power` full ticks, 0 to 20, 3 unless set; but at least 2 IDs
-    /// and at most 2^20.
+    /// Sets the capacity of the ring: the IDs of 2^`power` full ticks, from 0 to 20, but at least 2 IDs and at most 2^20 IDs.
+    /// The default is 3.
     pub const fn boost_power(mut self, power: u64) -> Self {
         self.boost_power = power;
         self
     }
 
-    /// Refill when fewer than this many percent are left, 1 to 99, 50 unless set.
+    /// Sets the percentage of remaining IDs below which the ring is refilled, from 1 to 99. The default is 50.
     pub const fn padding_factor(mut self, percent: u64) -> Self {
         self.padding_factor = percent;
         self
     }
 
-    /// Also refill this often, which keeps a ring fresh that nobody takes from; at least 1 ms.
-    /// `None`, the default: only when too few are left.
+    /// Sets an interval, at least 1 ms, at which the ring is also refilled, which keeps an idle ring fresh. With `None`, the
+    /// default, the ring is refilled only when few IDs are left.
     pub const fn refill_interval(mut self, interval: Option<Duration>) -> Self {
         self.refill_interval = interval;
         self
     }
 
-    /// How long after the beginning of its tick an ID may be handed out, in whole milliseconds and
-    /// at least two ticks. Unless set, 1 s or two ticks, whichever is longer. What is older is
-    /// dropped and counted.
+    /// Sets the longest time after the beginning of its tick at which an ID may be issued, in whole milliseconds and at least
+    /// two ticks. The default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
     ///
-    /// On the system clock bounds of 40 ms and more are judged by the coarse clock and 10 ms early,
-    /// because that clock may be late by so much.
+    /// On the system clock, bounds of 40 ms and more are checked with the coarse clock and 10 ms early, because that clock may
+    /// be late by this time.
     pub const fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
     }
 
-    /// Called, on the refilling thread, with the error each time the generator refuses to fill the
-    /// ring, except for a full tick, which is what stops every refill sooner or later. Must not
-    /// block. A full ring is no rejection: no ID is made for it. A panic in it is reported as any
-    /// thread's is, and refilling goes on.
+    /// Sets a handler that the refilling thread calls with the error each time the generator refuses to fill the ring. A full
+    /// tick is not reported, because it eventually stops every refill, and neither is a full ring, because no ID is generated
+    /// for it. The handler must not block. A panic in it is reported like a panic of any thread, and refilling continues.
     pub fn on_rejected_put(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_rejected_put = Some(Arc::new(handler));
         self
     }
 
-    /// Called, on the taker's thread, with the error each time a call is refused
-    /// an ID, other than because the generator was retired.
+    /// Sets a handler that is called on the taker's thread with the error each time a call gets no ID for a reason other than
+    /// a retired generator.
     pub fn on_rejected_take(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_rejected_take = Some(Arc::new(handler));
         self
     }
 
-    /// Checks everything against `generator` and makes a ring with the first portion in it.
+    /// Checks the options for `generator`, and creates a ring that contains the first IDs.
     pub(super) fn fill_ring(self, generator: Arc<Generator>) -> Result<(Shared, Producer), Error> {
         let capacity = self.resolve_capacity(&generator)?;
         let max_age = self.resolve_max_age(&generator)?;
@@ -121,8 +119,8 @@ impl RingOptions {
         let low = (capacity * self.padding_factor).div_ceil(100).max(1);
         let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
-        // Whatever ends this, a full tick or the end of a window: the thread meets it again, and
-        // there is something to take meanwhile.
+        // Any obstacle ends this loop, such as a full tick or the end of a window. The thread meets it again, and takers can
+        // take the IDs so far.
         while matches!(stock.put(&mut producer), Ok(1..)) {}
         let limits = Limits { low, interval: self.refill_interval };
         let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };
@@ -138,7 +136,7 @@ impl RingOptions {
                 Self::MOST_BOOST,
             ));
         }
-        // A layout that generates has fewer than 63 sequence bits; the bound comes before the shift.
+        // The bound comes before the shift, because a layout may have almost 63 sequence bits.
         let tick = (generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
         Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
     }

@@ -12,11 +12,11 @@ use super::stock::Stock;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{Error, ErrorKind};
 
-/// A function of the user that is told of an error.
+/// A function of the user that is called with an error.
 pub(super) type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
 
 pub(super) struct Limits {
-    /// Refill when fewer are left.
+    /// The number of IDs below which the ring is refilled.
     pub(super) low: u64,
     pub(super) interval: Option<Duration>,
 }
@@ -30,9 +30,9 @@ pub(super) struct Shared {
     pub(super) stock: Stock,
     pub(super) limits: Limits,
     pub(super) handlers: Handlers,
-    /// 1 from the moment a taker asks for a refill until the thread begins with it.
+    /// 1 from the request of a refill by a taker until the thread begins the refill.
     asked: AtomicU64,
-    /// What stopped the last refill, other than a full tick. Only threads that wait look at it.
+    /// The error that stopped the last refill, other than a full tick. Only waiting threads read it.
     obstacle: Mutex<Option<Error>>,
     refilled: Condvar,
     pub(super) rejected_put: AtomicU64,
@@ -55,10 +55,10 @@ impl Shared {
         }
     }
 
-    /// Wakes the thread unless somebody has done so since its last round.
+    /// Wakes the thread, unless another thread has done so since its last round.
     ///
-    /// The first look may be at an old 1, and then nobody wakes it for this call; the next taker
-    /// below the threshold does, and those who wait ask again.
+    /// The first load may return an outdated 1, and the call then does not wake the thread; the next taker below the threshold
+    /// does, and waiting calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {
@@ -66,8 +66,8 @@ impl Shared {
         }
     }
 
-    /// Held by those who look at the ring before they wait, and by the thread when it announces
-    /// IDs, so that nobody looks too early and waits too late.
+    /// Locks the obstacle. Calls hold the lock while they check the ring before they wait, and the thread holds it while it
+    /// announces IDs, so that no call misses an announcement.
     pub(super) fn obstacle(&self) -> MutexGuard<'_, Option<Error>> {
         self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,15 +86,15 @@ impl Shared {
     }
 }
 
-/// What the thread does next.
+/// The next action of the thread.
 enum Next {
-    /// The ring is full enough: sleep until somebody asks or the interval is over.
+    /// The ring is full enough: sleep until a taker requests a refill or the interval is over.
     Idle,
-    /// The tick is full: go on when the next one begins.
+    /// The tick is full: continue when the next one begins.
     Tick(Duration),
-    /// The generator refuses: try again then, whoever asks.
+    /// The generator refuses: try again after this time, regardless of requests.
     Retry(Duration),
-    /// Nothing is issued ever again.
+    /// The generator will issue no more IDs.
     End,
 }
 
@@ -102,15 +102,15 @@ pub(super) struct Refiller {
     shared: Arc<Shared>,
     producer: Producer,
     due: Option<Instant>,
-    /// A refill that was begun goes on until the ring is full.
+    /// Whether a refill has begun, which continues until the ring is full.
     filling: bool,
 }
 
 impl Refiller {
-    /// Generators that refuse are not asked more often, nor left alone for longer, than this.
+    /// The interval at which a generator that refuses is tried again.
     const SHORTEST_RETRY: Duration = Duration::from_millis(10);
     const LONGEST_RETRY: Duration = Duration::from_secs(1);
-    /// How late the end of the generator may be noticed while it waits for a tick.
+    /// The longest delay in detecting the end of the generator while the thread waits for a tick.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     pub(super) fn new(shared: Arc<Shared>, producer: Producer) -> Self {
@@ -121,8 +121,8 @@ impl Refiller {
     pub(super) fn run(mut self) {
         self.due = self.shared.limits.interval.map(|interval| Instant::now() + interval);
         while !self.shared.stock.is_stopped() {
-            // Handlers and clocks are the user's. IDs of a portion that was cut short are lost, not
-            // repeated: the tail was not moved.
+            // Handlers and clocks of the user may panic. The IDs of an interrupted portion are lost and not repeated, because
+            // the tail was not moved.
             let next = catch_unwind(AssertUnwindSafe(|| self.round()));
             match next.unwrap_or(Next::Retry(Self::SHORTEST_RETRY)) {
                 Next::Idle => match self.due {
@@ -140,8 +140,8 @@ impl Refiller {
 
     fn round(&mut self) -> Next {
         let shared = Arc::clone(&self.shared);
-        // Acquire, and before the ring is looked at: what the asker took is seen, and who asks
-        // later wakes the thread again.
+        // Acquire, and before the ring is checked, so that the IDs that the taker took are visible, and a later request
+        // wakes the thread again.
         shared.asked.swap(0, Ordering::AcqRel);
         shared.stock.drop_stale();
         let now = Instant::now();
@@ -192,16 +192,16 @@ impl Refiller {
         let clock = &self.shared.stock.generator.clock;
         let after = after.min(Self::LONGEST_SLEEP);
         if clock.is_system() {
-            // To the beginning of the millisecond, so that little of the tick is lost.
+            // Sleeps until the millisecond begins, so that little of the tick is lost.
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {
-            // A clock of the user's may move when it is waited on, which is not for this thread.
+            // A user's clock may move when a thread waits on it, so this thread only sleeps.
             self.sleep(after);
         }
     }
 
-    /// Sleeps even if somebody asks, but not if the generator ends.
+    /// Sleeps regardless of requests, but not after the generator has ended.
     fn sleep(&self, duration: Duration) {
         let until = Instant::now() + duration;
         while !self.shared.stock.is_stopped() {

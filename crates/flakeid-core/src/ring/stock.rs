@@ -1,4 +1,4 @@
-//! A generator and the IDs made of it beforehand: what takers and the refilling thread share.
+//! The state that takers and the refilling thread share: a generator and its IDs in the ring.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -14,18 +14,18 @@ pub(super) struct Stock {
     freshness: Freshness,
     dropped_stale: AtomicU64,
     dropped_at_end: AtomicU64,
-    /// 1 once nothing is put any more, because the ring is being closed.
+    /// 1 once no more IDs are put, because the ring is being closed.
     stopped: AtomicU64,
 }
 
-/// An ID, and how many are left.
+/// An ID that was taken, and the number of remaining IDs.
 pub(super) struct Taken {
     pub(super) id: Id,
     pub(super) left: u64,
 }
 
 impl Stock {
-    /// IDs are made in portions of this many, so that takers get some before all are made.
+    /// The number of IDs that are generated at once, so that takers get IDs before all are generated.
     const PORTION: usize = 1024;
 
     pub(super) fn new(
@@ -41,19 +41,20 @@ impl Stock {
         (stock, producer)
     }
 
-    /// The next ID. Stale ones before it are dropped.
+    /// Takes the next ID, and drops stale IDs before it.
     #[inline]
     pub(super) fn take(&self) -> Result<Taken, Error> {
         loop {
-            // The limit is 0 in a forked child and once the generator is retired. Before the clock
-            // and the ring: nothing of theirs matters any more.
+            // The limit is 0 in a forked child and after the generator was retired. It is checked before the clock and the ring,
+            // because they do not matter then.
             if self.generator.limit.get() == 0 {
                 return Err(self.ended());
             }
             let Some(front) = self.buffer.front() else {
                 return Err(self.empty());
             };
-            // After the front: a clock that has not gone back reads at least what led to it.
+            // The clock is read after the front, so that a clock that has not gone backwards reads at least the time that led
+            // to the front.
             let now = self.freshness.read(&self.generator.clock);
             match self.freshness.judge(front.id, now, &self.generator.clock) {
                 Verdict::Fresh => {
@@ -64,7 +65,7 @@ impl Stock {
                 }
                 Verdict::Stale => self.drop_stale_at(now),
                 Verdict::Early(by) => {
-                    // What was read may have been overwritten since; if so, it is no evidence.
+                    // The slot may have been overwritten in the meantime; the ID that was read then proves nothing.
                     if self.buffer.front().is_some_and(|again| again.is_at(&front)) {
                         return Err(Error::clock_rollback(by, by));
                     }
@@ -73,7 +74,7 @@ impl Stock {
         }
     }
 
-    /// A twin with a flaw, for the models: does not look at the limit.
+    /// A flawed twin for the models: does not check the limit.
     #[cfg(all(test, loom))]
     pub(super) fn take_unchecked(&self) -> Option<u64> {
         let front = self.buffer.front()?;
@@ -101,17 +102,17 @@ impl Stock {
         }
     }
 
-    /// Drops what has become too old to be taken, to make room.
+    /// Drops IDs that have become too old, to make room.
     pub(super) fn drop_stale(&self) {
         self.drop_stale_at(self.freshness.read(&self.generator.clock));
     }
 
-    /// Puts one portion of new IDs into the ring and returns how many; 0 if it is full.
+    /// Puts one portion of new IDs into the ring and returns their number; 0 if the ring is full.
     pub(super) fn put(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.try_fill(ids))
     }
 
-    /// Puts one ID, and waits for it as the generator does.
+    /// Puts one ID, and waits for it up to the generator's `max_wait`.
     pub(super) fn put_one_waiting(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.fill(&mut ids[..1]))
     }
@@ -143,8 +144,8 @@ impl Stock {
         self.stopped.load(Ordering::Acquire) == 1
     }
 
-    /// Empties a ring into which nothing is put any more. So takers need not look whether it was
-    /// stopped as long as there is something to take.
+    /// Empties a ring into which no more IDs are put. So takers do not have to check whether the ring was stopped while it
+    /// contains IDs.
     pub(super) fn drop_all(&self) {
         while let Some(front) = self.buffer.front() {
             let dropped = self.buffer.skip(&front, |_| true);

@@ -1,28 +1,28 @@
-//! How many things happened when, in a fixed number of periods that become longer as the time they cover does.
+//! A histogram over time with a fixed number of periods, which become longer as the covered time grows.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Counts by time.
+/// Counts of events by time.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     counts: Vec<u64>,
-    /// The number of the first period: they are counted from 1970, so that they always begin at the same times.
+    /// The number of the first period. Periods are counted from 1970, so that they always begin at the same times.
     first: i64,
     period_ms: i64,
-    /// Where the last one was counted, and when that period begins: most are in the same one.
+    /// The index and the beginning of the period of the last event, because the next event is usually in the same period.
     last: (usize, i64),
 }
 
 impl History {
-    /// A power of two, so that periods can be joined in pairs.
+    /// The number of periods: a power of two, so that periods can be merged in pairs.
     const PERIODS: usize = 1 << 10;
 
     pub(super) fn new() -> Self {
         Self { counts: vec![0; Self::PERIODS], first: 0, period_ms: 0, last: (0, i64::MAX) }
     }
 
-    /// Counts one more at a time in Unix milliseconds.
+    /// Counts an event at a time in Unix milliseconds.
     #[inline]
     pub(super) fn add(&mut self, unix_ms: i64) {
         let (place, begin) = self.last;
@@ -36,7 +36,7 @@ impl History {
     #[inline(never)]
     fn add_elsewhere(&mut self, unix_ms: i64) {
         if self.period_ms == 0 {
-            // The first one is in the middle.
+            // The first event is put into the middle.
             self.period_ms = 1000;
             self.first = unix_ms.div_euclid(1000) - (Self::PERIODS / 2) as i64;
         }
@@ -54,12 +54,12 @@ impl History {
         }
     }
 
-    /// Makes the periods twice as long, and room before or after what there is.
+    /// Doubles the length of the periods, which makes room before or after the existing ones.
     #[cold]
     fn double(&mut self, before: bool) {
         let most = Self::PERIODS as i64;
         let start = self.first.div_euclid(2);
-        // Where the periods joined now go: to the end or to the beginning.
+        // The merged periods move to the end or to the beginning.
         let shift = if before { most / 2 - 1 } else { 0 };
         let first = start - shift;
         let mut joined = vec![0; Self::PERIODS];
@@ -75,12 +75,12 @@ impl History {
             (joined, first, self.period_ms.saturating_mul(2));
     }
 
-    /// How long a period is, in milliseconds; 0 if nothing was counted.
+    /// The length of a period in milliseconds; 0 if no event was counted.
     pub(super) const fn period_ms(&self) -> i64 {
         self.period_ms
     }
 
-    /// (beginning in Unix milliseconds, count) of the periods from the first to the last that is not empty.
+    /// Returns the beginning, in Unix milliseconds, and the count of each period from the first to the last non-empty one.
     pub(super) fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let begin = self.counts.iter().position(|count| *count > 0).unwrap_or(0);
         let end = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_one_is_counted_in_its_period(
+        fn history_counts_every_event_in_its_period(
             times in proptest::collection::vec(-1_000_000_000_000_i64..4_000_000_000_000, 1..200),
             near in proptest::collection::vec(0_i64..5_000_000, 0..200),
         ) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_periods() {
+    fn history_without_events_has_no_periods() {
         assert_eq!(History::new().periods().count(), 0);
     }
 }

@@ -1,15 +1,15 @@
-//! The IDs themselves, kept to count those that come again, up to a limit.
+//! Keeps the IDs, up to a limit, to count repeated ones.
 
 use alloc::vec::Vec;
 
-/// The IDs themselves, unless there are more than the limit.
+/// The IDs, unless there are more than the limit.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     ids: Vec<u64>,
-    /// For so many IDs there is room.
+    /// The number of IDs for which memory is allocated.
     room: usize,
     most: usize,
-    /// Whether there were more than `most`; then none are kept.
+    /// Whether there were more than `most` IDs; none are kept then.
     too_many: bool,
 }
 
@@ -28,7 +28,7 @@ impl Kept {
         }
     }
 
-    /// Twice as much, but never more than the limit: a `Vec` by itself reserves up to twice that.
+    /// Doubles the allocated memory up to the limit, because a `Vec` alone would reserve up to twice the limit.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -41,17 +41,17 @@ impl Kept {
         }
     }
 
-    /// How many of them had come before; `None` if there were too many.
+    /// Returns the number of repeated IDs; `None` if there were too many IDs.
     pub(super) fn repeats(&mut self) -> Option<u64> {
         if self.too_many {
             return None;
         }
-        // In this order nothing can be found out about IDs that are added now; they are sorted anew.
+        // IDs that are added later are no longer in order, so the next call sorts again.
         self.ids.sort_unstable();
         Some(self.ids.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
     }
 
-    /// How many IDs there is memory for.
+    /// The number of IDs for which memory is allocated.
     #[cfg(test)]
     pub(super) const fn capacity(&self) -> usize {
         self.ids.capacity()

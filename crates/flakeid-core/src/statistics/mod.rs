@@ -1,4 +1,4 @@
-//! Many IDs at once: whose they are, when they were made, and whether anything is wrong with them.
+//! Statistics of many IDs: their nodes, their times, and signs of errors.
 
 mod history;
 mod kept;
@@ -11,11 +11,11 @@ use crate::{Error, Id, Layout};
 use history::History;
 use kept::Kept;
 
-/// What is known of many IDs after one look at each.
+/// Statistics of many IDs, from one pass over them.
 ///
-/// The memory that it takes does not grow with their number, except for the IDs themselves: to find those that come
-/// again, up to [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more, none are kept. Where the
-/// allocator cannot enlarge memory in place, it takes half as much again for a moment.
+/// Memory use does not grow with the number of IDs, except for the IDs themselves: to detect repeated IDs, up to
+/// [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more, none are kept. While memory is
+/// enlarged, it may temporarily take half as much again.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout, Statistics};
@@ -48,7 +48,7 @@ pub struct Statistics {
     full_ticks: u64,
 }
 
-/// A time in which no ID was made, if the IDs are in the order in which they were made.
+/// A time without an ID, if the IDs are in the order of their creation.
 ///
 /// ```
 /// use flakeid_core::{Layout, Statistics};
@@ -64,18 +64,18 @@ pub struct Statistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
-    /// The ID before it.
+    /// The ID before the gap.
     pub after: Id,
-    /// How long it was, in milliseconds.
+    /// The length of the gap in milliseconds.
     pub ms: u64,
 }
 
-/// How many IDs each node has made.
+/// The number of IDs of each node.
 #[derive(Clone, Debug)]
 enum Nodes {
-    /// By node number.
+    /// The counts by node number.
     Few(Vec<u64>),
-    /// Of a layout with many node numbers: the first ones that occur, and how many IDs the others have made.
+    /// For a layout with many node numbers: the counts of the first nodes that occur, and the number of IDs of all others.
     Many(BTreeMap<u64, u64>, u64),
 }
 
@@ -84,7 +84,7 @@ impl Nodes {
 
     fn of(layout: &Layout) -> Self {
         match layout.max_node() {
-            // Room for each of them.
+            // Every node has a counter.
             most @ 0..Self::FEW => Self::Few(vec![0; most as usize + 1]),
             _ => Self::Many(BTreeMap::new(), 0),
         }
@@ -108,10 +108,10 @@ impl Nodes {
 }
 
 impl Statistics {
-    /// So many IDs are kept to count those that come again: 2^27, a gibibyte.
+    /// The largest number of IDs that are kept to detect repeated ones: 2^27, which take a gibibyte.
     pub const MOST_KEPT: usize = 1 << 27;
 
-    /// Of no IDs yet.
+    /// Creates empty statistics for a layout.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self {
@@ -131,10 +131,10 @@ impl Statistics {
         }
     }
 
-    /// Looks at the next ID.
+    /// Adds the next ID.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the layout cannot have made it. It is then not counted.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID is not an ID of the layout. It is then not counted.
     #[inline]
     pub fn add(&mut self, id: Id) -> Result<(), Error> {
         let parts = self.layout.unpack(id)?;
@@ -182,7 +182,7 @@ impl Statistics {
         self.layout.unix_ms_at(self.layout.spans().0.extract(id.to_u64()))
     }
 
-    /// How many IDs there were.
+    /// The number of IDs.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -194,7 +194,7 @@ impl Statistics {
         self.ends
     }
 
-    /// (node, how many IDs it made), by node number.
+    /// Returns each node with its number of IDs, by node number.
     pub fn nodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (few, many) = match &self.nodes {
             Nodes::Few(counts) => (Some(counts), None),
@@ -205,7 +205,8 @@ impl Statistics {
         few.chain(many).filter(|(_, count)| *count > 0)
     }
 
-    /// How many IDs are of none of these nodes: of a layout with more than 65,536 node numbers, so many are told apart.
+    /// The number of IDs of other nodes: for a layout with more than 65,536 node numbers, only 65,536 nodes are counted
+    /// separately.
     #[must_use]
     pub const fn other_nodes(&self) -> u64 {
         match &self.nodes {
@@ -214,32 +215,32 @@ impl Statistics {
         }
     }
 
-    /// (beginning in Unix milliseconds, number of IDs) of periods of [`period_ms`](Self::period_ms), at most 1,024 of
-    /// them, from the first to the last that has any.
+    /// Returns the beginning, in Unix milliseconds, and the number of IDs of each period of [`period_ms`](Self::period_ms),
+    /// from the first to the last non-empty one; at most 1,024 periods.
     pub fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.history.periods()
     }
 
-    /// How long a period is, in milliseconds: a second, or 2, 4, 8 … where the IDs are of a longer time; 0 without IDs.
+    /// The length of a period in milliseconds: a second, or 2, 4, 8 … seconds if the IDs cover a longer time; 0 without IDs.
     #[must_use]
     pub const fn period_ms(&self) -> i64 {
         self.history.period_ms()
     }
 
-    /// How often an ID was smaller than the one before it: several nodes or threads wrote them down, or a clock was set
-    /// back.
+    /// The number of IDs that are smaller than the previous one, because several nodes or threads wrote the IDs, or because a
+    /// clock was set back.
     #[must_use]
     pub const fn steps_back(&self) -> u64 {
         self.steps_back
     }
 
-    /// The longest of these steps, in milliseconds.
+    /// The largest of these steps back, in milliseconds.
     #[must_use]
     pub const fn longest_step_back_ms(&self) -> u64 {
         self.longest_step_back_ms
     }
 
-    /// The longest time without an ID. IDs that are smaller than an earlier one are not looked at for it.
+    /// The longest time without an ID. IDs that are smaller than an earlier one are ignored.
     #[must_use]
     pub const fn longest_gap(&self) -> Option<Gap> {
         self.longest_gap
@@ -251,14 +252,14 @@ impl Statistics {
         self.largest_sequence
     }
 
-    /// How many IDs have the last sequence number of the layout: as many ticks of a node were full.
+    /// The number of IDs with the last sequence number of the layout, which is the number of full ticks.
     #[must_use]
     pub const fn full_ticks(&self) -> u64 {
         self.full_ticks
     }
 
-    /// How many IDs had come before: 0 is as it should be. `None` if there were more than
-    /// [`MOST_KEPT`](Self::MOST_KEPT). Sorts the IDs that were kept, unless they came in order.
+    /// Returns the number of repeated IDs, which should be 0; `None` if there were more than
+    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs. Sorts the kept IDs, unless they were added in order.
     pub fn repeats(&mut self) -> Option<u64> {
         if self.ascending {
             return Some(0);
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_counted() {
+    fn statistics_count_repeats_steps_back_and_full_ticks() {
         let layout = Layout::PLAIN;
         let at = |ms: i64, node, sequence| id(&layout, 1_700_000_000_000 + ms, node, sequence);
         let mut statistics = Statistics::new(layout);
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!(statistics.longest_gap(), Some(Gap { after: ids[3], ms: 55_000 }));
         assert_eq!((statistics.largest_sequence(), statistics.full_ticks()), (4_095, 1));
         assert_eq!(statistics.repeats(), Some(1));
-        assert_eq!(statistics.repeats(), Some(1), "the second time, too");
+        assert_eq!(statistics.repeats(), Some(1), "the second call returns the same");
         let seconds: Vec<_> = statistics.periods().filter(|(_, count)| *count > 0).collect();
         assert_eq!(
             seconds,
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_of_a_wide_field_are_counted_too() {
+    fn statistics_count_nodes_of_wide_fields() {
         let mut statistics = Statistics::new(Layout::BAIDU);
         for node in [4_000_000, 3, 4_000_000] {
             statistics.add(id(&Layout::BAIDU, 1_700_000_000_000, node, 0)).unwrap();
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_repeats_are_not_counted_and_nothing_is_kept() {
+    fn statistics_keep_no_ids_beyond_the_limit() {
         const MOST: usize = 3_000;
         let add = |statistics: &mut Statistics, count: u64| {
             for sequence in 0..count {
@@ -351,21 +352,21 @@ mod tests {
         add(&mut statistics, 1_000);
         add(&mut statistics, 2_000);
         assert_eq!(statistics.repeats(), Some(1_000));
-        assert_eq!(statistics.kept.capacity(), MOST, "no more room than for the limit");
+        assert_eq!(statistics.kept.capacity(), MOST, "memory is allocated only for the limit");
         add(&mut statistics, 1);
         assert_eq!(statistics.repeats(), None);
         assert_eq!(statistics.kept.capacity(), 0, "freed");
         add(&mut statistics, 5_000);
         assert_eq!((statistics.repeats(), statistics.count()), (None, 8_001));
         assert_eq!(statistics.kept.capacity(), 0);
-        // In order, no repeats are possible, however many there are.
+        // IDs that are added in order cannot repeat, so their number is not limited.
         let mut statistics = new();
         add(&mut statistics, 10_000);
         assert_eq!(statistics.repeats(), Some(0));
     }
 
     #[test]
-    fn of_nothing_there_is_nothing() {
+    fn statistics_of_no_ids_are_empty() {
         let mut statistics = Statistics::new(Layout::TWITTER);
         assert_eq!((statistics.ends(), statistics.repeats()), (None, Some(0)));
         assert_eq!((statistics.nodes().count(), statistics.periods().count()), (0, 0));
