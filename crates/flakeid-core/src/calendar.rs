@@ -6,10 +6,10 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// The last instant with a four-digit year, 9999-12-31T23:59:59.999Z, in Unix milliseconds.
 pub(crate) const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 
-/// Returns a length of time in whole milliseconds, rounded up.
+/// Returns a duration in whole milliseconds, rounded up.
 ///
-/// Every length of time that an option or a clock takes is rounded by this function: a window of
-/// 2.5 ms has 3 ms.
+/// Every duration of an option or a clock is rounded by this function: a window of 2.5 ms has
+/// 3 ms.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 /// ```
 #[must_use]
 pub fn whole_ms(duration: Duration) -> u64 {
-    // `Duration::as_millis` would bring arithmetic of 128 bits into modules for WebAssembly.
+    // `Duration::as_millis` would add 128-bit arithmetic to WebAssembly modules.
     let whole = duration.as_secs().saturating_mul(1000);
     whole.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into())
 }

@@ -37,7 +37,7 @@ impl ManualClock {
         self.0.store(unix_ms, Ordering::SeqCst);
     }
 
-    /// Moves the clock forward, by whole milliseconds: a fraction is rounded up.
+    /// Moves the clock forward by whole milliseconds; a fraction is rounded up.
     pub fn advance(&self, duration: Duration) {
         let step = step_of(duration);
         let mut now = self.unix_ms();
@@ -66,7 +66,7 @@ impl Clock for ManualClock {
         let now = self.unix_ms();
         let needed = Duration::from_millis(unix_ms.saturating_sub(now).max(0).cast_unsigned());
         let waited = needed.min(at_most);
-        // Never back, even if another thread has moved it since.
+        // The clock never moves back, even if another thread has moved it in the meantime.
         self.0.fetch_max(now.saturating_add(step_of(waited)), Ordering::SeqCst);
         Some(waited)
     }
