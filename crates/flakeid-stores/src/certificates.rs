@@ -1,4 +1,4 @@
-//! The certificates that a TLS connection to a server trusts.
+//! The trusted certificates of TLS connections to servers.
 
 #[cfg(feature = "mysql")]
 use rustls::crypto::{CryptoProvider, ring};
@@ -11,7 +11,7 @@ use crate::url::file;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// The certificates in the PEM file that an option names, else those that the system trusts.
+/// Returns the certificates in the PEM file that an option names, or the certificates that the system trusts.
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are none, naming the option.
@@ -25,7 +25,7 @@ pub(super) fn trusted_certificates(
     }
 }
 
-/// The certificates that the system trusts.
+/// Returns the certificates that the system trusts.
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are none, naming the option by which a file can be given.
@@ -43,7 +43,7 @@ pub(super) fn system_certificates(
     Ok(found.certs)
 }
 
-/// The certificates in a PEM file that an option named.
+/// Parses the certificates in the PEM file of an option.
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are none, naming the option.
@@ -60,19 +60,19 @@ pub(super) fn parse_certificates(
     Ok(certificates)
 }
 
-/// Chooses the cryptography of drivers to which none can be passed, unless the process has chosen one.
+/// Sets the cryptography provider of the process for drivers that do not accept one, unless the process has set one.
 #[cfg(feature = "mysql")]
 pub(super) fn install_default_cryptography() {
     if CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was first, which is as good.
+        // This fails only if another thread has set a provider first, which serves the same purpose.
         let _ = ring::default_provider().install_default();
     }
 }
 
-/// How TLS is spoken to a server, by the options `tls-ca`, `tls-cert` and `tls-key`.
+/// Returns the TLS configuration for the options `tls-ca`, `tls-cert` and `tls-key`.
 ///
 /// # Errors
-/// [`Fault::Rejected`] naming the option.
+/// [`Fault::Rejected`], with the name of the option.
 #[cfg(any(feature = "etcd", feature = "http"))]
 pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     let roots = convert(&trusted_certificates(url, "tls-ca")?);

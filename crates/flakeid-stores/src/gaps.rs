@@ -1,34 +1,34 @@
-//! The search for nodes without rows. Counting rows costs a store a small part of what looking for
-//! the gap behind each of them would, so whole blocks are counted until one is not full.
+//! The search for nodes without rows. Counting rows costs a store much less than looking for the gap behind each row, so
+//! whole ranges are counted until one is not full.
 
 use flakeid_protocol::store::Fault;
 
-/// The nodes that have rows, by ranges.
+/// A source of the nodes with rows, by ranges.
 pub(super) trait UsedNodes {
-    /// How many nodes from `low` to `high` have rows.
+    /// Returns the number of nodes from `low` to `high` that have rows.
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault>;
 
-    /// Which of the nodes from `low` to `high`, few of them, have rows; in order.
+    /// Returns the nodes from `low` to `high` that have rows, in order; the range is small.
     fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault>;
 }
 
-/// Up to so many nodes are listed rather than counted.
+/// The largest range whose nodes are listed instead of counted.
 const LISTED: u64 = 64;
 
-/// How much longer each full block makes the next one.
+/// The factor by which each full range enlarges the next one.
 const GROWTH: u64 = 32;
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// This node has no row.
     Free(u64),
-    /// All free nodes were passed over: there are only so many.
+    /// All free nodes were skipped: there are only this many.
     Only(u64),
 }
 
-/// The first node without a row from `first` to `to` and then from `from` to `first`, after passing
-/// over `skip` of them, or over fewer if there are not so many.
+/// Returns the first node without a row from `first` to `to` and then from `from` to `first`, after skipping `skip` of them,
+/// or fewer if there are not as many.
 pub(super) fn unused(
     used: &mut impl UsedNodes,
     (from, to): (u64, u64),
@@ -55,8 +55,8 @@ pub(super) fn unused(
     })
 }
 
-/// As [`unused`], from `low` to `high`. The counts may be of different moments: then the node that is
-/// found may not be the first, or may have a row by now.
+/// Does the same as [`unused`] from `low` to `high`. If rows are added between the counts, the result may not be the first
+/// free node, or may have a row by now.
 pub(super) fn search(
     used: &mut impl UsedNodes,
     mut low: u64,
@@ -65,7 +65,7 @@ pub(super) fn search(
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // The first free node that is left is not beyond this one.
+    // The upper bound of the first remaining free node.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);
@@ -81,9 +81,9 @@ pub(super) fn search(
         };
         let free = nodes.saturating_sub(rows);
         if nodes > LISTED && free > left {
-            // All rows and all that are passed over fill no more nodes than this.
+            // The rows and the skipped nodes together fill no more nodes than this.
             let last = end.min(low + rows + left);
-            // Usually rows begin without gaps and then end, so that place is tried before the middle.
+            // Rows usually begin without gaps and then end, so the search tries that place before the middle.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {
@@ -104,13 +104,13 @@ pub(super) fn search(
     Ok(Found::Only(skip - left))
 }
 
-/// Half of these nodes, or all if they can be listed.
+/// Returns half of these nodes, or all of them if they can be listed.
 fn half(low: u64, last: u64) -> u64 {
     let nodes = last - low + 1;
     if nodes <= LISTED { nodes } else { nodes.div_ceil(2) }
 }
 
-/// The node with `skip` free ones before it.
+/// Returns the free node with `skip` free nodes before it.
 fn nth_free(rows: &[u64], low: u64, end: u64, skip: u64) -> Option<u64> {
     let mut left = skip;
     let mut at = low;
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows, and how often they were asked for.
+    /// Rows, with a counter of the queries.
     struct Rows {
         rows: BTreeSet<u64>,
         asked: u32,
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_what_looking_at_every_node_finds(
+        fn search_finds_the_same_nodes_as_a_full_scan(
             runs in prop::collection::vec((0_u64..6_000, 1_u64..3_000), 0..6),
             holes in prop::collection::btree_set(0_u64..6_000, 0..20),
             (one, other, first) in (0_u64..6_000, 0_u64..6_000, any::<u64>()),
@@ -186,10 +186,10 @@ mod tests {
     }
 
     #[test]
-    fn asks_little() {
+    fn search_needs_few_queries_in_common_cases() {
         let nodes = 1 << 20;
         for (taken, first, expected, asked) in [
-            // The usual cases: nothing there yet, a free place, many rows without a gap.
+            // The common cases: no rows, a free place, many rows without a gap.
             (0..0, 0, Some(0), 1),
             (0..10_000, 500_000, Some(500_000), 1),
             (0..1_000, 0, Some(1_000), 3),
@@ -205,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_come_meanwhile_do_not_keep_it() {
-        /// Counts one node less than it lists.
+    fn search_ends_while_rows_are_added() {
+        /// A source that counts one node less than it lists.
         struct FilledMeanwhile;
 
         impl UsedNodes for FilledMeanwhile {

@@ -1,15 +1,14 @@
-//! Several hosts in one URL: the first that can be used is taken.
+//! Several hosts in one URL, of which the first usable one is used.
 
 use std::time::Duration;
 
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 
-/// Connects to the first of the servers that a URL names and that can be used. Each gets its share of
-/// the time, so one that hangs does not keep the others from being tried.
+/// Connects to the first usable server of a URL. The servers share the time limit equally, so that a server that hangs does
+/// not prevent the others from being tried.
 ///
 /// # Errors
-/// What each of them said, if none can be used: [`Fault::Unavailable`] if that may change for one of
-/// them.
+/// The faults of all servers if none is usable: [`Fault::Unavailable`] if that may change for one of them.
 pub(super) fn first_usable<P, T>(
     places: &[P],
     mut connect: impl FnMut(&P, Duration) -> Result<T, Fault>,
@@ -31,14 +30,14 @@ pub(super) fn first_usable<P, T>(
     Err(if may_change { Fault::Unavailable(text) } else { Fault::Rejected(text) })
 }
 
-/// A URL's part before its options, taken apart: `scheme://user:password@host:port,host:port/path`.
+/// The parts of a URL before its options: `scheme://user:password@host:port,host:port/path`.
 #[cfg(any(feature = "mysql", feature = "redis"))]
 pub(super) struct Hosts<'a> {
     pub(super) scheme: &'a str,
-    /// `user:password@`, or nothing.
+    /// The credentials: `user:password@`, or an empty string.
     pub(super) user: &'a str,
     pub(super) list: Vec<&'a str>,
-    /// Begins with a slash, or is empty.
+    /// The path, which begins with a slash or is empty.
     pub(super) path: &'a str,
 }
 
@@ -51,7 +50,7 @@ impl<'a> Hosts<'a> {
         Self { scheme, user, list: hosts.split(',').collect(), path }
     }
 
-    /// The URL of one host, with another scheme.
+    /// Returns the URL of one host, with another scheme.
     pub(super) fn url(&self, scheme: &str, host: &str) -> String {
         format!("{scheme}://{}{host}{}", self.user, self.path)
     }
@@ -62,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_usable_one_is_taken_and_every_fault_is_told() {
+    fn first_usable_returns_a_host_or_all_faults() {
         let unavailable = |text: &str| Err(Fault::Unavailable(text.into()));
         let rejected = |text: &str| Err(Fault::Rejected(text.into()));
         let try_each = |outcomes: &[Result<u8, Fault>]| {
@@ -80,7 +79,7 @@ mod tests {
 
     #[cfg(any(feature = "mysql", feature = "redis"))]
     #[test]
-    fn hosts_are_taken_apart() {
+    fn urls_are_split_into_hosts() {
         for (base, hosts, first) in [
             ("mysql://u:p,q@a:1,b:2/d", vec!["a:1", "b:2"], "x://u:p,q@a:1/d"),
             ("mysql://u:p@r@[::1]:1/d", vec!["[::1]:1"], "x://u:p@r@[::1]:1/d"),

@@ -1,4 +1,4 @@
-//! The one step that compares everything that was read, and writes.
+//! The commit of a transaction: one request that compares everything that was read, and writes.
 
 use std::mem;
 
@@ -10,15 +10,15 @@ use super::store::{EtcdStore, NewRecord};
 use crate::etcd::keys::{self, encode};
 use flakeid_protocol::store::Fault;
 
-/// How many operations etcd allows in a transaction. A nested one may have as many fewer as the outer
-/// one has comparisons or operations, whichever are more.
+/// The number of operations that etcd allows in a transaction. A nested transaction may have fewer: the limit minus the
+/// comparisons or the operations of the outer one, whichever are more.
 const MAX_OPERATIONS: usize = 128;
 
-/// How many rows are compared one by one, and how many operations are nested together, at most.
+/// The largest number of rows that are compared one by one, and of operations in one nested transaction.
 const MAX_PART: usize = 50;
 
 impl EtcdStore {
-    /// One transaction: compares everything that was read, and puts everything.
+    /// Commits the transaction: compares everything that was read, and puts all writes.
     pub(super) fn commit_writes(
         &mut self,
         namespace: &str,
@@ -26,13 +26,13 @@ impl EtcdStore {
     ) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
         let mut compare = vec![compare_revision(&key, write_set.namespace_read)];
-        // After an older copy was put back, one revision may stand for two different texts.
+        // The value is compared, too, because after a restore one revision may belong to two different values.
         compare.extend(self.namespace_text.iter().map(|text| {
             json!({ "key": encode(&key), "target": "VALUE", "result": "EQUAL", "value": encode(text) })
         }));
         let since = match write_set.rows_read.len() {
             _ if write_set.read_all => Some(self.all_read_at),
-            // Too many to compare one by one: then none at all may have changed.
+            // With too many rows to compare one by one, no row of the namespace may have changed.
             MAX_PART.. => Some(self.began_at),
             _ => None,
         };
@@ -43,7 +43,7 @@ impl EtcdStore {
             let row = |node: &u64| keys::row(namespace, Some(*node));
             compare.extend(seen.map(|(node, seen)| compare_revision(&row(node), *seen)));
         }
-        // A mark without a row shows that a row was deleted, perhaps a moment ago.
+        // A mark without a row proves that the row was deleted, possibly just now.
         let is_new =
             |row: &&NewRow| row.is_new && !write_set.resets_row_marks && !self.found_deletion;
         let marks: Vec<_> = write_set.rows.iter().filter(is_new).collect();
@@ -70,7 +70,7 @@ impl EtcdStore {
             let key = format!("{prefix}{start:020}/{:020}/{:020}", sub.block_grant, sub.grant);
             writes.push(put(&key, &sub.text));
         }
-        // A record is written along with what the transaction writes anyway.
+        // The record is written only together with other writes of the transaction.
         if !writes.is_empty()
             && let Some(record) = self.record_to_write(namespace, write_set.namespace.is_some())?
         {
@@ -79,10 +79,10 @@ impl EtcdStore {
             writes.push(put(&key, &record.to_text()));
         }
         let success = match writes.len() {
-            // Comparisons alone would be answered by one member from what it knows.
+            // A transaction of comparisons alone would be answered by one member from its local data.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
-            // Nested operations do not count for the cluster's quota, so only what must be is nested.
+            // Nested operations do not count for the cluster's quota, so only the operations beyond the limit are nested.
             _ => {
                 let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
@@ -94,8 +94,8 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// What the transaction is to record about the run. The record of a new incarnation is written with
-    /// the namespace that has it, or not at all.
+    /// Returns the record of the run to write. The record of a new incarnation is written only together with the namespace
+    /// that has the incarnation.
     fn record_to_write(
         &mut self,
         namespace: &str,
@@ -120,7 +120,7 @@ fn put(key: &str, text: &str) -> Value {
     json!({ "request_put": { "key": encode(key), "value": encode(text) } })
 }
 
-/// Compares that no key with a prefix has changed since a revision.
+/// Builds the comparison that no key with a prefix has changed since a revision.
 fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     json!({
         "key": encode(prefix), "range_end": encode(&keys::end(prefix)),
@@ -128,7 +128,7 @@ fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     })
 }
 
-/// Compares a key's revision; 0 is that of a key that does not exist.
+/// Builds the comparison of a key's revision; 0 is the revision of a key that does not exist.
 fn compare_revision(key: &str, revision: Option<u64>) -> Value {
     let revision = revision.unwrap_or(0).to_string();
     json!({

@@ -1,4 +1,4 @@
-//! One member's JSON gateway: requests, answers, logins and the connection.
+//! The JSON gateway of one member: requests, responses, logins and the connection.
 
 use std::io;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnecto
 
 use flakeid_protocol::store::Fault;
 
-/// No answer is longer than this, which is far more than all rows.
+/// The largest accepted response, which is far larger than all rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// An answer, and the member's clock in Unix milliseconds when it was given.
+/// A response, and the member's clock in Unix milliseconds when it responded.
 pub(super) struct Answer {
     pub body: Value,
     pub date: i64,
@@ -24,21 +24,21 @@ pub(super) struct Answer {
 /// One member's JSON gateway.
 pub(super) struct Gateway {
     pub agent: Agent,
-    /// Holds the agent to its connection.
+    /// The pin that keeps the agent on its connection.
     pub pin: ConnectionPin,
-    /// Where members may report their processes, and the agent that asks them.
+    /// The addresses at which members may report their processes, and the agent for these requests.
     pub places: Vec<String>,
     pub reporter: Agent,
-    /// How long an answer may take.
+    /// The time limit of a response.
     pub timeout: Duration,
-    /// `http://host:port`.
+    /// The base URL: `http://host:port`.
     pub base: String,
     pub user: Option<(String, String)>,
     pub token: Option<String>,
 }
 
 impl Gateway {
-    /// Logs in, if there is a user.
+    /// Logs in, if the URL has a user.
     pub(super) fn authenticate(&mut self) -> Result<(), Fault> {
         let Some((name, password)) = &self.user else { return Ok(()) };
         self.token = None;
@@ -48,7 +48,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Sends a request. An expired login is renewed, because nothing was done under it.
+    /// Sends a request. If the login has expired, it logs in again, because the request had no effect.
     pub(super) fn call(&mut self, path: &str, request: &Value) -> Result<Answer, Fault> {
         match self.post(path, request) {
             Err(Fault::Rejected(text)) if self.user.is_some() && is_old_login(&text) => {
@@ -73,7 +73,7 @@ impl Gateway {
     fn read(&self, path: &str, mut answer: Response<ureq::Body>) -> Result<Answer, Fault> {
         let status = answer.status();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
-        // The middle of the second that it names.
+        // The middle of the second in the header.
         let date = date.and_then(unix_ms).map(|second| second + 500);
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_string();
         let body = body.map_err(|error| transport_fault(&self.base, &error))?;
@@ -103,14 +103,14 @@ fn is_old_login(text: &str) -> bool {
     text.ends_with("invalid auth token") || text.ends_with("revision of auth store is old")
 }
 
-/// Keeps the requests of a transaction on one connection, and so on one run of one member, because what
-/// was read from one run must not be compared with another run's. An older copy of the data that is put
-/// back twice has the same term and the same revisions both times.
+/// A switch that keeps the requests of a transaction on one connection, and therefore on one run of one member, because
+/// data read from one run must not be compared with the data of another. An older copy of the data that is restored twice
+/// has the same term and the same revisions both times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPin(Arc<AtomicBool>);
 
 impl ConnectionPin {
-    /// From here on no new connection is made.
+    /// Forbids new connections from now on.
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -120,7 +120,7 @@ impl ConnectionPin {
     }
 }
 
-/// Connects, unless requests are pinned to a connection.
+/// A connector that fails if requests are pinned to a connection.
 #[derive(Debug)]
 pub(super) struct PinnedConnector {
     pin: ConnectionPin,
@@ -149,8 +149,7 @@ impl Connector for PinnedConnector {
     }
 }
 
-/// The Unix milliseconds of an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form
-/// that Go's servers send.
+/// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that Go's servers send, to Unix milliseconds.
 fn unix_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -162,30 +161,31 @@ fn unix_ms(text: &str) -> Option<i64> {
     let month = MONTHS.iter().position(|name| parts.get(1) == Some(name))? as i64;
     let (day, year) = (number(0, 31)?, number(2, 9999)?);
     let (hour, minute, second) = (number(3, 23)?, number(4, 59)?, number(5, 60)?);
-    // Days since 1970-03-01 of a calendar whose years begin in March, so that February 29 is last.
+    // Counts days since 1970-03-01 in years that begin in March, so that February 29 comes last.
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
 }
 
-/// A member's refusal of a request.
+/// Returns the fault for a member's refusal of a request.
 fn refusal(shown: &str, path: &str, answer: &Value) -> Fault {
     let reason = answer["message"].as_str().or(answer["error"].as_str()).unwrap_or_default();
     let reason: String = reason.chars().take(300).collect();
     let text = format!("{shown} refuses {path}: {reason}");
-    // gRPC's codes of what cannot get better by itself.
+    // These gRPC codes are permanent errors.
     match answer["code"].as_i64() {
         Some(3 | 5 | 7 | 9 | 12 | 16) => Fault::Rejected(text),
         _ => Fault::Unavailable(text),
     }
 }
 
-/// An error of sending a request or reading its answer. The agent's errors show no user and no URL.
+/// Returns the fault for an error of sending a request or reading its response. The agent's errors contain no user and no
+/// URL.
 fn transport_fault(shown: &str, error: &ureq::Error) -> Fault {
     let text = format!("{shown}: {error}");
     match error {
-        // One side does not accept the other's certificate.
+        // One side rejects the certificate of the other.
         ureq::Error::Io(_)
             if text.contains("invalid peer certificate")
                 || text.contains("received fatal alert") =>
@@ -206,7 +206,7 @@ mod tests {
     use super::unix_ms;
 
     #[test]
-    fn dates_are_read() {
+    fn http_dates_are_parsed_to_unix_milliseconds() {
         for (text, seconds) in [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),

@@ -1,4 +1,4 @@
-//! The names of keys, and the gateway's form of requests and answers.
+//! The names of keys, and the gateway's format of requests and responses.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use flakeid_protocol::store::Fault;
 
-/// What all keys begin with.
+/// The prefix of all keys.
 pub(super) const ROOT: &str = "/flakeid/";
 
 pub(super) fn namespace(name: &str) -> String {
     format!("{ROOT}{name}/namespace")
 }
 
-/// What is recorded about the run that a namespace's incarnation stands for.
+/// Returns the key of the record of a namespace's run.
 pub(super) fn run(name: &str) -> String {
     format!("{ROOT}{name}/run")
 }
 
-/// The rows of a namespace; with a node, its row.
+/// Returns the prefix of a namespace's rows, or the key of a node's row.
 pub(super) fn row(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/row/"),
@@ -26,7 +26,7 @@ pub(super) fn row(name: &str, node: Option<u64>) -> String {
     )
 }
 
-/// The marks of rows; with a node, its mark.
+/// Returns the prefix of a namespace's row marks, or the key of a node's mark.
 pub(super) fn used(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/used/"),
@@ -34,22 +34,22 @@ pub(super) fn used(name: &str, node: Option<u64>) -> String {
     )
 }
 
-/// The history of a node.
+/// Returns the prefix of a node's history.
 pub(super) fn history(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/history/{node:020}/")
 }
 
-/// The sub-grants of a node.
+/// Returns the prefix of a node's sub-grants.
 pub(super) fn sub_grants(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/sub-grants/{node:020}/")
 }
 
-/// What comes after every key with a prefix, which ends in a slash.
+/// Returns the exclusive end of the keys with a prefix, which ends in a slash.
 pub(super) fn end(prefix: &str) -> String {
     format!("{}0", prefix.trim_end_matches('/'))
 }
 
-/// A range request for a key, or for `[key, end)`.
+/// Builds a range request for a key, or for `[key, end)`.
 pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     match end {
         Some(end) => json!({ "key": encode(key), "range_end": encode(end) }),
@@ -57,19 +57,19 @@ pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     }
 }
 
-/// A request for the number of keys in `[key, end)`.
+/// Builds a request for the number of keys in `[key, end)`.
 pub(super) fn count(key: &str, end: &str) -> Value {
     let mut request = range(key, Some(end));
     request["count_only"] = json!(true);
     request
 }
 
-/// Bytes as the gateway's JSON has them.
+/// Encodes bytes for the gateway's JSON.
 pub(super) fn encode(bytes: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The reverse of [`encode`]; a missing value is an empty one.
+/// Decodes bytes of the gateway's JSON; a missing value is empty.
 pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
@@ -80,7 +80,7 @@ pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     })
 }
 
-/// A number of an answer: the gateway writes 64-bit numbers as texts and leaves zeros out.
+/// Parses a number of a response: the gateway writes 64-bit numbers as strings and omits zeros.
 pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T, Fault> {
     match value {
         Value::Null => Ok(T::default()),
@@ -92,7 +92,7 @@ pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T,
     }
 }
 
-/// The number that a key has as its part `at`; the first part is the empty one before the slash.
+/// Returns the number in the part `at` of a key; the first part is the empty one before the slash.
 pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     key.split('/').nth(at).and_then(|part| part.parse().ok()).ok_or_else(|| {
         let shown: String = key.chars().take(100).collect();
@@ -100,13 +100,13 @@ pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     })
 }
 
-/// The keys of an answer.
+/// Returns the keys of a response.
 pub(super) fn entries(answer: &Value) -> &[Value] {
     answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The node that a key is for.
+/// Returns the node of a key.
 pub(super) fn node_of(entry: &Value) -> Result<u64, Fault> {
-    // "", flakeid, namespace, row, node
+    // The parts are "", flakeid, namespace, row, node.
     number_in_key(&decode(&entry["key"])?, 4)
 }

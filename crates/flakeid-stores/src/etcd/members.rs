@@ -1,4 +1,4 @@
-//! The voting members of a cluster, and which processes they are.
+//! The voting members of a cluster and their processes.
 
 use std::thread;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use super::run::Voters;
 use super::store::EtcdStore;
 use flakeid_protocol::store::Fault;
 
-/// How long a member may take to report its process. All are asked at once, and one may be down.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time limit for a member to report its process. All members are queried at once, because one may be down.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// No report is longer than this; one of etcd 3.4 has 150 kB.
+/// The largest accepted report; a report of etcd 3.4 has 150 kB.
 const LONGEST_REPORT: u64 = 16 << 20;
 
 impl EtcdStore {
-    /// The voting members as the member of this connection knows them, with the processes of those that
-    /// answer. Each is asked at the addresses in the URL and at those that it advertises. Empty if the
-    /// list of members is refused, as it is by a role or by a proxy.
+    /// Returns the voting members that the member of this connection lists, with the processes of those that respond. Each is
+    /// queried at the addresses in the URL and at the addresses that it advertises. The result is empty if the list of members
+    /// is refused, as by a role or by a proxy.
     pub(super) fn voters(&mut self) -> Result<Voters, Fault> {
         let answer = match self.gateway.call("/v3/cluster/member/list", &json!({})) {
             Err(Fault::Rejected(_)) => return Ok(Voters::new()),
@@ -29,7 +29,7 @@ impl EtcdStore {
         let mut voters = Voters::new();
         let mut places = self.gateway.places.clone();
         for member in answer["members"].as_array().into_iter().flatten() {
-            // Learners have no vote.
+            // Learners do not vote.
             if member["isLearner"] == json!(true) {
                 continue;
             }
@@ -53,15 +53,15 @@ impl EtcdStore {
     }
 }
 
-/// Which member is at a place, and when its process was started. Whatever goes wrong, it is unknown.
+/// Returns the member at an address and the start time of its process; `None` after any error.
 fn report(agent: &Agent, place: &str) -> Option<(u64, String)> {
     let get = agent.get(format!("{}/metrics", place.trim_end_matches('/')));
-    let mut answer = get.config().timeout_global(Some(PATIENCE)).build().call().ok()?;
+    let mut answer = get.config().timeout_global(Some(REPORT_TIMEOUT)).build().call().ok()?;
     let body = answer.body_mut().with_config().limit(LONGEST_REPORT).read_to_string().ok()?;
     process_of(&body)
 }
 
-/// What Prometheus' text format says about the process of a member.
+/// Parses the ID and the process of a member from metrics in Prometheus' text format.
 fn process_of(metrics: &str) -> Option<(u64, String)> {
     let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name));
     let id = value("etcd_server_id{server_id=\"")?.split('"').next()?;
@@ -74,7 +74,7 @@ mod tests {
     use super::process_of;
 
     #[test]
-    fn a_report_names_the_member_and_its_process() {
+    fn process_of_parses_member_and_process_start() {
         let report = "# TYPE etcd_server_id gauge\n\
             etcd_server_id{server_id=\"fba64421c9bf9dfc\"} 1\n\
             # HELP process_start_time_seconds Start time of the process\n\

@@ -1,39 +1,34 @@
-//! etcd 3.4 or later, by its JSON gateway: `etcd://[user:password@]host:port[,host:port…]/`,
+//! The etcd store, for etcd 3.4 or later, through its JSON gateway: `etcd://[user:password@]host:port[,host:port…]/`,
 //! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
 //!
 //! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `run` (see below), `row/<node>`,
-//!   `used/<node>` (marks that there was a row, in case it is deleted),
-//!   `history/<node>/<start>/<grant>` and, of what brokers have granted in a namespace of blocks,
+//!   `used/<node>` (a mark that a row existed, in case it is deleted),
+//!   `history/<node>/<start>/<grant>` and, for grants of brokers in a namespace of blocks,
 //!   `sub-grants/<node>/<start>/<block's grant>/<grant>`.
-//! - A row that was deleted by other means than this library is noticed by the next transaction that
-//!   reads its node, also by its holder's: a new row is written only where there is no mark. Then the
-//!   store counts as restored.
-//! - No key is bound to an etcd lease: a row has its own `expires`, and must outlive it, because its
-//!   fence counts for ever.
-//! - The store's clock is that of the member that answers, by its `Date` header: the
-//!   middle of the second that it names. So the clocks of all members must be right within half a second
-//!   with the default `max_skew` of a second.
-//! - An incarnation is `cluster / random value`. What distinguishes its run from others is recorded in
-//!   the key `run`: the raft term and index, the voting members, and the starts of their processes.
-//!   A restored snapshot begins with a new log, which is too short for its revision. Data that are put
-//!   back go on in a later term than the recorded one, in new processes.
-//! - **Elections**: a later term is that of a new leader, and grants go on, if a majority of the
-//!   recorded members still vote, in the same processes. Members are recorded again every 5 s while
-//!   there are renewals, so they may be restarted or replaced one by one. A cluster of one or two members,
-//!   or one whose majority was restarted meanwhile, counts as restored after an election.
-//! - For that a client reads the list of members, and `/metrics` of each, at the addresses in the URL and
-//!   at those that the members advertise. Where it cannot reach a majority, each new leader counts as a
-//!   restoration. Processes report their start on Linux only.
-//! - A transaction is several requests on one connection, and ends with it: behind a proxy that closes
-//!   connections after each answer nothing is granted.
-//! - Reads and writes are linearizable. Compaction does no harm: only the present is read.
-//! - The coldest node is the one with the lowest fence among the 256 candidates that were written
-//!   longest ago.
-//! - **Not noticed**, besides what [no store notices](super): older values put back while the
-//!   cluster runs on, as by `etcdctl put`; older data of any one member put back while the others run
-//!   on (remove the member and add a fresh one instead). After these, do as
-//!   [after other data that were put back](super). Two clusters, by `--force-new-cluster` while other
-//!   members of the old one still run, are two primaries.
+//! - A row that was deleted without this library is detected by the next transaction that reads its node, including its
+//!   holder's: a new row is written only if there is no mark. The store then counts as restored.
+//! - No key is bound to an etcd lease: a row has its own `expires` and must outlive it, because its fence is valid forever.
+//! - The store's clock is the clock of the responding member: the middle of the second in its `Date` header. So with the
+//!   default `max_skew` of a second, the clocks of all members must be right within half a second.
+//! - An incarnation is `cluster / random value`. The key `run` records the data that distinguish its run from others: the
+//!   raft term and index, the voting members, and the start times of their processes. A restored snapshot begins with a
+//!   new log, which is too short for its revision. Restored data continue in a later term than the recorded one, in new
+//!   processes.
+//! - **Elections**: if a majority of the recorded members still vote, in the same processes, a later term belongs to a new
+//!   leader, and grants continue. Members are recorded again every 5 s while there are renewals, so they may be restarted
+//!   or replaced one by one. A cluster of one or two members, or a cluster whose majority was restarted in the meantime,
+//!   counts as restored after an election.
+//! - To distinguish elections, a client reads the list of members, and `/metrics` of each, at the addresses in the URL and
+//!   at those that the members advertise. If it cannot reach a majority, each new leader counts as a restore. Processes
+//!   report their start time on Linux only.
+//! - A transaction consists of several requests on one connection and ends with it. So the store grants nothing behind a
+//!   proxy that closes connections after each response.
+//! - Reads and writes are linearizable. Compaction does no harm, because only current data are read.
+//! - The coldest node is the node with the lowest fence among the 256 least recently written candidates.
+//! - **Not detected**, besides the cases that [no store detects](super): older values restored while the cluster keeps
+//!   running, as by `etcdctl put`; older data of one member restored while the others keep running (remove the member and
+//!   add a fresh one instead). After these, do as [after other restored data](super). Two clusters, created by
+//!   `--force-new-cluster` while other members of the old cluster still run, are two primaries.
 
 mod commit;
 mod gateway;
@@ -58,7 +53,7 @@ use gateway::{ConnectionPin, Gateway, PinnedConnector};
 use keys::number;
 use store::EtcdStore;
 
-/// Connects to the first member that answers and knows a leader, else to the first that answers.
+/// Connects to the first member that responds and knows a leader, or otherwise to the first that responds.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
@@ -82,7 +77,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let mut faults = Vec::new();
     let mut without_leader = None;
     let places: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
-    // Each of several gets its share of the time.
+    // Several members share the time limit equally.
     let timeout = CONNECT_TIMEOUT / u32::try_from(places.len()).unwrap_or(u32::MAX);
     let reporter = agent(tls.clone(), ConnectionPin::default());
     for base in places.clone() {
@@ -93,7 +88,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
             Gateway { agent, pin, places, reporter, timeout, base, user, token: None };
         match log_in(&mut gateway) {
             Ok(true) => return Ok(Box::new(EtcdStore::new(gateway))),
-            // It is cut off from the others, or they elect a leader just now.
+            // The member is cut off from the others, or they are electing a leader.
             Ok(false) => without_leader = without_leader.or(Some(gateway)),
             Err(Fault::Unavailable(text)) => faults.push(text),
             Err(fault) => return Err(fault),
@@ -105,8 +100,8 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }
 }
 
-/// Logs in and checks that the member answers, both within the gateway's timeout; afterwards that is
-/// the usual one. Returns whether the member knows a leader.
+/// Logs in and checks that the member responds, both within the gateway's timeout, and then sets the default timeout.
+/// Returns whether the member knows a leader.
 fn log_in(gateway: &mut Gateway) -> Result<bool, Fault> {
     let start = Instant::now();
     gateway.authenticate()?;
@@ -121,7 +116,7 @@ fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
-        // A proxy of the environment is for the Internet.
+        // The environment's proxy is meant for the Internet.
         .proxy(None);
     if let Some(tls) = tls {
         config = config.tls_config(tls);

@@ -1,4 +1,4 @@
-//! Which run of a cluster this is, and what is recorded about it.
+//! Runs of a cluster and their records.
 
 use std::collections::BTreeMap;
 
@@ -7,68 +7,67 @@ use serde_json::{Map, Value, json};
 use flakeid_protocol::Token;
 use flakeid_protocol::store::Fault;
 
-/// The voting members by ID, each with the start of its process as it reports it; empty if unknown.
+/// The voting members by ID, each with the reported start time of its process; empty if unknown.
 pub(super) type Voters = BTreeMap<u64, String>;
 
-/// After how many milliseconds, by the store's clock, a record is written again with what is known then.
-/// Members that are restarted one after the other must not be so within this time.
+/// The milliseconds, by the store's clock, after which a record is written again with current data. Members must not be
+/// restarted one after the other within this time.
 const RECORD_AGE_MS: u64 = 5_000;
 
 /// One run of a cluster on its data, as one member reports it.
 ///
-/// A restored snapshot begins with the same cluster ID, an old term and a new log, while its revisions
-/// go on. Every entry of the log makes one revision at most, so `slack = index − revision` never falls
-/// in the life of a cluster, and falls by the whole length of the log with a restored snapshot.
+/// A restored snapshot begins with the same cluster ID, an old term and a new log, while its revisions continue. Every entry
+/// of the log creates at most one revision, so `slack = index − revision` never falls in the life of a cluster, and falls
+/// by the whole length of the log with a restored snapshot.
 ///
-/// A member reports the two numbers one after the other, and counts an entry shortly after its revision
-/// can be seen. So the least that the slack can be is recorded, and the most that it can be is compared
-/// with that; if it falls short, both numbers are read again.
+/// A member reports the two numbers one after the other, and counts an entry shortly after its revision is visible. So the
+/// smallest possible slack is recorded, and the largest possible slack is compared with it; if it is smaller, both numbers
+/// are read again.
 ///
-/// Two kinds of entries count as slack although they show nothing: those that other clients add between
-/// the two readings, and those without a revision (a lease, a compaction) that they add between a
-/// restoration and our first transaction after it. A snapshot would be taken for its original if there
-/// were as many of them as the log had entries when the run was recorded. So we make the log at least
-/// 100 entries long before we record its run, and record it again when the log has become twice as long.
+/// Two kinds of entries increase the slack without evidence: entries that other clients add between the two readings, and
+/// entries without a revision (a lease, a compaction) that they add between a restore and the first flakeid transaction
+/// after it. A snapshot would pass for its original if there were as many of these entries as the log had when the run
+/// was recorded. So flakeid makes the log at least 100 entries long before it records the run, and records the run again
+/// when the log has become twice as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub cluster: u64,
     pub term: u64,
-    /// How many entries of the log were applied.
+    /// The number of applied entries of the log.
     pub index: u64,
     pub slack: i64,
 }
 
-/// What is recorded about the run that a namespace's incarnation stands for.
+/// The record of the run that a namespace's incarnation represents.
 ///
-/// A copy of all members' data that is put back goes on in a higher term, like a cluster that elected a
-/// new leader, and nothing in the data tells the two apart. But a copy needs new processes. So the
-/// voting members are recorded with the starts of their processes, and a higher term is an election only
-/// if a majority of them still vote, in the same processes.
+/// A restored copy of all members' data continues in a higher term, like a cluster that elected a new leader, and the data
+/// do not distinguish the two. But a copy needs new processes. So the voting members are recorded with the start times of
+/// their processes, and a higher term is an election only if a majority of them still vote, in the same processes.
 ///
-/// All this does not distinguish two runs that began with the same copy, so the incarnation has a random
-/// part: a transaction that compares it knows which of them recorded it.
+/// This does not distinguish two runs that began with the same copy, so the incarnation has a random part: a transaction
+/// that compares it detects which of the runs recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunRecord {
     pub incarnation: String,
     pub run: Run,
-    /// When it was written, by the store's clock in Unix milliseconds.
+    /// The time of the record by the store's clock, in Unix milliseconds.
     pub written: i64,
     pub voters: Voters,
 }
 
-/// What a run is, compared with one that was recorded.
+/// The result of comparing a run with a recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunComparison {
     Same,
-    /// The same if the term is that of a new leader.
+    /// The same run if the term is that of a new leader.
     LaterTerm,
-    /// It has less slack, or fewer entries.
+    /// A run with less slack, or fewer entries.
     Behind,
     Other,
 }
 
 impl Run {
-    /// Compares this run, whose slack is at most what it says.
+    /// Compares this run, whose slack is an upper bound, with a recorded one.
     pub(super) fn compare(&self, recorded: &Self) -> RunComparison {
         if self.cluster != recorded.cluster || self.term < recorded.term {
             RunComparison::Other
@@ -83,7 +82,7 @@ impl Run {
 }
 
 impl RunRecord {
-    /// The incarnation of a cluster's run.
+    /// Returns the incarnation of a cluster's run.
     pub(super) fn incarnation(cluster: u64, random: Token) -> String {
         format!("{cluster:016x}/{}", random.to_text())
     }
@@ -99,7 +98,7 @@ impl RunRecord {
         .to_string()
     }
 
-    /// Reads what [`to_text`](Self::to_text) wrote; `None` for anything else.
+    /// Parses the string of [`to_text`](Self::to_text); `None` for any other string.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let fields: Value = serde_json::from_str(text).ok()?;
         let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
@@ -118,8 +117,8 @@ impl RunRecord {
         })
     }
 
-    /// Whether a cluster of several members that has these voters now may have elected a new leader
-    /// since: a majority of those that were recorded still vote, in the same processes.
+    /// Whether a cluster of several members that has these voters now may have elected a new leader since the record: a
+    /// majority of the recorded members still vote, in the same processes.
     pub(super) fn is_continued_by(&self, now: &Voters) -> bool {
         let remains =
             |(id, start): &(&u64, &String)| !start.is_empty() && now.get(id) == Some(*start);
@@ -127,25 +126,24 @@ impl RunRecord {
         now.len() > 1 && remaining > 1 && 2 * remaining > self.voters.len()
     }
 
-    /// Whether it may be [continued](Self::is_continued_by) after all by voters some of which have not
-    /// answered.
+    /// Whether the record could still be [continued](Self::is_continued_by) if the voters that have not responded respond.
     pub(super) fn may_be_continued_by(&self, now: &Voters) -> bool {
         self.is_continued_by(&self.with_recorded(now.clone()))
     }
 
-    /// Whether it is time to write it again.
+    /// Whether the record is due to be written again.
     pub(super) fn is_due(&self, run: &Run, now: i64) -> bool {
         self.written.abs_diff(now) >= RECORD_AGE_MS || run.index / 2 >= self.run.index
     }
 
-    /// What to write in its place about the same run. A voter that does not answer keeps the process
-    /// that it had: if it answers again from the same one, that ran all the time.
+    /// Returns the new record of the same run. A voter that does not respond keeps its recorded process: if it responds later
+    /// from the same process, that process ran all the time.
     pub(super) fn rewritten(&self, run: Run, written: i64, voters: Voters) -> Self {
         let voters = self.with_recorded(voters);
         Self { incarnation: self.incarnation.clone(), run, written, voters }
     }
 
-    /// The voters with the recorded processes of those that do not answer.
+    /// Adds the recorded processes of the voters that do not respond.
     fn with_recorded(&self, mut voters: Voters) -> Voters {
         for (id, start) in voters.iter_mut().filter(|(_, start)| start.is_empty()) {
             if let Some(recorded) = self.voters.get(id) {
@@ -156,7 +154,7 @@ impl RunRecord {
     }
 }
 
-/// The slack of an index and a revision.
+/// Returns the slack of an index and a revision.
 pub(super) fn slack(index: u64, revision: u64) -> Result<i64, Fault> {
     let signed = |number: u64| i64::try_from(number).ok();
     signed(index)
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_snapshot_and_an_older_term_are_other_runs() {
+    fn compare_distinguishes_restored_snapshots_and_older_terms() {
         let now = |cluster, term, index, slack| {
             Run { cluster, term, index, slack }.compare(&record(&[]).run)
         };
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_election_needs_a_majority_of_the_recorded_processes() {
+    fn election_requires_a_majority_of_the_recorded_processes() {
         let recorded = record(&[(1, "a"), (2, "b"), (3, "c")]);
         for (now, continued, why) in [
             (vec![(1, "a"), (2, "b"), (3, "c")], true, "all"),
@@ -205,7 +203,7 @@ mod tests {
             (vec![(1, "a"), (2, "b"), (4, "d")], true, "one was replaced"),
             (vec![(1, "a"), (2, "b"), (3, "x")], true, "one was restarted"),
             (vec![(1, "a"), (2, "x"), (3, "x")], false, "a majority was restarted"),
-            (vec![(1, "x"), (2, "x"), (3, "x")], false, "all data may have been put back"),
+            (vec![(1, "x"), (2, "x"), (3, "x")], false, "all data may have been restored"),
             (vec![(1, "a"), (4, "d"), (5, "e")], false, "a new cluster was forced"),
             (vec![(1, "a")], false, "a single member's new term is a restart"),
         ] {
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_written_again_in_time() {
+    fn record_is_due_after_its_age_or_a_longer_log() {
         let old = record(&[(1, "a"), (2, "b")]);
         assert!(!old.is_due(&Run { index: 199, ..RUN }, 1_000));
         assert!(old.is_due(&Run { index: 200, ..RUN }, 1_000));
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_none() {
+    fn from_text_rejects_strings_that_are_not_records() {
         let text = record(&[(u64::MAX, "1.5e+09")]).to_text();
         assert!(RunRecord::from_text(&text).is_some());
         for (from, to) in [("\"term\":2", "\"term\":-2"), ("ffff", "gggg"), ("{", "")] {
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slack_may_be_negative_and_never_overflows() {
+    fn slack_may_be_negative_and_never_overflows() {
         assert_eq!(slack(4, 6), Ok(-2));
         assert!(slack(u64::MAX, 0).is_err());
     }

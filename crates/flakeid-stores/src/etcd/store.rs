@@ -1,4 +1,4 @@
-//! The connection to one member, and what concerns all namespaces.
+//! The connection to one member, with the operations on all namespaces.
 
 use std::collections::BTreeSet;
 
@@ -11,39 +11,38 @@ use crate::etcd::keys::{self, entries, node_of, number};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// How many entries the log has at least when a run is recorded. A restored snapshot begins with about
-/// five and adds two or three by itself.
+/// The smallest number of log entries for which a run is recorded. A restored snapshot begins with about five entries and
+/// adds two or three by itself.
 const SHORTEST_RECORDED_LOG: u64 = 100;
 
-/// What a transaction records about the run.
+/// The record that a transaction writes about the run.
 #[derive(Debug)]
 pub(super) enum NewRecord {
     None,
-    /// The same again, as it is now, if the transaction writes anything. The voters are those that were
-    /// asked already.
+    /// The current data of the same run, if the transaction writes anything. The voters are set if they were queried already.
     Rewritten(Option<Voters>),
-    /// That of a new incarnation.
+    /// The record of a new incarnation.
     Of(RunRecord),
 }
 
-/// A connection to one member, so that its clock and its log are always the same.
+/// A connection to one member, so that its clock and its log do not change.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
-    /// The run, with the most that its slack can be.
+    /// The run, with the upper bound of its slack.
     pub(super) run: Option<Run>,
-    /// The store's clock when the transaction began.
+    /// The time of the store's clock at the beginning of the transaction.
     pub(super) now: i64,
-    /// The namespace's text as the transaction read it.
+    /// The namespace's value that the transaction read.
     pub(super) namespace_text: Option<String>,
-    /// What was recorded about the run, and its revision, as the transaction read them.
+    /// The record of the run that the transaction read.
     pub(super) record: Option<RunRecord>,
     pub(super) record_read: Option<u64>,
-    /// What the transaction is to record about the run.
+    /// The record that the transaction will write.
     pub(super) new_record: NewRecord,
     /// The revisions at which the transaction began and at which all rows were read.
     pub(super) began_at: u64,
     pub(super) all_read_at: u64,
-    /// Whether a row was found to be deleted. Then all rows are compared until the namespace says so.
+    /// Whether a deleted row was detected. All rows are then compared until the namespace records the loss.
     pub(super) found_deletion: bool,
 }
 
@@ -76,8 +75,8 @@ impl EtcdStore {
         self.gateway.pin.release();
     }
 
-    /// Learns which run this is from the header of an answer, and from the status that the same member
-    /// reports after it. Returns the time of the status.
+    /// Determines the run from the header of a response, and from the status that the same member reports after it. Returns
+    /// the time of the status.
     pub(super) fn learn_run(&mut self, header: &Value) -> Result<i64, Fault> {
         let Answer { body: status, date } =
             self.gateway.call("/v3/maintenance/status", &json!({}))?;
@@ -97,17 +96,16 @@ impl EtcdStore {
         Ok(date)
     }
 
-    /// A run with the least that its slack can be: by the present revision, and the entries that were
-    /// applied before.
+    /// Returns the run with the lower bound of its slack: from the present revision, and the entries applied before it.
     pub(super) fn with_least_slack(&mut self, namespace: &str, run: Run) -> Result<Run, Fault> {
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
         Ok(Run { slack: slack(run.index, number(&body["header"]["revision"])?)?, ..run })
     }
 
-    /// Adds entries that make no revision until the log is longer than that of a snapshot just restored
-    /// can be. The log of an empty cluster is no longer than that, and so its snapshot would pass for
-    /// it. The entries are leases, each revoked at once: if they were left to expire, a snapshot would
-    /// hold them too, and every expiry would lengthen the log of the restored cluster.
+    /// Adds entries without revisions until the log is longer than the log of a just restored snapshot can be. The log of an
+    /// empty cluster is as short, so its snapshot would pass for the original. The entries are leases that are revoked at
+    /// once: if they expired instead, a snapshot would contain them, and every expiry would lengthen the log of the restored
+    /// cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
         while let Some(Run { index: index @ ..SHORTEST_RECORDED_LOG, .. }) = self.run {
             for _ in (index..SHORTEST_RECORDED_LOG).step_by(2) {
@@ -120,8 +118,8 @@ impl EtcdStore {
         Ok(())
     }
 
-    /// Two keys as of one moment, or how many keys there are with each of two prefixes; and the header
-    /// of the answer.
+    /// Reads two keys at one moment, or the numbers of keys with each of two prefixes. Also returns the header of the
+    /// response.
     pub(super) fn read_pair(
         &mut self,
         one: String,
@@ -140,7 +138,7 @@ impl EtcdStore {
         Ok((pair, body["header"].take()))
     }
 
-    /// The nodes of all keys with a prefix.
+    /// Returns the nodes of all keys with a prefix.
     pub(super) fn list_nodes(&mut self, prefix: &str) -> Result<BTreeSet<u64>, Fault> {
         let mut request = keys::range(prefix, Some(&keys::end(prefix)));
         request["keys_only"] = json!(true);
@@ -169,7 +167,7 @@ impl Store for EtcdStore {
         let mut names = Vec::new();
         let mut from = keys::ROOT.to_owned();
         let end = keys::end(keys::ROOT);
-        // From each name to the next, because there are many keys under each.
+        // Continues after the keys of each namespace, because there are many keys in each.
         loop {
             let mut first = keys::range(&from, Some(&end));
             first["limit"] = json!(1);

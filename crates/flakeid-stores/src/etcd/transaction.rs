@@ -14,11 +14,11 @@ use crate::gaps::{self, UsedNodes};
 use crate::random;
 use flakeid_protocol::store::{Candidates, Fault};
 
-/// How many rows come with one answer.
+/// The number of rows in one response.
 const PAGE: usize = 256;
 
-/// How long to wait before reading again whether a run is behind the recorded one. An entry is counted
-/// some microseconds after its revision can be seen, but longer after on a busy machine.
+/// The waits before each new check of whether a run is behind the recorded one. An entry is counted some microseconds after
+/// its revision is visible, or later on a busy machine.
 const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
 
@@ -27,7 +27,7 @@ fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
     Ok(ReadRow { node: node_of(entry)?, text, version })
 }
 
-/// The text and revision of the only key of an answer, if it exists.
+/// Returns the value and revision of the only key of a response, if it exists.
 fn read_text(range: &Value) -> Result<Option<(String, u64)>, Fault> {
     let read = |kept: &Value| Ok((decode(&kept["value"])?, number(&kept["mod_revision"])?));
     entries(range).first().map(read).transpose()
@@ -38,8 +38,8 @@ impl EtcdStore {
         self.run.map_or(RunComparison::Other, |run| run.compare(&record.run))
     }
 
-    /// Whether a later term than the recorded one is that of a new leader. On a busy machine members may
-    /// answer late, so they are asked twice.
+    /// Checks whether a later term than the recorded one belongs to a new leader. It queries the members twice, because they
+    /// may respond late on a busy machine.
     fn has_elected(&mut self, record: &RunRecord) -> Result<bool, Fault> {
         for _ in 0..2 {
             let voters = self.voters()?;
@@ -56,7 +56,7 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Of the keys with a prefix, which a tick follows: the last one at or before a tick.
+    /// Returns the last key with a prefix, which a tick follows, at or before a tick.
     fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
         let until = format!("{prefix}{:020}", tick.saturating_add(1));
         let mut last = keys::range(prefix, Some(&until));
@@ -66,7 +66,7 @@ impl EtcdStore {
         Ok(entries(&self.range(&last)?).first().cloned())
     }
 
-    /// The text of the first key with a prefix from `first` on.
+    /// Returns the value of the first key with a prefix from `first` on.
     fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
         let mut next = keys::range(first, Some(&keys::end(prefix)));
         next["limit"] = json!(1);
@@ -82,7 +82,7 @@ impl VersionedStore for EtcdStore {
         self.unpin();
         let ([kept, record], header) =
             self.read_pair(keys::namespace(namespace), keys::run(namespace))?;
-        // All further requests go over the connection of this answer.
+        // All further requests use the connection of this response.
         self.gateway.pin.set();
         let [kept, record] = [kept, record].map(|range| read_text(&range));
         let (kept, record) = (kept?, record?);
@@ -92,8 +92,8 @@ impl VersionedStore for EtcdStore {
         self.new_record = NewRecord::None;
 
         self.began_at = number(&header["revision"])?;
-        // The time of the status is used: if the store turns out to be restored, the time must not be
-        // from before the restoration, when others may still have been granted ticks.
+        // The time of the status is used, because if the store was restored, the time must not be from before the restore,
+        // when other holders may still have been granted ticks.
         let now = self.learn_run(&header)?;
         self.now = now;
         let is_complete =
@@ -139,7 +139,7 @@ impl VersionedStore for EtcdStore {
 
     fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
         let is_complete = if self.found_deletion {
-            // Equal numbers of rows and marks would not explain the deletion that was found.
+            // The detected deletion must show as a mark without a row.
             self.mismatched_nodes(namespace)?.is_empty()
         } else {
             let ([rows, used], _) =
@@ -185,7 +185,7 @@ impl VersionedStore for EtcdStore {
             let (first, last) =
                 (page.first().map(|row| row.version), page.last().map(|row| row.version));
             for row in page {
-                // An unreadable row is reported to whoever wants that node.
+                // An unreadable row is reported to the process that requests its node.
                 let read = row_of(namespace, row.node, &row.text);
                 if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
                     found.push(row);
@@ -194,8 +194,8 @@ impl VersionedStore for EtcdStore {
             let Some(last) = last.filter(|_| full && found.len() < enough) else {
                 return Ok(found);
             };
-            // Rows that were written together have one revision, and the page may have cut through
-            // them.
+            // The next page begins with the last revision, because rows that were written together have one revision and the
+            // page may have separated them.
             request["min_mod_revision"] = json!(last.to_string());
             if first == Some(last) {
                 limit *= 2;
@@ -257,7 +257,7 @@ impl VersionedStore for EtcdStore {
     }
 }
 
-/// The nodes of a namespace that have rows.
+/// The nodes of a namespace with rows.
 struct Nodes<'a> {
     store: &'a mut EtcdStore,
     namespace: &'a str,
@@ -269,7 +269,7 @@ impl Nodes<'_> {
     }
 }
 
-/// A limit instead of the end would not help, because the server goes over the whole range anyway.
+/// Counts and lists rows by ranges. A limit instead of the end would not help, because the server scans the whole range.
 impl UsedNodes for Nodes<'_> {
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
         let [first, end] = self.ends(low, high);

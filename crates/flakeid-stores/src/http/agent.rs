@@ -1,4 +1,4 @@
-//! The client of HTTP, over TCP or a Unix socket.
+//! The HTTP client, over TCP or a Unix socket.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use ureq::typestate::AgentScope;
 
 use flakeid_protocol::store::Fault;
 
-/// How long connecting to a broker may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
+/// The time limit for connecting to a broker.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A client. Proxies of the environment are for the Internet.
+/// Creates a client. It ignores the environment's proxies, which are meant for the Internet.
 pub(super) fn agent(tls: Option<TlsConfig>) -> Agent {
     let config = match tls {
         Some(tls) => config().tls_config(tls),
@@ -23,13 +23,13 @@ pub(super) fn agent(tls: Option<TlsConfig>) -> Agent {
 
 fn config() -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
-        .timeout_connect(Some(CONNECT_PATIENCE))
+        .timeout_connect(Some(CONNECT_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
         .proxy(None)
 }
 
-/// A client of the server that listens on a Unix socket, whatever host a request names.
+/// Creates a client of the server that listens on a Unix socket, regardless of the host of a request.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have no such sockets")]
 pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
@@ -103,7 +103,7 @@ mod unix {
         }
 
         fn is_open(&mut self) -> bool {
-            // What the server sends unasked is the end of the connection.
+            // Data that the server sends without a request mean the end of the connection.
             let probed = self.stream.set_nonblocking(true).and_then(|()| {
                 let read = self.stream.read(&mut [0]);
                 self.stream.set_nonblocking(false)?;

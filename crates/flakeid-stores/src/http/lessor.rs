@@ -1,4 +1,4 @@
-//! The client of brokers in a process: sends requests and waits for the answers.
+//! The client of brokers in a process: sends requests and waits for the responses.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,21 +14,21 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 use flakeid_protocol::{Acquire, Grant, Lessor, Release, Renew, Renewed, no_other_lessor};
 
-/// No answer to a lease is longer.
+/// The largest accepted response to a lease request.
 const LONGEST_ANSWER: u64 = 64 << 10;
 
-/// Brokers, and the connections to them.
+/// Brokers and the connections to them.
 pub(super) struct HttpLessor {
     agent: Agent,
     pub(super) brokers: Brokers,
 }
 
-/// Reads the URL; does not connect.
+/// Parses the URL without connecting.
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
     Ok(Box::new(parse(url)?))
 }
 
-/// Reads the URL.
+/// Parses the URL.
 pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
     let url = ServerUrl::parse(url, &["token-file", "brokers", "tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
@@ -54,7 +54,7 @@ impl HttpLessor {
         Self { agent, brokers }
     }
 
-    /// Asks one broker after the other until the demand is settled. `None` if there is none to ask.
+    /// Asks one broker after the other until the demand is settled. Returns `None` if there is no broker to ask.
     fn ask(
         &mut self,
         namespace: &str,
@@ -88,7 +88,7 @@ impl HttpLessor {
         }
     }
 
-    /// Sends a request, to which the answer has at most so many bytes. The error is for people.
+    /// Sends a request and accepts a response of at most `longest` bytes. The error is a string for human readers.
     pub(super) fn send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, String> {
         self.try_send(request, longest).map_err(|error| error.to_string())
     }
@@ -112,7 +112,7 @@ impl HttpLessor {
     }
 }
 
-/// An answer of another kind than the demand's cannot be.
+/// Returns the fault for a reply of the wrong kind, which the exchange never produces.
 fn mixed_up() -> Fault {
     Fault::Rejected("the answer is to another request".into())
 }
