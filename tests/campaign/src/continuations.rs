@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_that_is_renewed_in_a_later_incarnation_is_counted_once() {
+    fn grant_renewed_in_a_later_incarnation_is_counted_once() {
         let went_on = [
             listing("a", 1, (5, "a")),
             listing("b", 2, (5, "a")),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn new_grants_and_older_copies_are_not_counted() {
+    fn new_grants_and_older_copies_are_not_counted_as_continuations() {
         assert_eq!(counted(&[listing("a", 1, (5, "a")), listing("b", 2, (9, "b"))]), 0);
         let put_back =
             [listing("b", 2, (5, "b")), listing("a", 1, (5, "a")), listing("b", 2, (5, "b"))];
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn holders_are_able_to_go_on_by_rows_of_now_that_have_time_left() {
+    fn holders_with_recently_renewed_unexpired_rows_can_continue() {
         let able_if = |change: fn(&mut Row)| {
             let mut listing = listing("b", 2, (5, "b"));
             listing.now = 10_000;

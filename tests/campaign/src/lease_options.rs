@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holders_may_go_on_for_as_long_as_was_meant() {
+    fn bounds_give_the_intended_continuation_time() {
         for leases in [
             LeaseBounds::EXACT,
             LeaseBounds::SECONDS,

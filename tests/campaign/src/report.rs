@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_campaign_proves_something_if_the_controls_repeat_and_somebody_goes_on() {
+    fn campaign_is_conclusive_if_controls_repeat_ids_and_a_holder_continues() {
         let audit = |duplicates| Audit { duplicates, ..Audit::default() };
         let why = |plain, heartbeat, runs, continuations| {
             inconclusive(&audit(plain), &audit(heartbeat), runs, continuations)
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn restarts_and_failovers_are_counted() {
+    fn restarts_and_failovers_are_counted_by_category() {
         let faults = [
             ("killed", 5),
             ("store killed", 2),

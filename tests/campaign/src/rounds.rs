@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units() {
+    fn duration_requires_a_number_and_a_unit() {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("15m"), Ok(Duration::from_secs(900)));
         assert_eq!(duration("4h"), Ok(Duration::from_secs(14_400)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_summary_has_is_not_run_again() {
+    fn campaigns_in_the_summary_are_not_repeated() {
         let rounds = |count, limit| Rounds { summary: None, count, limit, table: false };
         let summary = Summary::parse("{\"store\":\"redis\",\"seed\":4}\n").unwrap_or_default();
         let pending =

@@ -234,13 +234,13 @@ mod tests {
     };
 
     #[test]
-    fn a_seed_gives_one_schedule() {
+    fn schedule_is_determined_by_its_seed() {
         assert_eq!(Schedule::draw(1, 30, 12, RANGE), Schedule::draw(1, 30, 12, RANGE));
         assert_ne!(Schedule::draw(1, 30, 12, RANGE), Schedule::draw(2, 30, 12, RANGE));
     }
 
     #[test]
-    fn half_a_minute_has_500_faults_of_every_kind() {
+    fn thirty_seconds_contain_500_faults_of_every_kind() {
         let schedule = Schedule::draw(7, 30, 12, RANGE);
         assert!(schedule.processes.len() >= 500, "{}", schedule.processes.len());
         for name in [
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_faults_happen_to_patient_workers() {
+    fn workers_with_long_leases_get_fewer_faults() {
         let schedule = Schedule::draw(7, 60, 12, RANGE);
         let (mut patient, mut others) = (0, 0);
         for (_, process_fault) in &schedule.processes {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn one_clock_goes_far_ahead_only_after_the_last_copy_was_restored() {
+    fn single_clock_jumps_far_ahead_only_after_the_last_restore() {
         let schedule = Schedule::draw(7, 60, 12, FaultRange { one_clock: true, ..RANGE });
         let far = schedule.processes.iter().find(|(_, process_fault)| {
             matches!(process_fault, ProcessFault::Clock { setting: ClockSetting::Offset(ms), .. }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_store_is_restarted_again_until_somebody_has_gone_on_but_not_for_ever() {
+    fn store_is_restarted_until_a_holder_continues_but_not_indefinitely() {
         use StoreFault::{Killed, Locked};
         assert_eq!(restarts(&[Killed], 1), 1);
         assert_eq!(restarts(&[Killed], 3), 3);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_reads_a_clock_that_is_set_while_it_runs() {
+    fn running_process_reads_changes_of_its_clock() {
         let clock = BrokerClock::new().unwrap();
         let seconds = || {
             let mut date = Command::new("date");

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_read_as_they_were_written() {
+    fn member_measurements_round_trip_through_text() {
         let texts = [("FLAKEID_STORE_UNAVAILABLE".to_owned(), 3)].into();
         let member = Member {
             longest_ms: 1,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_ids_long_gaps_and_exhausted_nodes_are_failures() {
+    fn repeated_ids_long_gaps_and_missing_nodes_count_as_bad() {
         let member = |longest_ms| Member { longest_ms, moves: 1, renewed: 7, ..Member::default() };
         let newcomer = |first_ms| vec![("Rust", vec![Member { first_ms, ..Member::default() }])];
         let fleet = vec![("Rust", vec![member(20), member(900)]), ("Python", vec![member(40)])];
