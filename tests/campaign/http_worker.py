@@ -1,8 +1,8 @@
-"""A worker of the fault campaign that leases from brokers by plain HTTP.
+"""A worker of the fault campaign that leases from brokers over plain HTTP.
 
-It follows the guide's chapter on brokers and makes the IDs itself: no code of flakeid is in it. It
-leases a node, issues IDs, forks, releases the node and starts again, until it is asked to end or
-killed. It reads the clock of its group.
+It follows the guide's chapter on brokers and generates the IDs itself, without any code of flakeid.
+It leases a node, issues IDs, forks, releases the node and starts again, until the campaign ends or
+kills it. It reads the clock of its group.
 """
 
 import argparse
@@ -20,17 +20,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# As in src/shared_memory.rs.
+# These indexes match src/shared_memory.rs.
 OVER, CLOCKS, COUNTS, TALLIES = 0, 1, 13, 16
 IDS, OPENED, GRANTS, RENEWALS, FENCED_OFF, RELEASED, FAILURES, FORKS = 0, 1, 2, 3, 4, 6, 7, 8
 STOP = 10
-# The layout: Twitter's.
+# The layout is Twitter's.
 EPOCH, SEQUENCES = 1288834974657, 4096
 LEASES = "/v1/campaign/leases"
 
 
 class BrokerError(Exception):
-    """A broker has answered, but not with what was asked for."""
+    """A broker returned an error."""
 
     def __init__(self, status: int, error: dict) -> None:
         super().__init__(f"{status} {error.get('code')}: {error.get('message')}")
@@ -38,7 +38,7 @@ class BrokerError(Exception):
 
 
 class Brokers:
-    """The brokers of a URL; the first one is asked first."""
+    """The brokers of a URL, in the order in which they are tried."""
 
     def __init__(self, addresses: list[str]) -> None:
         self.addresses = addresses
@@ -63,8 +63,8 @@ class Brokers:
         return answer
 
     def ask_any(self, method: str, path: str, body: dict) -> dict:
-        """The first success. A broker that gives none is asked last from then on."""
-        failure: Exception = ConnectionError("there is no other broker")
+        """Return the first successful response. A broker that fails is tried last from then on."""
+        failure: Exception = ConnectionError("the list has no other broker")
         for _ in self.addresses:
             try:
                 return self.ask(self.addresses[0], method, path, body)
@@ -74,12 +74,12 @@ class Brokers:
         raise failure
 
 
-# A broker refuses, does not answer, or something else answers at its address.
+# Errors if a broker refuses, does not respond, or is not a broker.
 FAILURES_OF_REQUESTS = (BrokerError, OSError, http.client.HTTPException, ValueError)
 
 
 class Lease:
-    """One node. Of no use in a forked child (rule 4 of the guide)."""
+    """A lease of one node. It must not be used in a forked child (rule 4 of the guide)."""
 
     def __init__(
         self, brokers: Brokers, clock: Callable[[], int], after: int, window_ms: int
@@ -90,11 +90,11 @@ class Lease:
         self.grant = brokers.ask_any("POST", LEASES, body)
         self.position = self.grant["start"] * SEQUENCES
         self.renewed = time.monotonic()
-        # What was sent and not answered: to be sent again as it was (rule 2).
+        # A request that got no response, and has to be repeated unchanged (rule 2).
         self.pending = None
-        # The node cannot be renewed any more: the window may be used up (rule 3).
+        # Whether the node can no longer be renewed; the rest of the window may be used (rule 3).
         self.is_lost = False
-        # The last renewal failed for another reason (rule 4).
+        # Whether the last renewal failed for another reason (rule 4).
         self.is_failing = False
 
     def tick(self) -> int:
@@ -102,7 +102,7 @@ class Lease:
 
     def is_due(self) -> bool:
         left = self.grant["fence"] - max(self.tick(), self.position // SEQUENCES)
-        # If fences are far ahead of the clock, the row still expires.
+        # Even if fences are far ahead of the clock, the row expires.
         is_late = time.monotonic() - self.renewed > self.window_ms / 1000
         return not self.is_lost and (left < self.window_ms * 2 // 3 or is_late)
 
@@ -119,7 +119,7 @@ class Lease:
         try:
             answer = self.brokers.ask(grant["broker"], "PATCH", path, self.pending)
         except BrokerError as error:
-            # An answer, so the next one may be another request.
+            # The broker has responded, so the next request may differ.
             self.pending = None
             self.is_lost = error.refusal in ("fenced-off", "restored")
             raise
@@ -127,7 +127,7 @@ class Lease:
         self.renewed, self.pending, self.is_failing = time.monotonic(), None, False
 
     def elsewhere(self) -> "Lease | None":
-        """A lease of another broker in place of this one, if that is needed and reaches further."""
+        """Return a lease of another broker if this one needs a replacement that reaches further."""
         left = self.grant["fence"] - max(self.tick(), self.position // SEQUENCES)
         if self.is_lost or not self.is_failing or left > self.window_ms // 2:
             return None
@@ -140,7 +140,7 @@ class Lease:
         return None
 
     def take(self, count: int) -> array.array:
-        """The next IDs, up to `count` of them, none of them at or above the fence (rule 1)."""
+        """Return up to `count` IDs, all of them below the fence (rule 1)."""
         grant = self.grant
         begin = max(self.position, self.tick() * SEQUENCES)
         end = min(begin + count, grant["fence"] * SEQUENCES)
@@ -155,7 +155,7 @@ class Lease:
         return ids
 
     def after(self) -> int:
-        """The tick after the last one that was used."""
+        """Return the tick after the last used one."""
         return -(-self.position // SEQUENCES)
 
     def close(self) -> None:
@@ -182,7 +182,7 @@ class Worker:
         return struct.unpack_from(form, self.shared, index * 8)[0]
 
     def clock(self) -> int:
-        """In Unix milliseconds."""
+        """Return the time of the group's clock in Unix milliseconds."""
         return time.time_ns() // 1_000_000 + self.word(CLOCKS + self.options.group, "<q")
 
     def count(self, tally: int, more: int = 1) -> None:
@@ -202,7 +202,7 @@ class Worker:
             out.write(f"{time.time_ns() // 1_000_000} {os.getpid()} {error!r}\n")
 
     def run(self, after: int) -> None:
-        """Leases one node after the other and issues IDs from the tick `after` on."""
+        """Lease one node after another, and issue IDs from the tick `after` on."""
         while not self.is_over():
             try:
                 lease = Lease(self.brokers, self.clock, after, self.rng.choice([300, 500, 700]))
@@ -224,7 +224,7 @@ class Worker:
                 lease = following
 
     def issue_ids(self, lease: Lease) -> Lease | None:
-        """Issues IDs for a while. Returns the lease that takes the place of this one, if any."""
+        """Issue IDs for some time. Return the lease that replaces this one, if any."""
         self.id_logs += 1
         slot, run = self.options.slot, self.options.run
         name = f"{slot:02}-{run}-{os.getpid()}-{self.id_logs}"
@@ -285,8 +285,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--url", required=True)
-    # The last two are for workers in Rust.
-    for name in ["slot", "run", "group", "seed", "rate", "patient-window", "patient-ttl"]:
+    # Only the workers in Rust use the last two options.
+    for name in ["slot", "run", "group", "seed", "rate", "long-window", "long-ttl"]:
         parser.add_argument(f"--{name}", type=int, required=True)
     # Brokers choose the nodes.
     parser.add_argument("--any-node", action="store_true", required=True)

@@ -1,5 +1,5 @@
-// Members of a fleet that lease by WebAssembly, for the measurement of brokers. They do what the members
-// in Rust do and write the same files.
+// Members of a fleet that lease through WebAssembly, for the measurement of brokers. They behave
+// like the members in Rust and write the same files.
 
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ const { Generator, Layout } = require(resolve(values.package, 'lease.js'));
 
 let isOver = false;
 
-// One member: an ID every 10 ms until the program ends.
+// Runs a member, which issues an ID every 10 ms until the program ends.
 async function issue() {
   const ids = [];
   const failures = new Map();

@@ -1,6 +1,6 @@
 """Members of a fleet in Python, for the measurement of brokers: threads with a lease each.
 
-They do what the members in Rust do and write the same files.
+They behave like the members in Rust and write the same files.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PERIOD = 0.01
 
 
 class Member(threading.Thread):
-    """One member: an ID every 10 ms until the program ends."""
+    """A member, which issues an ID every 10 ms until the program ends."""
 
     def __init__(self, options: argparse.Namespace, stop: threading.Event) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def main() -> None:
     members = [Member(options, stop) for _ in range(options.threads)]
     for member in members:
         member.start()
-    # It ends with the program that started this one, too.
+    # Standard input also ends when the parent process ends.
     sys.stdin.read()
     stop.set()
     for number, member in enumerate(members):

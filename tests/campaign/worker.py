@@ -1,7 +1,7 @@
 """A worker of the fault campaign in Python, on the system clock.
 
-It leases a node, issues IDs, forks, releases the node and starts again, until it is asked to end or
-killed.
+It leases a node, issues IDs, forks, releases the node and starts again, until the campaign ends or
+kills it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import flakeid
 
-# As in src/shared_memory.rs.
+# These indexes match src/shared_memory.rs.
 OVER, COUNTS, TALLIES = 0, 13, 16
 IDS, OPENED, FAILURES, FORKS, DISORDER, STOP = 0, 1, 7, 8, 9, 10
 NODES = 8
@@ -123,8 +123,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--url", required=True)
-    # The last two are for workers in Rust.
-    for name in ["slot", "run", "group", "seed", "rate", "patient-window", "patient-ttl"]:
+    # Only the workers in Rust use the last two options.
+    for name in ["slot", "run", "group", "seed", "rate", "long-window", "long-ttl"]:
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--any-node", action="store_true")
     Worker(parser.parse_args()).run()

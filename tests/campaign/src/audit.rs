@@ -1,4 +1,4 @@
-//! Checks every logged ID without any code of the generators.
+//! The check of every logged ID, which shares no code with the generators.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 
 use crate::ids::{node_of, sequence_of, tick_of};
 
-/// How many repeated IDs are listed one by one.
+/// The number of repeated IDs that are listed individually.
 const SHOWN: usize = 5;
 
-/// What the ID logs of one kind of generator contain.
+/// The counts from the ID logs of one kind of generator.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     pub(crate) ids: u64,
     /// The number of logs with at least one ID.
     pub(crate) generators: u64,
-    /// Repeated IDs (I1).
+    /// The number of repeated IDs, which violate "no ID is issued twice" (I1).
     pub(crate) duplicates: u64,
-    /// IDs not above the previous ID in the same log (I8).
+    /// The number of IDs that are not above the previous ID in the same log (I8).
     pub(crate) disorder: u64,
-    /// IDs of nodes that no worker may lease.
+    /// The number of IDs of nodes that no worker may lease.
     pub(crate) strays: u64,
-    /// The first few repeated IDs, and the logs that contain them.
+    /// The first few repeated IDs, each with the logs that contain it.
     pub(crate) traces: Vec<String>,
 }
 
 impl Audit {
-    /// Reads all ID logs in a folder, where workers may lease the nodes below `node_count`.
+    /// Reads all ID logs in a folder. Workers may lease only the nodes below `node_count`.
     pub(crate) fn of_folder(folder: &Path, node_count: usize) -> io::Result<Self> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(folder)? {
@@ -64,7 +64,7 @@ impl Audit {
     }
 }
 
-/// The IDs of a log. A kill may have truncated the last one, which then was not used.
+/// Returns the IDs of a log. A kill may have truncated the last ID, which then was not used.
 fn ids(path: &Path) -> io::Result<impl Iterator<Item = u64>> {
     let bytes = fs::read(path)?;
     let count = bytes.len() / 8;

@@ -1,4 +1,5 @@
-//! The command `run`: one campaign for each kind of store, several at a time if asked, and what it prints.
+//! The command `run`: one campaign for each kind of store, optionally several at a time, and its
+//! output.
 
 use std::fs;
 use std::io;
@@ -30,28 +31,28 @@ pub(crate) struct Campaign {
     /// The kind of store.
     #[arg(long, default_value = "all")]
     store: StoreKind,
-    /// How long faults are injected, for each store.
+    /// The number of seconds for which faults are injected, for each store.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..86400))]
     seconds: u64,
-    /// On how many stores campaigns run at a time.
+    /// The number of stores on which campaigns run at the same time.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
     at_once: u64,
-    /// The seed of every random choice; the current time by default, or 1 with a summary.
+    /// The seed of all random choices (default: the current time, or 1 with a summary).
     #[arg(long)]
     seed: Option<u64>,
     /// The number of worker processes.
     #[arg(long, default_value_t = 14, value_parser = clap::value_parser!(u64).range(12..=32))]
     workers: u64,
-    /// How many IDs per second each worker that holds a node issues.
+    /// The number of IDs per second that each worker with a node issues.
     #[arg(long, default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(1..))]
     rate: u64,
-    /// A Python interpreter that has the package flakeid: two of the workers then run in Python.
+    /// A Python interpreter with the package flakeid. Two of the workers then run in Python.
     #[arg(long)]
     python: Option<PathBuf>,
-    /// Also print one line of JSON for each store.
+    /// Also print a line of JSON for each store.
     #[arg(long)]
     json: bool,
-    /// The folder for ID logs and events; what a store left there is deleted if its campaign passes.
+    /// The folder for ID logs and events. The files of a campaign that passed are deleted.
     #[arg(long)]
     folder: PathBuf,
     /// Never delete the ID logs and events.
@@ -61,11 +62,11 @@ pub(crate) struct Campaign {
     rounds: Rounds,
 }
 
-/// One campaign to be run.
+/// A campaign to run.
 struct Job {
     kind: StoreKind,
     seed: u64,
-    /// For its ID logs and events.
+    /// The folder for ID logs and events.
     folder: PathBuf,
 }
 
@@ -86,13 +87,14 @@ impl Campaign {
         }
         if let Some(failure) = summary.failure() {
             return Err(io::Error::other(format!(
-                "{} has a campaign that failed: {failure}. Find out why, then take another file",
+                "{} contains a failed campaign: {failure}. Find the cause, then use another file",
                 file.display()
             )));
         }
         let pending = self.rounds.pending(self.store, self.seed.unwrap_or(1), &summary);
         let passed = self.run_all(Box::new(pending.map(|(kind, seed)| {
-            // Two campaigns on one kind of store may run at a time.
+            // The folder contains the seed, because two campaigns on one kind of store may run at
+            // the same time.
             let folder = self.folder.join(format!("{}-{seed}", kind.name()));
             Job { kind, seed, folder }
         })))?;
@@ -100,8 +102,8 @@ impl Campaign {
         Ok(passed)
     }
 
-    /// Runs campaigns, several at a time if asked. With a summary the first that fails is the last; one
-    /// that is void is not.
+    /// Runs the campaigns, `at_once` at a time. With a summary, no campaign starts after the first
+    /// failure; an inconclusive campaign does not count as a failure.
     fn run_all(&self, jobs: Jobs<'_>) -> io::Result<bool> {
         let (jobs, passed) = (Mutex::new(jobs), Mutex::new(true));
         let failed = AtomicBool::new(false);
@@ -110,7 +112,7 @@ impl Campaign {
                 let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(job) = next else { return Ok(()) };
                 let report = self.run_one(&job)?;
-                // The lock also keeps the lines of one report together.
+                // The lock also keeps the output lines of a report together.
                 let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
                 *passed &= self.conclude(&job, &report)?;
                 failed.fetch_or(!report.violations.is_empty(), Ordering::SeqCst);
@@ -128,7 +130,7 @@ impl Campaign {
         Ok(passed.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Prints what a campaign found, and returns whether it passed.
+    /// Prints and records the report of a campaign, and returns whether it passed.
     fn conclude(&self, job: &Job, report: &Report) -> io::Result<bool> {
         report.print();
         if let Some(file) = &self.rounds.summary {
@@ -143,8 +145,8 @@ impl Campaign {
         Ok(report.has_passed())
     }
 
-    /// The interpreters and the scripts of the last slots: where there are brokers also two that lease by
-    /// plain HTTP.
+    /// Returns the interpreters and the scripts of the last slots. With brokers, two of the scripts
+    /// lease over plain HTTP.
     fn scripts(&self, has_brokers: bool) -> Vec<(PathBuf, PathBuf)> {
         let script = |name| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
         let mut scripts = Vec::new();
@@ -176,8 +178,8 @@ impl Campaign {
             folder: folder.clone(),
             seed,
             rate: self.rate,
-            patient_window: deployment.lease_bounds().max_window_ms,
-            patient_ttl: deployment.lease_bounds().patient_ttl_ms,
+            long_window: deployment.lease_bounds().max_window_ms,
+            long_ttl: deployment.lease_bounds().long_ttl_ms,
             stores: stores.collect(),
             scripts: self.scripts(deployment.brokers() > 0),
             any_node: deployment.brokers() > 0,
@@ -203,7 +205,8 @@ impl Campaign {
         let recovered = execution.recover()?;
         let took = began.elapsed();
         execution.shut_down(Duration::from_secs(15))?;
-        // Forked children end within three seconds, or sooner when they see that it is over.
+        // Forked children end within three seconds, or earlier if they detect the end of the
+        // campaign.
         thread::sleep(Duration::from_secs(1));
         let command = format!(
             "cargo xtask campaign --store {} --seconds {} --seed {seed}",
@@ -214,12 +217,12 @@ impl Campaign {
     }
 }
 
-/// The group whose clock a worker reads.
+/// Returns the group whose clock a worker reads.
 fn group_of(deployment: &dyn Deployment, slot: usize) -> usize {
     if deployment.has_one_clock() { 0 } else { slot % GROUPS }
 }
 
-/// Creates the namespace as an operator does.
+/// Creates the namespace like an operator.
 fn create_namespace(deployment: &dyn Deployment) -> io::Result<()> {
     let location = Location::parse(&deployment.direct_url()).map_err(io::Error::other)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

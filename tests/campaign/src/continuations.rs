@@ -1,5 +1,5 @@
-//! The holders that go on after a restart of their store, and those that could, as the store's own rows
-//! show them.
+//! Holders that continue after a restart of their store, and holders that could, as far as the
+//! store's rows show it.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,14 +14,14 @@ use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Row, State};
 use flakeid_stores::Location;
 
-/// How often the rows are read.
+/// The time between two readings of the rows.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a row must have left for its holder to be able to go on: only the leases of patient workers are
-/// so long, while they are renewed.
+/// The rest of a row's TTL that its holder needs in order to continue. Only the long leases reach
+/// it, as long as they are renewed.
 const LEFT_MS: i64 = 2_000;
 
-/// What the rows have shown so far.
+/// The counts from the rows so far.
 #[derive(Default)]
 pub(crate) struct Observed {
     continuations: AtomicU64,
@@ -29,8 +29,8 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// How many holders went on: at least so many, because what was given back or lost again between two
-    /// readings is missed.
+    /// The number of holders that continued. It can be too low, because a node that was released or
+    /// lost between two readings is missed.
     pub(crate) fn continuations(&self) -> u64 {
         self.continuations.load(Ordering::SeqCst)
     }
@@ -40,22 +40,23 @@ impl Observed {
         self.continuations.store(count, Ordering::SeqCst);
     }
 
-    /// How many holders could go on if the store were restarted now; 0 while its rows cannot be read.
+    /// The number of holders that could continue if the store restarted now; 0 while the rows
+    /// cannot be read.
     pub(crate) fn able(&self) -> u64 {
         self.able.load(Ordering::SeqCst)
     }
 }
 
-/// What is known of a node's holder.
+/// The last known grant of a node.
 struct Holder {
     start: u64,
     incarnation: String,
-    /// The namespace's floor then. It rises with every incarnation, and only an older copy of the data
-    /// has a lower one.
+    /// The namespace's floor at that time. It rises with every incarnation, so only an older copy
+    /// of the data has a lower one.
     floor: u64,
 }
 
-/// The holders by node, and how often one of them went on.
+/// The holders by node, and the number of times that a holder continued.
 #[derive(Default)]
 struct Continuations {
     holders: HashMap<u64, Holder>,
@@ -63,8 +64,9 @@ struct Continuations {
 }
 
 impl Continuations {
-    /// A grant is known by its node and its start, which no two grants have in common. If it was of one
-    /// incarnation and is now of a later one, its holder renewed it in between.
+    /// Updates the holders from a listing. A grant is identified by its node and its start, which
+    /// no two grants share. If the incarnation of a grant is later than before, its holder has
+    /// renewed it meanwhile.
     fn note(&mut self, listing: &Listing) {
         let (incarnation, floor) = (&listing.namespace.incarnation, listing.namespace.floor);
         let present = listing
@@ -86,7 +88,8 @@ impl Continuations {
     }
 }
 
-/// The holders that were granted any node, renewed it lately, and have time left.
+/// Returns the number of holders that were granted any node, have renewed it recently, and have
+/// enough time left.
 fn able(listing: &Listing) -> u64 {
     let Listing { namespace, rows, now, .. } = listing;
     let max_skew = namespace.bounds.max_skew_ms.cast_signed();
@@ -95,16 +98,16 @@ fn able(listing: &Listing) -> u64 {
             && !row.fixed
             && row.incarnation == namespace.incarnation
             && row.expires >= now + LEFT_MS
-            // Not by a clock that is far ahead.
+            // A later time would come from a clock that is far ahead.
             && row.renewed <= now + max_skew
     };
     rows.iter().filter(is_able).count() as u64
 }
 
-/// Reads the rows of a namespace until it is over.
+/// Reads the rows of a namespace until the campaign is over.
 ///
 /// # Errors
-/// If the rows could not be read once.
+/// If the rows could never be read.
 pub(crate) fn observe(
     url: &str,
     namespace: &str,
@@ -124,7 +127,8 @@ pub(crate) fn observe(
                 observed.continuations.store(seen.count, Ordering::SeqCst);
                 observed.able.store(able(&listing), Ordering::SeqCst);
             }
-            // Faults are injected into it, so it is asked again.
+            // A fault is expected, because the campaign injects faults into the store; the next
+            // reading reconnects.
             Err(fault) => {
                 store = None;
                 observed.able.store(0, Ordering::SeqCst);
@@ -135,7 +139,7 @@ pub(crate) fn observe(
     }
     match last_fault {
         Some(fault) if readings == 0 => {
-            Err(io::Error::other(format!("the store's rows were never read: {fault}")))
+            Err(io::Error::other(format!("the store's rows could not be read once: {fault}")))
         }
         _ => Ok(()),
     }
@@ -161,7 +165,8 @@ mod tests {
     use super::*;
     use crate::ids::LAYOUT;
 
-    /// The namespace's incarnation and floor, and the start and incarnation of one row.
+    /// Returns a listing with the namespace's incarnation and floor, and with the start and
+    /// incarnation of one row.
     fn listing(incarnation: &str, floor: u64, (start, of_row): (u64, &str)) -> Listing {
         let incarnation = incarnation.to_owned();
         let namespace = Namespace { incarnation, floor, ..Namespace::new("test", LAYOUT) };
@@ -193,21 +198,21 @@ mod tests {
 
     #[test]
     fn grant_renewed_in_a_later_incarnation_is_counted_once() {
-        let went_on = [
+        let continued = [
             listing("a", 1, (5, "a")),
             listing("b", 2, (5, "a")),
             listing("b", 2, (5, "b")),
             listing("b", 2, (5, "b")),
         ];
-        assert_eq!(counted(&went_on), 1);
+        assert_eq!(counted(&continued), 1);
     }
 
     #[test]
     fn new_grants_and_older_copies_are_not_counted_as_continuations() {
         assert_eq!(counted(&[listing("a", 1, (5, "a")), listing("b", 2, (9, "b"))]), 0);
-        let put_back =
+        let restored =
             [listing("b", 2, (5, "b")), listing("a", 1, (5, "a")), listing("b", 2, (5, "b"))];
-        assert_eq!(counted(&put_back), 0);
+        assert_eq!(counted(&restored), 0);
         let twice = [
             listing("a", 1, (5, "a")),
             listing("b", 2, (5, "b")),
@@ -228,8 +233,8 @@ mod tests {
             able(&listing)
         };
         assert_eq!(able_if(|_| {}), 1);
-        assert_eq!(able_if(|row| row.expires = 11_900), 0, "it is late");
-        assert_eq!(able_if(|row| row.renewed = 40_000), 0, "renewed by a clock that was ahead");
+        assert_eq!(able_if(|row| row.expires = 11_900), 0, "too little time is left");
+        assert_eq!(able_if(|row| row.renewed = 40_000), 0, "the clock that renewed it was ahead");
         assert_eq!(able_if(|row| row.fixed = true), 0);
         assert_eq!(able_if(|row| row.state = State::Free), 0);
         assert_eq!(able_if(|row| row.incarnation = "a".into()), 0);

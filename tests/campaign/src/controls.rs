@@ -1,5 +1,5 @@
-//! Generators as many programs have them, run by every worker under the same faults. If these do
-//! not repeat IDs, the faults were too weak to prove anything.
+//! Generators without leases, as many programs use them. Every worker runs them under the same
+//! faults: if they repeat no IDs, the faults were too weak to prove anything.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::shared_memory::{GroupClock, NODES, SharedMemory};
 const INTERVAL: Duration = Duration::from_millis(4);
 const BATCH: usize = 2;
 
-/// A fixed node and the last tick. It refuses to issue IDs while the clock is behind the last tick,
-/// as Twitter's Snowflake does.
+/// A generator with a fixed node and the last tick. Like Twitter's Snowflake, it refuses to issue
+/// IDs while the clock is behind the last tick.
 struct Snowflake {
     node: u64,
     last: u64,
@@ -39,8 +39,8 @@ impl Snowflake {
     }
 }
 
-/// A node from a store, which has a row with each node's owner and last heartbeat. Whoever takes over
-/// a node without recent heartbeats issues IDs above the time of the last one.
+/// A generator with a node from a store that records each node's owner and last heartbeat. The new
+/// owner of a node without recent heartbeats issues IDs above the time of the last heartbeat.
 struct Heartbeat {
     shared: Arc<SharedMemory>,
     owner: u64,
@@ -88,7 +88,7 @@ impl Heartbeat {
             let old = row.load(Ordering::SeqCst);
             let beat = old & ((1 << Self::TIME_BITS) - 1);
             let swap = |new| row.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
-            // A heartbeat that far in the future is treated as damage and overwritten.
+            // A heartbeat that far in the future is treated as damaged and overwritten.
             let is_damaged = beat > now + Self::DAMAGE_MS;
             if (beat + Self::DEAD_MS < now || is_damaged) && swap(self.row(now)).is_ok() {
                 let last = if is_damaged { now } else { beat };
@@ -101,7 +101,7 @@ impl Heartbeat {
     }
 }
 
-/// Runs both controls until the campaign is over.
+/// Runs both control generators until the campaign is over.
 pub(crate) fn run(
     shared: &Arc<SharedMemory>,
     clock: &GroupClock,

@@ -1,4 +1,4 @@
-//! A campaign while it runs: the schedule's faults are injected, then everything has to recover.
+//! The execution of a campaign: injects the faults of the schedule, then waits for the recovery.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::audit::Audit;
 use crate::continuations;
 use crate::deployment::Deployment;
 use crate::fault::ProcessFault;
-use crate::lease_options::{NAMESPACE, has_reliable_clock, is_patient};
+use crate::lease_options::{NAMESPACE, has_long_lease, has_reliable_clock};
 use crate::report::{self, Report};
 use crate::schedule::Schedule;
 use crate::shared_memory::{GROUPS, NODES, SharedMemory, Tally};
@@ -20,17 +20,17 @@ use crate::store_faults::FaultLog;
 use crate::store_kind::StoreKind;
 use crate::workers::Workers;
 
-/// How long recovery may take after the last fault: longer than the furthest step of a clock,
-/// because fences may be that far ahead.
+/// The time limit of the recovery. It exceeds the largest clock step, because fences may be that
+/// far ahead.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
-/// The most parts in each of which there must be IDs.
+/// The largest number of phases. The workers must issue IDs in each phase.
 const MAX_PHASES: u32 = 6;
-/// The shortest of them, and how many times as long as a restarted store grants nothing it must be: the
-/// store is down first, and may soon be restarted again.
+/// The minimum length of a phase, and its minimum as a multiple of the time in which a restarted
+/// store grants nothing. A store is down before that time, and may be restarted again soon after.
 const SHORTEST_PHASE: Duration = Duration::from_secs(15);
 const QUIET_TIMES: u64 = 4;
 
-/// One campaign on one store.
+/// A campaign on one store.
 pub(crate) struct Execution<'a> {
     deployment: &'a dyn Deployment,
     shared: Arc<SharedMemory>,
@@ -38,7 +38,7 @@ pub(crate) struct Execution<'a> {
     log: FaultLog,
     /// The number of IDs issued in each phase.
     phases: Vec<u64>,
-    /// When the wrong clock of each group is corrected.
+    /// The time at which the wrong clock of each group is corrected.
     clocks: [Option<Instant>; GROUPS],
 }
 
@@ -52,7 +52,7 @@ impl<'a> Execution<'a> {
         Self { deployment, shared, workers, log, phases, clocks: [None; GROUPS] }
     }
 
-    /// Starts the workers and waits for the first IDs.
+    /// Starts the workers, and waits for the first IDs.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         self.workers.start_all()?;
         let began = Instant::now();
@@ -69,8 +69,8 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Injects every fault of the schedule that is due within `duration`; somewhat longer if nobody has
-    /// gone on after a restart of the store by then.
+    /// Injects the faults of the schedule that are due within `duration`. Continues somewhat longer
+    /// if no holder has continued after a restart of the store by then.
     pub(crate) fn inject_faults(
         &mut self,
         schedule: &Schedule,
@@ -106,7 +106,8 @@ impl<'a> Execution<'a> {
                 thread::sleep(Duration::from_millis(2));
             }
             log.end();
-            // A process that is paused may hold the lock that one of them waits for.
+            // A paused process may hold the lock that one of the threads waits for, so the workers
+            // are still supervised.
             while !(store.is_finished()
                 && observing.is_finished()
                 && brokers.iter().all(ScopedJoinHandle::is_finished))
@@ -167,14 +168,14 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Injects a fault, and returns whether that was possible: a worker that is down cannot fail.
+    /// Injects a fault. Returns `false` if the worker is down, and so cannot fail.
     fn inject(&mut self, fault: ProcessFault, log: &FaultLog) -> io::Result<bool> {
         let later = |ms| Instant::now() + Duration::from_millis(ms);
         match fault {
             ProcessFault::Clock { group, setting, for_ms } => {
                 let group = if self.deployment.has_one_clock() { 0 } else { group };
-                let is_spared = has_reliable_clock(group) && log.is_restarting();
-                if self.clocks[group].is_some() || log.are_clocks_correct() || is_spared {
+                let is_exempt = has_reliable_clock(group) && log.is_restarting();
+                if self.clocks[group].is_some() || log.are_clocks_correct() || is_exempt {
                     return Ok(false);
                 }
                 self.shared.set_clock_error(group, setting.error_ms(SystemClock.unix_ms()));
@@ -183,7 +184,7 @@ impl<'a> Execution<'a> {
             ProcessFault::Kill { slot, .. }
             | ProcessFault::Restart { slot, .. }
             | ProcessFault::Pause { slot, .. }
-                if is_patient(slot) && log.is_restarting() =>
+                if has_long_lease(slot) && log.is_restarting() =>
             {
                 return Ok(false);
             }
@@ -205,7 +206,7 @@ impl<'a> Execution<'a> {
         Ok(true)
     }
 
-    /// Corrects the clocks that are due, or all of them.
+    /// Corrects the clocks whose time has come, or all clocks.
     fn correct_clocks(&mut self, all: bool) {
         for (group, until) in self.clocks.iter_mut().enumerate() {
             if until.is_some_and(|until| all || Instant::now() >= until) {
@@ -215,8 +216,8 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Ends all faults and waits until every worker has issued IDs again. Returns how long that
-    /// took, or `None` if it did not happen within the limit.
+    /// Ends all faults, and waits until every worker has issued IDs again. Returns the time that
+    /// this took, or `None` if it exceeded the limit.
     pub(crate) fn recover(&mut self) -> io::Result<Option<Duration>> {
         self.correct_clocks(true);
         self.workers.resume_all()?;
@@ -233,11 +234,11 @@ impl<'a> Execution<'a> {
         let silent =
             (0..slots).filter(|slot| self.shared.tally(*slot, Tally::Ids) == before[*slot]);
         let silent = silent.map(|slot| slot.to_string()).collect::<Vec<_>>().join(", ");
-        self.workers.crashed.push(format!("workers {silent} issued no ID after the last fault"));
+        self.workers.crashed.push(format!("workers {silent} issued no IDs after the last fault"));
         Ok(None)
     }
 
-    /// Ends all processes; those that take longer than `timeout` are killed and reported.
+    /// Ends all processes. Processes that take longer than `timeout` are killed and reported.
     pub(crate) fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
         self.shared.end();
         self.workers.shut_down(timeout)
@@ -262,12 +263,21 @@ impl<'a> Execution<'a> {
                 violations.push(what);
             }
         };
-        check(leased.duplicates > 0, format!("I1: {} repeated IDs", leased.duplicates));
+        check(
+            leased.duplicates > 0,
+            format!("I1 (no ID is issued twice): {} repeated IDs", leased.duplicates),
+        );
         let disorder = leased.disorder + self.shared.total(Tally::Disorder);
-        check(disorder > 0, format!("I8: {disorder} IDs out of order"));
-        check(leased.strays > 0, format!("{} IDs of nodes that were not leased", leased.strays));
+        check(disorder > 0, format!("I8 (IDs strictly increase): {disorder} IDs out of order"));
+        check(
+            leased.strays > 0,
+            format!("{} IDs of nodes outside the leased range", leased.strays),
+        );
         let phase = self.phases.iter().position(|ids| *ids == 0);
-        check(phase.is_some(), format!("no IDs in phase {}", phase.unwrap_or_default()));
+        check(
+            phase.is_some(),
+            format!("no IDs were issued in phase {}", phase.unwrap_or_default()),
+        );
         violations.extend(leased.traces.iter().cloned());
         let continuations = self.log.observed.continuations();
         let inconclusive = report::inconclusive(&plain, &heartbeat, self.log.runs(), continuations);

@@ -5,29 +5,29 @@ use flakeid_test_servers::OtherService;
 /// A fault of worker processes or their clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessFault {
-    /// SIGKILL, with or without its forked children. A new process is started later.
+    /// SIGKILL for the worker, with or without its forked children. A new process starts later.
     Kill { slot: usize, children: bool, restart_after_ms: u64 },
-    /// An orderly end that releases the lease. A new process is started later.
+    /// A regular end that releases the lease. A new process starts later.
     Restart { slot: usize, restart_after_ms: u64 },
-    /// SIGSTOP, and SIGCONT later.
+    /// SIGSTOP, followed by SIGCONT.
     Pause { slot: usize, for_ms: u64 },
-    /// The clock of a group is set wrong, and corrected later.
+    /// A wrong clock of a group of workers, which is corrected later.
     Clock { group: usize, setting: ClockSetting, for_ms: u64 },
 }
 
-/// The time that a clock is set to.
+/// The wrong time of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockSetting {
-    /// The true time plus this many milliseconds, which the namespace allows (`max_skew`).
+    /// The true time plus this many milliseconds, which `max_skew` of the namespace allows.
     WithinSkew(i64),
-    /// The same, more than it allows.
+    /// The true time plus this many milliseconds, which exceed `max_skew`.
     Offset(i64),
     Year1970,
     Year2080,
 }
 
 impl ClockSetting {
-    /// The error at a certain time, in milliseconds.
+    /// Returns the clock's error at the given time, in milliseconds.
     pub(crate) const fn error_ms(self, unix_ms: i64) -> i64 {
         match self {
             Self::WithinSkew(ms) | Self::Offset(ms) => ms,
@@ -37,66 +37,68 @@ impl ClockSetting {
     }
 }
 
-/// A fault of the store or of the network in front of it.
+/// A fault of the store, or of the network to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreFault {
     /// Another client holds locks that every transaction needs.
     Locked,
-    /// SIGSTOP, and SIGCONT later.
+    /// SIGSTOP, followed by SIGCONT.
     Paused,
-    /// SIGKILL, and a restart on the same data.
+    /// SIGKILL, followed by a restart on the same data.
     Killed,
-    /// The data is replaced by an older copy.
+    /// An older copy replaces the data.
     Restored,
-    /// The connections of one group are reset, and new ones are refused.
+    /// The connections of one group are reset, and new connections fail.
     Cut,
-    /// Packets of one group are dropped silently in both directions.
+    /// The packets of one group are dropped silently in both directions.
     Silenced,
     /// The packets of one group are delayed in both directions.
     Delayed,
     /// The disk is full.
     Full,
-    /// The server that is written to is killed, and another one takes its place.
+    /// The server that accepts writes is killed, and another server replaces it.
     FailedOver,
-    /// The same, but it is stopped (SIGSTOP) while the other one takes its place.
+    /// The server that accepts writes is stopped (SIGSTOP) while another server replaces it.
     StoppedAndReplaced,
-    /// The same, but it is cut off from the others while clients still reach it.
+    /// The server that accepts writes is disconnected from the others, but not from clients, while
+    /// another server replaces it.
     CutOffAndReplaced,
-    /// The server that is written to is killed, and the one that takes its place lacks the last commits.
+    /// The server that accepts writes is killed, and its replacement lacks the last commits.
     FailedOverBehind,
-    /// The same as the first, and then back to the first server with the data that it had.
+    /// A failover, followed by a return to the first server with its old data.
     FailedBack,
     /// The store and one of its brokers are killed together, and both are restarted.
     KilledWithBroker,
 }
 
-/// A fault of a broker, or of the network between it and its clients.
+/// A fault of a broker, or of the network to its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BrokerFault {
-    /// SIGKILL. As after every other end, a supervisor starts another process.
+    /// SIGKILL. After every end, a supervisor starts another process.
     Killed,
-    /// SIGTERM: it gives its blocks back and ends.
+    /// SIGTERM, after which the broker releases its blocks and ends.
     Ended,
-    /// SIGSTOP, and SIGCONT later.
+    /// SIGSTOP, followed by SIGCONT.
     Stopped,
-    /// The connections of its clients are reset, and new ones are refused.
+    /// The connections of the broker's clients are reset, and new connections fail.
     Cut,
-    /// Packets between it and its clients are dropped silently in both directions.
+    /// Packets between the broker and its clients are dropped silently in both directions.
     Silenced,
-    /// They are delayed in both directions.
+    /// Packets between the broker and its clients are delayed in both directions.
     Delayed,
-    /// Its clock is set wrong, and corrected later.
+    /// A wrong clock of the broker, which is corrected later.
     Clock(ClockSetting),
-    /// Its connections to the store are reset, and new ones are refused, for longer than its blocks last.
+    /// The broker's connections to the store are reset, and new ones fail, for longer than its
+    /// blocks last.
     WithoutStore,
-    /// Another service answers at its address.
+    /// Another service responds at the broker's address.
     Impersonated(OtherService),
-    /// Other clients hold all nodes that it can grant.
+    /// Other clients hold all nodes that the broker can grant.
     Full,
 }
 
 impl ProcessFault {
-    /// The name under which the report counts it.
+    /// Returns the fault's name in the report.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Kill { children: false, .. } => "killed",
@@ -112,7 +114,7 @@ impl ProcessFault {
 }
 
 impl BrokerFault {
-    /// The name under which the report counts it.
+    /// Returns the fault's name in the report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Killed => "broker killed",
@@ -148,12 +150,12 @@ impl StoreFault {
         Self::KilledWithBroker,
     ];
 
-    /// Whether the whole store is restarted, on its data or on older ones.
+    /// Whether the fault restarts the whole store, on its own data or on older ones.
     pub(crate) const fn is_restart(self) -> bool {
         matches!(self, Self::Killed | Self::Restored | Self::KilledWithBroker)
     }
 
-    /// Whether another server takes the place of the one that was written to.
+    /// Whether another server replaces the server that accepted writes.
     pub(crate) const fn is_failover(self) -> bool {
         matches!(
             self,
@@ -165,7 +167,7 @@ impl StoreFault {
         )
     }
 
-    /// The name under which the report counts it.
+    /// Returns the fault's name in the report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Locked => "store locked",

@@ -1,5 +1,5 @@
-//! The record of issued IDs that the audit reads, and their bit fields, defined a second time so that the
-//! audit shares no code with the generators that it checks.
+//! The log of issued IDs, which the audit reads, and the bit fields of IDs. The fields are defined
+//! here again, so that the audit shares no code with the generators that it checks.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ pub(crate) const LAYOUT: Layout = Layout::TWITTER;
 const NODE_BITS: u32 = 10;
 const SEQUENCE_BITS: u32 = 12;
 
-/// The highest sequence in a tick.
+/// The highest sequence number in a tick.
 pub(crate) const MAX_SEQUENCE: u64 = (1 << SEQUENCE_BITS) - 1;
 
 pub(crate) fn id_of(tick: u64, node: u64, sequence: u64) -> u64 {
@@ -30,7 +30,7 @@ pub(crate) fn sequence_of(id: u64) -> u64 {
     id & MAX_SEQUENCE
 }
 
-/// The IDs of one generator in one process, each written before it is used.
+/// The log of the IDs of one generator in one process. Each ID is written before it is used.
 pub(crate) struct IdLog {
     file: File,
     bytes: Vec<u8>,

@@ -1,5 +1,5 @@
-//! The fault campaign: processes lease nodes from a store while everything around them fails. Every
-//! ID that they issue is logged and checked.
+//! The fault campaign: processes lease nodes from a store while faults are injected into everything
+//! around them. The campaign logs and checks every ID.
 
 mod audit;
 mod campaign;
@@ -41,21 +41,21 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a campaign on one kind of store or on all kinds, once or again and again.
+    /// Run a campaign on one or all kinds of stores, once or repeatedly.
     Run(Campaign),
-    /// Measure how many renewals and acquires per second each kind of store handles.
+    /// Measure the renewals and acquires per second of each kind of store.
     Renewals(Renewals),
-    /// Measure how long processes are without IDs when their store restarts or fails over.
+    /// Measure how long processes get no IDs when their store restarts or fails over.
     Failover(Failover),
-    /// Start a private server of every kind, print their URLs, and keep them until Ctrl-C.
+    /// Start a private server of every kind, print the URLs, and run until Ctrl-C.
     Stores,
-    /// Run one of the processes of a campaign.
+    /// Run a process of a campaign.
     #[command(hide = true)]
     Worker(Worker),
-    /// Run one of the processes of a measurement of failovers.
+    /// Run a process of a failover measurement.
     #[command(hide = true)]
     Issuer(Issuer),
-    /// Run one of the processes of a fleet that leases from brokers.
+    /// Run a process of a fleet that leases from brokers.
     #[command(hide = true)]
     Members(Members),
 }

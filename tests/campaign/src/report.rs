@@ -1,4 +1,4 @@
-//! What a campaign on one store found, for people and as JSON.
+//! The results of a campaign on one store, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::audit::Audit;
 use crate::fault::StoreFault;
 use crate::shared_memory::{SharedMemory, Tally};
 
-/// The counts that are reported without being checked.
+/// The counts that are reported, but not checked.
 const TALLIES: [(Tally, &str); 8] = [
     (Tally::Opened, "generators opened"),
     (Tally::Grants, "grants"),
@@ -21,13 +21,13 @@ const TALLIES: [(Tally, &str); 8] = [
     (Tally::Forks, "forks"),
 ];
 
-/// How often one of some faults of the store was injected.
-fn times(faults: &BTreeMap<&'static str, u64>, is_one: fn(StoreFault) -> bool) -> u64 {
-    let counted = StoreFault::ALL.into_iter().filter(|fault| is_one(*fault));
+/// Returns how many faults of a category were injected.
+fn times(faults: &BTreeMap<&'static str, u64>, is_in_category: fn(StoreFault) -> bool) -> u64 {
+    let counted = StoreFault::ALL.into_iter().filter(|fault| is_in_category(*fault));
     counted.filter_map(|fault| faults.get(fault.name())).sum()
 }
 
-/// Why a campaign proves nothing, if it does not.
+/// Returns the reason why a campaign proves nothing, or `None` if it is conclusive.
 pub(crate) fn inconclusive(
     plain: &Audit,
     heartbeat: &Audit,
@@ -36,13 +36,15 @@ pub(crate) fn inconclusive(
 ) -> Option<String> {
     for (name, control) in [("plain", plain), ("heartbeat", heartbeat)] {
         if control.duplicates == 0 {
-            return Some(format!("the control {name} repeated no ID, so the faults were too weak"));
+            return Some(format!(
+                "the control {name} repeated no IDs, so the faults were too weak"
+            ));
         }
     }
     (runs > 0 && continuations == 0).then(|| {
         format!(
-            "no holder went on although the store was restarted, restored or failed over {runs} times, \
-             so nothing was tried that could go wrong then"
+            "no holder continued although the store was restarted, restored or failed over {runs} times, \
+             so the campaign did not test continuation"
         )
     })
 }
@@ -55,23 +57,24 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
     pub(crate) workers: usize,
     pub(crate) faults: BTreeMap<&'static str, u64>,
-    /// How often the store began another run.
+    /// The number of runs that the store began.
     pub(crate) runs: u64,
-    /// How often a holder renewed its grant in a later incarnation of the store.
+    /// The number of times that a holder renewed its grant in a later incarnation of the store.
     pub(crate) continuations: u64,
-    /// The number of IDs in each part of the time.
+    /// The number of IDs in each phase.
     pub(crate) phases: Vec<u64>,
-    /// The time from the last fault until every worker had issued IDs again; `None` if one did not.
+    /// The time from the last fault until every worker had issued IDs again; `None` if a worker did
+    /// not.
     pub(crate) recovered: Option<Duration>,
     pub(crate) leased: Audit,
     pub(crate) plain: Audit,
     pub(crate) heartbeat: Audit,
     pub(crate) tallies: Vec<(&'static str, u64)>,
-    /// Every violated invariant.
+    /// The violated invariants.
     pub(crate) violations: Vec<String>,
-    /// Why the campaign proves nothing, if it does not.
+    /// The reason why the campaign proves nothing; `None` if it is conclusive.
     pub(crate) inconclusive: Option<String>,
-    /// The faults that cannot be injected on this machine, and why.
+    /// The faults that cannot be injected on this machine, with the reason.
     pub(crate) unsupported: Option<String>,
 }
 
@@ -84,12 +87,12 @@ impl Report {
         self.violations.is_empty() && self.inconclusive.is_none()
     }
 
-    /// How often the store was restarted or restored.
+    /// Returns the number of times that the store was restarted or restored.
     fn restarts(&self) -> u64 {
         times(&self.faults, StoreFault::is_restart)
     }
 
-    /// How often another server took the place of the one that was written to.
+    /// Returns the number of times that another server replaced the server that accepted writes.
     fn failovers(&self) -> u64 {
         times(&self.faults, StoreFault::is_failover)
     }
@@ -98,7 +101,7 @@ impl Report {
         self.faults.values().sum()
     }
 
-    /// Prints the report for people.
+    /// Prints the report as text.
     pub(crate) fn print(&self) {
         println!("\n{}: {} IDs, {} faults", self.store, count(self.leased.ids), self.faults());
         println!("  duplicates           {}", count(self.leased.duplicates));
@@ -123,7 +126,7 @@ impl Report {
         let faults = self.faults.iter().map(|(name, times)| format!("{name} {times}"));
         println!("  faults               {}", faults.collect::<Vec<_>>().join(", "));
         let phases = self.phases.iter().map(|ids| count(*ids));
-        println!("  IDs in each part     {}", phases.collect::<Vec<_>>().join(", "));
+        println!("  IDs in each phase     {}", phases.collect::<Vec<_>>().join(", "));
         match self.recovered {
             Some(recovered) => println!(
                 "  all workers issue    {:.1} s after the last fault",
@@ -144,7 +147,7 @@ impl Report {
         }
     }
 
-    /// The report for programs.
+    /// Returns the report as JSON.
     pub(crate) fn json(&self) -> Value {
         let tallies = self.tallies.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
         json!({
@@ -175,7 +178,7 @@ impl Report {
     }
 }
 
-/// A number with a space between groups of three digits.
+/// Formats a number with a space between groups of three digits.
 fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -199,7 +202,7 @@ mod tests {
             inconclusive(&audit(plain), &audit(heartbeat), runs, continuations)
         };
         assert_eq!(why(1, 1, 3, 1), None);
-        assert_eq!(why(1, 1, 0, 0), None, "nothing was restarted");
+        assert_eq!(why(1, 1, 0, 0), None, "the store was never restarted");
         assert!(why(0, 1, 3, 1).is_some_and(|why| why.contains("plain")));
         assert!(why(1, 0, 3, 1).is_some_and(|why| why.contains("heartbeat")));
         assert!(why(1, 1, 3, 0).is_some_and(|why| why.contains("failed over 3 times")));

@@ -1,4 +1,4 @@
-//! Campaigns one after the other, for as long as somebody lets them run.
+//! Repeated campaigns, until a number or a time limit is reached.
 
 use std::time::{Duration, Instant};
 
@@ -9,27 +9,27 @@ use clap::{ArgGroup, Args};
 use crate::store_kind::StoreKind;
 use crate::summary::Summary;
 
-/// How many campaigns are run, and where it is recorded which were.
+/// The number of campaigns, and the file that records them.
 #[derive(Args, Clone)]
 #[command(group(ArgGroup::new("extent").args(["count", "limit", "table"]).multiple(true)))]
 pub(crate) struct Rounds {
-    /// Run one campaign after the other with the seeds from `--seed` (or 1) on, and append a line of
-    /// JSON for each to this file. Those that the file has are not run again.
+    /// Run campaigns one after another with increasing seeds, starting at `--seed` (or 1), and append a
+    /// line of JSON for each to this file. Skip campaigns that the file already contains.
     #[arg(long, value_name = "FILE", requires = "extent")]
     pub(crate) summary: Option<PathBuf>,
-    /// How many campaigns on each kind of store the summary is to have in the end.
+    /// The number of campaigns on each kind of store that the summary contains at the end.
     #[arg(long = "rounds", value_name = "NUMBER", requires = "summary")]
     pub(crate) count: Option<u64>,
-    /// Begin no campaign after this time, for example 90s, 15m or 4h.
+    /// Start no campaign after this time, for example 90s, 15m or 4h.
     #[arg(long = "for", value_name = "TIME", requires = "summary", value_parser = duration)]
     pub(crate) limit: Option<Duration>,
-    /// Run nothing, and print the totals of the summary as a Markdown table.
+    /// Run no campaigns, but print the totals of the summary as a Markdown table.
     #[arg(long, requires = "summary", conflicts_with_all = ["count", "limit"])]
     pub(crate) table: bool,
 }
 
 impl Rounds {
-    /// The campaigns that are to be run: every kind of store with one seed, then with the next.
+    /// Returns the campaigns to run: every kind of store with one seed, then with the next.
     pub(crate) fn pending(
         &self,
         store: StoreKind,
@@ -48,7 +48,7 @@ impl Rounds {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong =
-        || format!("{text:?} is no time: it must be a number with s, m or h, such as 90s or 4h");
+        || format!("{text:?} is not a duration: use a number with s, m or h, such as 90s or 4h");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
         "s" => 1,

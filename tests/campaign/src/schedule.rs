@@ -1,48 +1,49 @@
-//! The faults of a campaign, all of which are drawn from the seed before it begins.
+//! The faults of a campaign, which are all drawn from the seed before it starts.
 
 use std::ops::Range;
 
 use flakeid_test_servers::OtherService;
 
 use crate::fault::{BrokerFault, ClockSetting, ProcessFault, StoreFault};
-use crate::lease_options::{SHORT_WINDOW_MS, is_patient};
+use crate::lease_options::{SHORT_WINDOW_MS, has_long_lease};
 use crate::shared_memory::GROUPS;
 
-/// The furthest step of a clock, in milliseconds.
+/// The largest step of a clock, in milliseconds.
 pub(crate) const FURTHEST_STEP_MS: u64 = 1 << 15;
 
 /// The faults that a deployment allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaultRange<'a> {
-    /// Whether all workers read the clock of one host, which is also the store's clock.
+    /// Whether all workers use the clock of one host, which is also the store's clock.
     pub(crate) one_clock: bool,
-    /// How far clocks may differ, in milliseconds.
+    /// The allowed difference between two clocks, in milliseconds.
     pub(crate) max_skew_ms: u64,
-    /// The possible faults of the store after which it begins another run.
+    /// The possible faults after which the store begins another run.
     pub(crate) restarts: &'a [StoreFault],
-    /// Its other possible faults.
+    /// The other possible faults of the store.
     pub(crate) other_store_faults: &'a [StoreFault],
     /// The mean time between two faults of the store, in milliseconds.
     pub(crate) store_fault_every_ms: u64,
-    /// How many brokers there are, and their longest window, in milliseconds.
+    /// The number of brokers.
     pub(crate) brokers: usize,
+    /// The longest window of the brokers' blocks, in milliseconds.
     pub(crate) broker_window_ms: u64,
 }
 
-/// When each fault is injected.
+/// The times at which faults are injected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule {
-    /// The time in milliseconds from the beginning, and the fault, in order of time.
+    /// The time in milliseconds since the start, and the fault, in the order of time.
     pub(crate) processes: Vec<(u64, ProcessFault)>,
-    /// The same, with the duration of the fault in milliseconds, and the group that it affects.
+    /// The time, the fault, its duration in milliseconds, and the group that it affects.
     pub(crate) store: Vec<(u64, StoreFault, u64, usize)>,
-    /// The time, the fault and its duration for each broker.
+    /// The time, the fault and its duration, for each broker.
     pub(crate) brokers: Vec<Vec<(u64, BrokerFault, u64)>>,
 }
 
 /// The mean time between two faults of processes, in milliseconds.
 const PROCESS_FAULT_EVERY_MS: u64 = 36;
-/// The same for each broker.
+/// The mean time between two faults of a broker, in milliseconds.
 const BROKER_FAULT_EVERY_MS: u64 = 2_500;
 
 impl Schedule {
@@ -50,8 +51,8 @@ impl Schedule {
         let end = seconds * 1000;
         let (mut processes, mut store) = (Vec::new(), Vec::new());
         let mut rng = Rng::for_part(seed, 1);
-        // The one clock of all workers goes far ahead only in this part. The fences that it causes
-        // expire only after as many seconds as it was ahead, so the end is left out.
+        // The single clock of all workers is far ahead only in this part. The fences from that time
+        // expire as many seconds later as the clock was ahead, so the last part is excluded.
         let far_ahead = end / 2..end * 3 / 4;
         let mut at = 500;
         while at < end {
@@ -61,15 +62,17 @@ impl Schedule {
         }
         let mut rng = Rng::for_part(seed, 2);
         let mut at = 1000;
-        // Every third one is a restart, or every second where that is possible only in the first half.
-        // Each kind comes once before chance decides, so that a short run has them all.
+        // Every third fault is a restart, or every second one if restarts are possible only in the
+        // first half. Each kind occurs once before the choice is random, so that a short campaign
+        // contains all kinds.
         let others = if range.one_clock { 1 } else { 2 };
         let mut turns = [0, 0];
         while at < end {
             let is_restarts_turn = turns[0] >= others * (turns[1] + 1);
             let possible = |store_fault: &StoreFault| {
-                // An older copy lacks the fences that a clock far ahead has caused, and no other
-                // clock bounds them there, so no store could detect it.
+                // An older copy lacks the fences from the time when the clock was far ahead. With a
+                // single clock nothing else limits those fences, so the store could not detect the
+                // copy.
                 !(range.one_clock && *store_fault == StoreFault::Restored && at >= end / 2)
             };
             let (wanted, otherwise) = if is_restarts_turn {
@@ -98,8 +101,8 @@ impl Schedule {
     }
 }
 
-/// The faults of one broker: each kind once before chance decides, and then every second one a kill or a
-/// stop, of which half outlast its blocks.
+/// Draws the faults of a broker. Each kind occurs once before the choice is random. Then about half
+/// of the faults are kills and stops, and half of the stops outlast the broker's blocks.
 fn draw_broker_faults(
     seed: u64,
     broker: usize,
@@ -123,7 +126,7 @@ fn draw_broker_faults(
             BrokerFault::Full,
         ];
         let fault = match faults.len() {
-            // Two brokers do not begin with the same kind.
+            // The first fault differs between brokers.
             turn if turn < kinds.len() => kinds[(turn + broker) % kinds.len()],
             _ if rng.percent(30) => BrokerFault::Killed,
             _ if rng.percent(20) => BrokerFault::Stopped,
@@ -146,7 +149,7 @@ fn draw_process_fault(
     range: FaultRange<'_>,
 ) -> ProcessFault {
     let mut slot = rng.in_range(0..workers as u64) as usize;
-    if is_patient(slot) && rng.percent(90) {
+    if has_long_lease(slot) && rng.percent(90) {
         slot = (slot + 1) % workers;
     }
     let clocks = if range.one_clock { 10 } else { 15 };
@@ -176,11 +179,11 @@ fn draw_clock_setting(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> 
     }
 }
 
-/// A clock error: allowed, near or far; forward or back.
+/// Draws a clock error: allowed, near or far, and forward or backward.
 fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSetting {
     let back = rng.percent(50);
-    // Where the one clock is also the store's, older copies are restored first and far steps forward
-    // come later: see `Schedule::draw`.
+    // With a single clock, older copies are restored first, and large steps forward come later: see
+    // `Schedule::draw`.
     let is_allowed = rng.percent(25) || range.one_clock && !far_ahead && !back;
     let reach = if rng.percent(40) { FURTHEST_STEP_MS } else { 2000 };
     let allowed = range.max_skew_ms + 1;
@@ -189,12 +192,12 @@ fn clock_step(rng: &mut Rng, far_ahead: bool, range: FaultRange<'_>) -> ClockSet
     if is_allowed { ClockSetting::WithinSkew(ms) } else { ClockSetting::Offset(ms) }
 }
 
-/// The pseudo-random number generator `SplitMix64`: a seed always gives the same numbers.
+/// The pseudo-random number generator `SplitMix64`, whose numbers depend only on the seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// An independent sequence for each `part` of a campaign.
+    /// Returns an independent generator for each `part` of a campaign.
     pub(crate) fn for_part(seed: u64, part: u64) -> Self {
         Self(Self(seed ^ part.wrapping_mul(0xD134_2543_DE82_EF95)).next())
     }
@@ -206,12 +209,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number in a range, which must not be empty.
+    /// Returns a number in a range, which must not be empty.
     pub(crate) fn in_range(&mut self, range: Range<u64>) -> u64 {
         range.start + self.next() % (range.end - range.start)
     }
 
-    /// `true` in `percent` of 100 cases.
+    /// Returns `true` in `percent` of 100 cases.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.in_range(0..100) < percent
     }
@@ -273,13 +276,13 @@ mod tests {
     #[test]
     fn workers_with_long_leases_get_fewer_faults() {
         let schedule = Schedule::draw(7, 60, 12, RANGE);
-        let (mut patient, mut others) = (0, 0);
+        let (mut long, mut others) = (0, 0);
         for (_, process_fault) in &schedule.processes {
             match process_fault {
                 ProcessFault::Kill { slot, .. }
                 | ProcessFault::Restart { slot, .. }
                 | ProcessFault::Pause { slot, .. } => {
-                    *if is_patient(*slot) { &mut patient } else { &mut others } += 1;
+                    *if has_long_lease(*slot) { &mut long } else { &mut others } += 1;
                 }
                 ProcessFault::Clock { setting: ClockSetting::WithinSkew(ms), .. } => {
                     assert!((1..=RANGE.max_skew_ms).contains(&ms.unsigned_abs()), "{ms}");
@@ -290,8 +293,8 @@ mod tests {
                 ProcessFault::Clock { .. } => {}
             }
         }
-        // A third of the workers.
-        assert!(patient * 10 < others, "{patient} and {others}");
+        // The workers with long leases are a third of all workers.
+        assert!(long * 10 < others, "{long} and {others}");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Counters, and clocks that the campaign can set, in memory that all processes of a campaign share.
+//! The memory that all processes of a campaign share: counters, and clock errors that the campaign
+//! sets.
 
 #![allow(unsafe_code)]
 
@@ -16,28 +17,28 @@ use flakeid_core::{Clock, SystemClock};
 pub(crate) const SLOTS: usize = 32;
 /// The number of groups of workers, each with its own clock and network.
 pub(crate) const GROUPS: usize = 4;
-/// The number of nodes: fewer than there are workers.
+/// The number of nodes, which is smaller than the number of workers.
 pub(crate) const NODES: usize = 8;
 
-/// What is counted for each worker, over all its runs and forked children.
+/// A counter of a worker, over all its processes and forked children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tally {
-    /// IDs that were logged.
+    /// The IDs that were logged.
     Ids,
-    /// Generators that were opened.
+    /// The generators that were opened.
     Opened,
     Grants,
     Renewals,
     FencedOff,
     StoreLost,
     Released,
-    /// Calls that returned no ID.
+    /// The calls that returned no ID.
     Failures,
     Forks,
-    /// IDs not above the previous ID of the same generator, including those of its parent process
-    /// (I8).
+    /// The IDs that are not above the previous ID of the same generator, including the IDs of the
+    /// parent process (I8).
     Disorder,
-    /// Not a count: nonzero asks the worker to end.
+    /// A request instead of a count: a nonzero value makes the worker end.
     Stop,
 }
 
@@ -47,18 +48,19 @@ const HEARTBEAT_ROWS: usize = CLOCKS + GROUPS;
 const COUNTS: usize = HEARTBEAT_ROWS + NODES;
 const WORDS: usize = COUNTS + SLOTS * TALLIES;
 
-/// Words of memory that all processes of a campaign share and that outlive each of them.
+/// The shared memory of all processes of a campaign, which outlives each process.
 pub(crate) struct SharedMemory {
     words: NonNull<AtomicU64>,
 }
 
 // SAFETY: the words are atomics and stay mapped until the process ends.
 unsafe impl Send for SharedMemory {}
-// SAFETY: as above.
+// SAFETY: the words are atomics and stay mapped until the process ends.
 unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
-    /// Maps the file `shared_memory` in a campaign's folder, and creates it if it does not exist.
+    /// Maps the file `shared_memory` in a campaign's folder, and creates the file if it does not
+    /// exist.
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let bytes = WORDS * size_of::<u64>();
         let path = folder.join("shared_memory");
@@ -66,7 +68,7 @@ impl SharedMemory {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.set_len(bytes as u64)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping, no longer than the file; the result is checked below.
+        // SAFETY: the mapping is new and not longer than the file; the result is checked below.
         let at = unsafe {
             libc::mmap(ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
@@ -77,8 +79,8 @@ impl SharedMemory {
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
-        assert!(index < WORDS, "no such word: {index}");
-        // SAFETY: the word is within the mapping, which is aligned to a page, accessed only as
+        assert!(index < WORDS, "word {index} does not exist");
+        // SAFETY: the word is within the mapping, which is aligned to a page, accessed only through
         // atomics, and never unmapped.
         unsafe { &*self.words.as_ptr().add(index) }
     }
@@ -92,7 +94,7 @@ impl SharedMemory {
         self.word(0).store(1, Ordering::SeqCst);
     }
 
-    /// The error of a group's clock, in milliseconds.
+    /// Returns the error of a group's clock, in milliseconds.
     pub(crate) fn clock_error(&self, group: usize) -> i64 {
         self.word(CLOCKS + group % GROUPS).load(Ordering::Relaxed).cast_signed()
     }
@@ -101,7 +103,7 @@ impl SharedMemory {
         self.word(CLOCKS + group % GROUPS).store(ms.cast_unsigned(), Ordering::SeqCst);
     }
 
-    /// The row of a node in the store of the heartbeat control.
+    /// Returns the row of a node in the store of the heartbeat control.
     pub(crate) fn heartbeat_row(&self, node: usize) -> &AtomicU64 {
         self.word(HEARTBEAT_ROWS + node % NODES)
     }
@@ -127,7 +129,7 @@ impl SharedMemory {
     }
 }
 
-/// The clock of a group of workers: the system clock plus the error that the campaign set.
+/// The clock of a group of workers: the system clock plus the error that the campaign has set.
 #[derive(Clone)]
 pub(crate) struct GroupClock {
     shared: Arc<SharedMemory>,

@@ -1,4 +1,4 @@
-//! Injects the faults of a campaign's store, and restarts it when there are holders that can go on.
+//! The injection of faults into a campaign's store, and restarts when some holders can continue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,41 +12,41 @@ use crate::deployment::Deployment;
 use crate::fault::StoreFault;
 use crate::schedule::Schedule;
 
-/// The least time between two faults of the store, however long the first one took.
+/// The minimum time between two faults of the store, counted from the end of the first one.
 const PAUSE: Duration = Duration::from_millis(500);
-/// A restart waits for so many holders that can go on.
+/// The number of holders able to continue that a restart waits for.
 const ABLE: u64 = 2;
-/// How often a store is restarted again in the end if nobody has gone on until then.
+/// The number of additional restarts at the end if no holder has continued until then.
 const FURTHER_RESTARTS: u32 = 5;
 
-/// How long the store is left alone around a restart.
-struct Patience {
-    /// Before it, until there are holders that can go on.
+/// The limits of the waits around a restart.
+struct WaitLimits {
+    /// The wait before the restart, until some holders are able to continue.
     able: Duration,
-    /// After it, until one of them has gone on.
+    /// The wait after the restart, until a holder has continued.
     continued: Duration,
 }
 
-impl Default for Patience {
+impl Default for WaitLimits {
     fn default() -> Self {
         Self { able: Duration::from_secs(5), continued: Duration::from_secs(2) }
     }
 }
 
-/// The faults that were injected, shared by the two threads that inject them.
+/// The injected faults, shared by the threads that inject them.
 #[derive(Default)]
 pub(crate) struct FaultLog {
     counts: Mutex<BTreeMap<&'static str, u64>>,
-    /// While this is set all clocks are correct.
+    /// Whether all clocks must be correct now.
     clocks_correct: AtomicBool,
-    /// While this is set, and for a second after the restart, patient workers and their clocks are left
-    /// alone, so that they can go on once the store has been restarted.
+    /// Whether the store is being restarted. Until a second after the restart, the campaign injects
+    /// no faults into workers with long leases and their clocks, so that they can continue.
     restarts: AtomicBool,
     restarted: Mutex<Option<Instant>>,
-    /// How often the store began another run.
+    /// The number of runs that the store began.
     runs: AtomicU64,
     pub(crate) observed: Observed,
-    patience: Patience,
+    wait_limits: WaitLimits,
     over: AtomicBool,
 }
 
@@ -55,12 +55,12 @@ impl FaultLog {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
     }
 
-    /// How often each fault was injected.
+    /// Returns how often each fault was injected.
     pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often the store began another run.
+    /// Returns the number of runs that the store began.
     pub(crate) fn runs(&self) -> u64 {
         self.runs.load(Ordering::SeqCst)
     }
@@ -77,20 +77,21 @@ impl FaultLog {
         self.clocks_correct.load(Ordering::SeqCst)
     }
 
-    /// Whether the store is down, or was until a second ago.
+    /// Whether the store is down, or was down until a second ago.
     pub(crate) fn is_restarting(&self) -> bool {
         let restarted = *self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
         self.restarts.load(Ordering::SeqCst)
             || restarted.is_some_and(|at| at.elapsed() < Duration::from_secs(1))
     }
 
-    /// Whether the store was restarted and nobody has gone on yet.
+    /// Whether the store was restarted, and no holder has continued yet.
     pub(crate) fn has_no_continuation(&self) -> bool {
         self.runs() > 0 && self.observed.continuations() == 0
     }
 
-    /// Injects the store's faults one after the other until the campaign ends. Those still pending then
-    /// are skipped; but if nobody has gone on yet, the store is restarted a few times more.
+    /// Injects the store's faults one after another until the campaign ends. Faults that are
+    /// pending then are skipped; but if no holder has continued yet, the store is restarted a few
+    /// more times.
     pub(crate) fn inject_store_faults(
         &self,
         deployment: &dyn Deployment,
@@ -107,8 +108,8 @@ impl FaultLog {
             self.inject(deployment, fault, Duration::from_millis(ms), group)?;
             free = Instant::now() + PAUSE;
         }
-        // An older copy that is put back now could not be noticed where there is one clock, which may
-        // have been far ahead meanwhile.
+        // With a single clock, which may have been far ahead meanwhile, the store could not detect
+        // an older copy now.
         if deployment.has_one_clock() {
             return Ok(());
         }
@@ -126,8 +127,8 @@ impl FaultLog {
         Ok(())
     }
 
-    /// Injects the faults of one broker in the same way. The first one is left alone while the store
-    /// restarts, so that it can go on.
+    /// Injects the faults of one broker in the same way. The first broker gets no faults while the
+    /// store restarts, so that it can continue.
     pub(crate) fn inject_broker_faults(
         &self,
         deployment: &dyn Deployment,
@@ -161,7 +162,7 @@ impl FaultLog {
         duration: Duration,
         group: usize,
     ) -> io::Result<()> {
-        // The store detects the older copy by the workers' clock, which has to be correct.
+        // The store detects the older copy by the workers' clock, so this clock has to be correct.
         let needs_clocks = deployment.has_one_clock() && fault == StoreFault::Restored;
         if needs_clocks {
             self.clocks_correct.store(true, Ordering::SeqCst);
@@ -171,7 +172,7 @@ impl FaultLog {
         let mut before = 0;
         if begins_run {
             self.restarts.store(true, Ordering::SeqCst);
-            let deadline = Instant::now() + self.patience.able;
+            let deadline = Instant::now() + self.wait_limits.able;
             self.wait_until(deadline, || self.observed.able() >= ABLE);
             before = self.observed.continuations();
         }
@@ -181,7 +182,7 @@ impl FaultLog {
             self.runs.fetch_add(1, Ordering::SeqCst);
             let now = Instant::now();
             *self.restarted.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-            let deadline = now + self.patience.continued;
+            let deadline = now + self.wait_limits.continued;
             self.wait_until(deadline, || self.observed.continuations() > before);
             self.restarts.store(false, Ordering::SeqCst);
         }
@@ -193,9 +194,10 @@ impl FaultLog {
         Ok(())
     }
 
-    /// Waits until a time, or until something is so; `false` if the campaign is over before.
-    fn wait_until(&self, time: Instant, is_so: impl Fn() -> bool) -> bool {
-        while Instant::now() < time && !is_so() {
+    /// Waits until a time, or until a condition is met. Returns `false` if the campaign ends
+    /// earlier.
+    fn wait_until(&self, time: Instant, is_met: impl Fn() -> bool) -> bool {
+        while Instant::now() < time && !is_met() {
             if self.is_over() {
                 return false;
             }
@@ -211,10 +213,10 @@ mod tests {
     use super::*;
     use crate::lease_options::LeaseBounds;
 
-    /// A store whose holders go on after a certain restart.
+    /// A store whose holders continue after the given number of restarts.
     struct Restarted<'a> {
         log: &'a FaultLog,
-        went_on_after: u64,
+        continued_after: u64,
     }
 
     impl Deployment for Restarted<'_> {
@@ -248,23 +250,24 @@ mod tests {
 
         fn inject(&self, fault: StoreFault, _duration: Duration, _group: usize) -> io::Result<()> {
             let restarts = self.log.runs() + u64::from(fault == StoreFault::Killed);
-            let went_on = restarts >= self.went_on_after;
-            self.log.observed.set_continuations(u64::from(went_on));
+            let continued = restarts >= self.continued_after;
+            self.log.observed.set_continuations(u64::from(continued));
             Ok(())
         }
     }
 
-    /// How often the store is restarted if this is scheduled, and holders go on after a certain restart.
-    fn restarts(scheduled: &[StoreFault], went_on_after: u64) -> u64 {
-        let patience = Patience { able: Duration::ZERO, continued: Duration::ZERO };
-        let log = FaultLog { patience, ..FaultLog::default() };
+    /// Returns the number of restarts with a schedule, if holders continue after the given number
+    /// of restarts.
+    fn restarts(scheduled: &[StoreFault], continued_after: u64) -> u64 {
+        let wait_limits = WaitLimits { able: Duration::ZERO, continued: Duration::ZERO };
+        let log = FaultLog { wait_limits, ..FaultLog::default() };
         let store = scheduled.iter().map(|fault| (0, *fault, 0, 0)).collect();
         let (processes, brokers) = (Vec::new(), Vec::new());
         let schedule = Schedule { processes, store, brokers };
         let began = Instant::now();
-        // The last of them is due before this, and after a pause.
+        // The last fault is due before this time, after the pause.
         let end = began + PAUSE * 2;
-        let deployment = Restarted { log: &log, went_on_after };
+        let deployment = Restarted { log: &log, continued_after };
         log.inject_store_faults(&deployment, &schedule, began, end).unwrap();
         log.runs()
     }
@@ -276,6 +279,6 @@ mod tests {
         assert_eq!(restarts(&[Killed], 3), 3);
         assert_eq!(restarts(&[Killed], u64::MAX), 1 + u64::from(FURTHER_RESTARTS));
         assert_eq!(restarts(&[Locked, Killed], 2), 2);
-        assert_eq!(restarts(&[Locked], u64::MAX), 0, "none was wanted");
+        assert_eq!(restarts(&[Locked], u64::MAX), 0, "the schedule contains no restart");
     }
 }

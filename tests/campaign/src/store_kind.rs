@@ -1,15 +1,15 @@
-//! The kinds of stores that a campaign can run on.
+//! The kinds of stores for a campaign.
 
 use clap::ValueEnum;
 
-/// What `--store` accepts.
+/// The values of `--store`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StoreKind {
-    /// Every kind, one after the other.
+    /// All kinds, one after another.
     All,
-    /// Every kind that is no cluster.
+    /// All kinds that are not clusters.
     Servers,
-    /// Every kind that is several servers.
+    /// All kinds with several servers.
     Clusters,
     Sqlite,
     Postgres,
@@ -22,9 +22,9 @@ pub(crate) enum StoreKind {
     PostgresStandby,
     /// Three members of a Galera cluster.
     Galera,
-    /// A primary and its replica, watched by three sentinels.
+    /// A primary and its replica, with three sentinels.
     RedisSentinel,
-    /// Three members of etcd.
+    /// An etcd cluster with three members.
     EtcdCluster,
 }
 
@@ -60,7 +60,7 @@ impl StoreKind {
         }
     }
 
-    /// Its name for people.
+    /// Returns the name of the kind in tables.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::All | Self::Servers | Self::Clusters => self.name(),
@@ -84,7 +84,7 @@ impl StoreKind {
         )
     }
 
-    /// Every kind that this one stands for: only itself unless it stands for several.
+    /// Returns the kinds that this value selects.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> + Send {
         Self::EACH.into_iter().filter(move |kind| match self {
             Self::All => true,

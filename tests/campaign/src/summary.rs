@@ -1,4 +1,4 @@
-//! The file that has a line for each campaign that was run.
+//! The summary file, with a line for each completed campaign.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use crate::store_kind::StoreKind;
 
-/// The campaigns that a file has, as their reports tell them.
+/// The campaigns of a summary file, as their JSON reports.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     campaigns: Vec<Value>,
 }
 
-/// What the campaigns on one kind of store have in common.
+/// The totals of the campaigns on one kind of store.
 #[derive(Debug, Default)]
 struct Totals {
     campaigns: u64,
-    /// Those that prove nothing. Nothing else of them is counted.
+    /// The number of inconclusive campaigns. Their other numbers are not counted.
     void: u64,
     seconds: u64,
     ids: u64,
@@ -36,8 +36,8 @@ struct Totals {
 }
 
 impl Summary {
-    /// Reads a file, which need not exist. If the last line is incomplete, because its writer was
-    /// killed, it is removed.
+    /// Reads a file, which may not exist. Removes an incomplete last line, which a killed writer
+    /// may have left.
     pub(crate) fn open(file: &Path) -> io::Result<Self> {
         let text = match fs::read_to_string(file) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -57,26 +57,26 @@ impl Summary {
             let campaign: Value =
                 serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))?;
             if campaign["store"].as_str().is_none() || campaign["seed"].as_u64().is_none() {
-                return Err(format!("line {number} has no store and seed"));
+                return Err(format!("line {number} lacks a store or a seed"));
             }
             campaigns.push(campaign);
         }
         Ok(Self { campaigns })
     }
 
-    /// Appends a campaign in one write.
+    /// Appends a campaign in a single write.
     pub(crate) fn append(file: &Path, campaign: &Value) -> io::Result<()> {
         let mut file = OpenOptions::new().append(true).create(true).open(file)?;
         file.write_all(format!("{campaign}\n").as_bytes())
     }
 
-    /// The store and the seed of each campaign.
+    /// Returns the store and the seed of each campaign.
     pub(crate) fn seeds(&self) -> BTreeSet<(String, u64)> {
         self.campaigns.iter().map(name).collect()
     }
 
-    /// The first campaign that failed, for people. One that is void did not fail: the faults were too
-    /// weak, or the machine was too busy.
+    /// Returns a description of the first failed campaign. An inconclusive campaign, whose faults
+    /// were too weak or whose machine was too busy, does not count as failed.
     pub(crate) fn failure(&self) -> Option<String> {
         let has_failed = |campaign: &&Value| campaign["passed"] == false && !is_void(campaign);
         let failed = self.campaigns.iter().find(has_failed)?;
@@ -84,7 +84,7 @@ impl Summary {
         Some(format!("{store}, seed {seed}: {}", failed["violations"]))
     }
 
-    /// The totals of each kind of store as a Markdown table.
+    /// Returns the totals of each kind of store as a Markdown table.
     pub(crate) fn table(&self) -> String {
         let mut totals: BTreeMap<&str, Totals> = BTreeMap::new();
         for campaign in &self.campaigns {
@@ -97,7 +97,7 @@ impl Summary {
         );
         for kind in StoreKind::All.each() {
             if let Some(totals) = totals.get(kind.name()) {
-                // Writing to a text does not fail.
+                // Writing to a string never fails.
                 let _ = writeln!(text, "| {} | {} |", kind.title(), totals.cells());
             }
         }
@@ -152,7 +152,7 @@ impl Totals {
     }
 }
 
-/// Whether a campaign proves nothing, and nothing was wrong in it either.
+/// Whether a campaign is inconclusive without any violation.
 fn is_void(campaign: &Value) -> bool {
     campaign["inconclusive"].is_string()
         && campaign["violations"].as_array().is_none_or(Vec::is_empty)
@@ -163,7 +163,7 @@ fn name(campaign: &Value) -> (String, u64) {
     (store, campaign["seed"].as_u64().unwrap_or_default())
 }
 
-/// A number with a comma between groups of three digits.
+/// Formats a number with a comma between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
@@ -217,7 +217,7 @@ mod tests {
         let failure = Summary::parse(&failed).unwrap().failure().unwrap();
         assert!(failure.contains("redis, seed 4") && failure.contains("I1: 3"), "{failure}");
         let void = LINE.replace("true", "false").replace("}}", "},\"inconclusive\":\"why\"}");
-        assert_eq!(Summary::parse(&void).unwrap().failure(), None, "it is void");
+        assert_eq!(Summary::parse(&void).unwrap().failure(), None, "the campaign is inconclusive");
         let both = failed.replace("},\"violations", "},\"inconclusive\":\"why\",\"violations");
         assert!(Summary::parse(&both).unwrap().failure().is_some());
         for nonsense in ["x\n", "{}\n", "{\"store\":\"redis\"}\n"] {

@@ -1,5 +1,5 @@
-//! A process that leases a node, issues IDs, releases the node and starts again, until it is asked to
-//! end or killed. Some workers fork while they hold a node.
+//! A worker process: leases a node, issues IDs, releases the node and starts again, until the
+//! campaign ends or kills the worker. Some workers fork while they hold a node.
 
 #![allow(unsafe_code)]
 
@@ -31,38 +31,39 @@ pub(crate) struct Worker {
     pub(crate) url: String,
     #[arg(long)]
     pub(crate) slot: usize,
-    /// The number of this process among those of its slot, from 1.
+    /// The number of this process among the processes of its slot, starting at 1.
     #[arg(long)]
     pub(crate) run: u64,
     #[arg(long)]
     pub(crate) group: usize,
     #[arg(long)]
     pub(crate) seed: u64,
-    /// IDs per second.
+    /// The number of IDs per second.
     #[arg(long)]
     pub(crate) rate: u64,
-    /// The window and the TTL of its lease if it is a patient worker, in milliseconds.
+    /// The window of a long lease, in milliseconds.
     #[arg(long)]
-    pub(crate) patient_window: u64,
+    pub(crate) long_window: u64,
+    /// The TTL of a long lease, in milliseconds.
     #[arg(long)]
-    pub(crate) patient_ttl: u64,
-    /// Ask for no node in particular.
+    pub(crate) long_ttl: u64,
+    /// Lease any node instead of a particular one.
     #[arg(long)]
     pub(crate) any_node: bool,
 }
 
 /// The maximum number of IDs per call.
 const MAX_IDS: u64 = 8192;
-/// The maximum number of forks between a process and its worker.
+/// The maximum number of forks between a worker and its descendants.
 const MAX_DEPTH: u32 = 2;
 
-/// One process: a worker, its child, or its grandchild.
+/// A worker, its child or its grandchild.
 struct Process {
     worker: Worker,
     shared: Arc<SharedMemory>,
     parent: libc::pid_t,
     rng: Rng,
-    /// The number of forks between this process and the worker.
+    /// The number of forks between the worker and this process.
     depth: u32,
     id_logs: u64,
     ends: Option<Instant>,
@@ -72,21 +73,21 @@ impl Worker {
     /// Runs until the campaign or this worker has to end.
     pub(crate) fn run(&self) -> io::Result<()> {
         let shared = Arc::new(SharedMemory::open(&self.folder)?);
-        // SAFETY: ignores the signal, so that the kernel reaps the children.
+        // SAFETY: ignoring the signal has no precondition. It makes the kernel reap the children.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
         let clock = GroupClock::new(Arc::clone(&shared), self.group);
         let name = format!("{:02}-{}", self.slot, self.run);
         let (worker, for_controls) = (self.clone(), Arc::clone(&shared));
         thread::spawn(move || {
             let done = controls::run(&for_controls, &clock, &worker.folder, &name, worker.slot);
-            // Without its log a control proves nothing.
+            // A control without a log would prove nothing.
             if let Err(error) = done {
                 eprintln!("control {name}: {error}");
                 process::exit(3);
             }
         });
         let rng = Rng::for_part(self.seed, (self.slot as u64) << 32 | self.run);
-        // SAFETY: always succeeds.
+        // SAFETY: `getppid` always succeeds.
         let parent = unsafe { libc::getppid() };
         let worker = self.clone();
         Process { worker, shared, parent, rng, depth: 0, id_logs: 0, ends: None }.run()
@@ -103,11 +104,12 @@ impl Worker {
     }
 
     fn lease(&self) -> WorkerLease {
-        let patient = [self.patient_window, self.patient_ttl].map(Duration::from_millis);
-        lease_options::worker_lease(self.slot, patient.into())
+        let long = [self.long_window, self.long_ttl].map(Duration::from_millis);
+        lease_options::worker_lease(self.slot, long.into())
     }
 
-    /// Workers with a fixed node do not fork: the node stays with the parent.
+    /// Whether the worker forks. A worker with a fixed node does not, because the node stays with
+    /// the parent.
     fn forks(&self) -> bool {
         !matches!(self.identity(), Identity::Node(_)) && self.slot % 3 == 2
     }
@@ -121,7 +123,8 @@ impl Process {
                     self.shared.count(self.worker.slot, Tally::Opened, 1);
                     self.issue_ids(&generator, 0)?;
                     drop(generator);
-                    // Otherwise this worker would often get the same node again before any other.
+                    // Without this wait, the worker would often get the same node again before any
+                    // other worker.
                     self.sleep(200..1000);
                 }
                 Err(error) => {
@@ -139,8 +142,8 @@ impl Process {
 
     fn is_over(&self) -> bool {
         let asked = self.depth == 0 && self.shared.tally(self.worker.slot, Tally::Stop) != 0;
-        // SAFETY: always succeeds. A worker must not outlive the campaign. Forked children often are
-        // orphans, and end by themselves.
+        // SAFETY: `getppid` always succeeds. A worker must not outlive the campaign. Forked
+        // children are often orphans, and have their own end time.
         let orphaned = self.depth == 0 && unsafe { libc::getppid() } != self.parent;
         let late = self.ends.is_some_and(|end| Instant::now() >= end);
         self.shared.is_over() || asked || orphaned || late
@@ -195,7 +198,7 @@ impl Process {
         Ok(())
     }
 
-    /// Issues IDs above `last`, for seconds.
+    /// Issues IDs above `last` for a few seconds.
     fn issue_ids(&mut self, generator: &LeasedGenerator, mut last: u64) -> io::Result<()> {
         let Worker { slot, run, rate, .. } = self.worker;
         self.id_logs += 1;
@@ -224,7 +227,8 @@ impl Process {
                 Err(error) => {
                     failures += 1;
                     self.failed(&error)?;
-                    // A generator that is closed fails at once, every time.
+                    // Calls of a closed generator fail immediately, so the worker waits between
+                    // them.
                     self.sleep(1..20);
                 }
             }
@@ -235,13 +239,13 @@ impl Process {
         Ok(())
     }
 
-    /// Issues IDs by one of the methods of a generator.
+    /// Issues IDs with one of the methods of the generator.
     fn issue(&mut self, generator: &LeasedGenerator, ids: &mut [Id]) -> Result<usize, Error> {
         match self.rng.in_range(0..10) {
             0 => generator.try_fill(ids),
-            1 => generator.next_ids(ids.len()).map(|made| {
-                ids[..made.len()].copy_from_slice(&made);
-                made.len()
+            1 => generator.next_ids(ids.len()).map(|issued| {
+                ids[..issued.len()].copy_from_slice(&issued);
+                issued.len()
             }),
             2 => {
                 let few = ids.len().min(50);
@@ -262,8 +266,8 @@ impl Process {
     fn fork(&mut self, generator: &LeasedGenerator, last: u64) -> io::Result<()> {
         self.shared.count(self.worker.slot, Tally::Forks, 1);
         let lifetime = Duration::from_millis(self.rng.in_range(100..2500));
-        // SAFETY: the child allocates, which the C library allows after a fork. Of what belongs to
-        // other threads it uses only the generator, which is built to survive a fork.
+        // SAFETY: the C library allows allocations after a fork. Of the state of other threads, the
+        // child uses only the generator, which is designed to survive a fork.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -274,10 +278,10 @@ impl Process {
                 let done = self.issue_ids(generator, last);
                 if releases && done.is_ok() {
                     // SAFETY: this process has its own copy of the parent's value, and exits
-                    // without using it again.
+                    // without using the value again.
                     drop(unsafe { std::ptr::read(generator) });
                 }
-                // SAFETY: exits without running the parent's exit handlers.
+                // SAFETY: `_exit` skips the exit handlers of the parent.
                 unsafe { libc::_exit(if done.is_ok() { 0 } else { 4 }) }
             }
             _ => Ok(()),
@@ -285,7 +289,7 @@ impl Process {
     }
 }
 
-/// Appends a line in one write, so that the lines of several processes do not mix.
+/// Appends a line in a single write, so that the lines of several processes do not mix.
 fn append_line(mut log: &File, what: &str) {
     let line = format!("{} {} {what}\n", SystemClock.unix_ms(), process::id());
     // The events are only for debugging, so a lost line does not matter.

@@ -1,4 +1,4 @@
-//! The worker processes: started, paused, killed and restarted.
+//! The worker processes: starts, pauses, kills and restarts them.
 
 #![allow(unsafe_code)]
 
@@ -11,28 +11,28 @@ use std::time::{Duration, Instant};
 
 use crate::shared_memory::{SharedMemory, Tally};
 
-/// The command line that starts a worker.
+/// The command line of a worker.
 pub(crate) struct WorkerCommand {
     pub(crate) folder: PathBuf,
     pub(crate) seed: u64,
     pub(crate) rate: u64,
-    /// Of the leases of patient workers, in milliseconds.
-    pub(crate) patient_window: u64,
-    pub(crate) patient_ttl: u64,
+    /// The window and the TTL of long leases, in milliseconds.
+    pub(crate) long_window: u64,
+    pub(crate) long_ttl: u64,
     /// The store's URL for each slot, and the group whose clock the worker reads.
     pub(crate) stores: Vec<(String, usize)>,
-    /// The interpreters and the scripts that the last slots run.
+    /// The interpreters and the scripts of the last slots.
     pub(crate) scripts: Vec<(PathBuf, PathBuf)>,
-    /// Whether workers ask for no node in particular.
+    /// Whether workers lease any node instead of a particular one.
     pub(crate) any_node: bool,
 }
 
-/// The worker processes, one for each slot. Each leads a process group of its own.
+/// The worker processes, one for each slot. Each one leads a separate process group.
 pub(crate) struct Workers {
     command: WorkerCommand,
     shared: Arc<SharedMemory>,
     processes: Vec<Process>,
-    /// Workers that ended although nobody had told them to.
+    /// The workers that ended unexpectedly.
     pub(crate) crashed: Vec<String>,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Workers {
 struct Process {
     child: Option<Child>,
     runs: u64,
-    /// When the paused process is resumed.
+    /// The time at which the paused process is resumed.
     paused_until: Option<Instant>,
-    /// When the next process is started.
+    /// The time at which the next process is started.
     start_at: Option<Instant>,
 }
 
@@ -62,7 +62,7 @@ impl Workers {
 
     fn start(&mut self, slot: usize) -> io::Result<()> {
         let WorkerCommand { folder, seed, rate, stores, scripts, .. } = &self.command;
-        let WorkerCommand { patient_window, patient_ttl, .. } = &self.command;
+        let WorkerCommand { long_window, long_ttl, .. } = &self.command;
         let (url, group) = &stores[slot];
         let of_script = (slot + scripts.len()).checked_sub(stores.len());
         let script = of_script.and_then(|index| scripts.get(index));
@@ -85,8 +85,8 @@ impl Workers {
             ("--group", *group as u64),
             ("--seed", *seed),
             ("--rate", *rate),
-            ("--patient-window", *patient_window),
-            ("--patient-ttl", *patient_ttl),
+            ("--long-window", *long_window),
+            ("--long-ttl", *long_ttl),
         ] {
             command.args([name, &value.to_string()]);
         }
@@ -99,14 +99,14 @@ impl Workers {
         Ok(())
     }
 
-    /// Whether a slot's worker is running, and neither paused nor about to be replaced.
+    /// Whether a slot's worker is running, and is neither paused nor about to be replaced.
     pub(crate) fn is_running(&self, slot: usize) -> bool {
         let process = &self.processes[slot];
         process.child.is_some() && process.paused_until.is_none() && process.start_at.is_none()
     }
 
-    /// Kills a slot's worker, which may be paused, and with `children` its forked children as well.
-    /// Starts another one after a delay. Returns `false` if there is no worker.
+    /// Kills a slot's worker, which may be paused, and with `children` also its forked children.
+    /// Starts another worker after `delay`. Returns `false` if there is no worker.
     pub(crate) fn kill(
         &mut self,
         slot: usize,
@@ -116,8 +116,8 @@ impl Workers {
         let process = &mut self.processes[slot];
         let Some(mut child) = process.child.take() else { return Ok(false) };
         child.kill()?;
-        // The children may be paused as well. The worker has not been waited for, so the process
-        // group still is its own.
+        // The children may be paused as well. The worker has not been waited for, so its process
+        // group still exists under the same ID.
         signal_group(&child, if children { libc::SIGKILL } else { libc::SIGCONT });
         child.wait()?;
         process.start_at = Some(Instant::now() + delay);
@@ -134,14 +134,14 @@ impl Workers {
         }
     }
 
-    /// Asks a worker to end, and starts another one after a delay, or when it has ended if that is
-    /// later.
+    /// Requests the worker's end. Starts another worker after `delay`, but not before the old one
+    /// has ended.
     pub(crate) fn restart(&mut self, slot: usize, delay: Duration) {
         self.shared.set(slot, Tally::Stop, 1);
         self.processes[slot].start_at = Some(Instant::now() + delay);
     }
 
-    /// Resumes the processes whose pause is over, and starts those that are due.
+    /// Resumes the processes whose pause is over, and starts the processes that are due.
     pub(crate) fn supervise(&mut self) -> io::Result<()> {
         let now = Instant::now();
         for slot in 0..self.processes.len() {
@@ -172,7 +172,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Resumes and starts all processes now.
+    /// Resumes and starts all processes immediately.
     pub(crate) fn resume_all(&mut self) -> io::Result<()> {
         for process in &mut self.processes {
             let now = Instant::now();
@@ -182,8 +182,8 @@ impl Workers {
         self.supervise()
     }
 
-    /// Waits until all processes have ended because the campaign is over. Kills and reports those
-    /// that take longer than `timeout`.
+    /// Waits until all processes have ended because the campaign is over. Kills and reports the
+    /// processes that take longer than `timeout`.
     pub(crate) fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
         let deadline = Instant::now() + timeout;
         for (slot, process) in self.processes.iter_mut().enumerate() {
@@ -191,7 +191,7 @@ impl Workers {
             signal_group(&child, libc::SIGCONT);
             while child.try_wait()?.is_none() {
                 if Instant::now() >= deadline {
-                    self.crashed.push(format!("worker {slot:02} did not end"));
+                    self.crashed.push(format!("worker {slot:02} did not end in time"));
                     child.kill()?;
                 }
                 std::thread::sleep(Duration::from_millis(5));
@@ -206,16 +206,17 @@ impl Drop for Workers {
         self.shared.end();
         for child in self.processes.iter_mut().filter_map(|process| process.child.as_mut()) {
             signal_group(child, libc::SIGKILL);
-            // This fails only if the process has ended.
+            // The kill fails only if the process has ended.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// Signals a worker that has not been waited for, and its children.
+/// Sends a signal to a worker that has not been waited for, and to its children.
 fn signal_group(child: &Child, signal: libc::c_int) {
     let Ok(group) = libc::pid_t::try_from(child.id()) else { return };
-    // SAFETY: the leader of the group has not been waited for, so its ID cannot belong to another process.
+    // SAFETY: the group's leader has not been waited for, so no other process can have its process
+    // ID.
     unsafe { libc::killpg(group, signal) };
 }

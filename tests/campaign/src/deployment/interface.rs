@@ -1,4 +1,4 @@
-//! What a campaign needs of every store.
+//! The interface between a campaign and its store.
 
 use std::io;
 use std::time::Duration;
@@ -9,38 +9,38 @@ use crate::fault::{BrokerFault, StoreFault};
 use crate::lease_options::{self, LeaseBounds};
 use crate::shared_memory::NODES;
 
-/// A private store that can be made to fail.
+/// A private store into which faults can be injected.
 pub(crate) trait Deployment: Sync {
-    /// The URL by which a group of workers reaches the store.
+    /// Returns the URL through which a group of workers connects to the store.
     fn url(&self, group: usize) -> String;
 
-    /// The URL by which the campaign itself reaches the store, past every fault of the network.
+    /// Returns the URL through which the campaign itself connects, without network faults.
     fn direct_url(&self) -> String;
 
     /// Takes the first copy of the data, after the namespace was created.
     ///
     /// # Errors
-    /// When no copy could be taken.
+    /// If the copy could not be taken.
     fn prepare(&self) -> io::Result<()>;
 
-    /// The namespace's bound on running ahead, in milliseconds.
+    /// Returns the namespace's bound on running ahead, in milliseconds.
     fn max_ahead_ms(&self) -> u64;
 
-    /// The namespace's bounds on clocks.
+    /// Returns the namespace's bounds on clocks.
     fn lease_bounds(&self) -> LeaseBounds;
 
-    /// The namespace that the workers lease from.
+    /// Returns the namespace that the workers lease from.
     fn namespace(&self) -> Namespace {
         lease_options::namespace(self.max_ahead_ms(), self.lease_bounds())
     }
 
-    /// How many nodes can be granted: those from 0 on.
+    /// Returns the number of nodes that can be granted, starting at node 0.
     fn nodes(&self) -> usize {
         NODES
     }
 
-    /// How many brokers the workers lease from; none if they lease from the store itself. Brokers choose
-    /// the nodes that they grant.
+    /// Returns the number of brokers that the workers lease from, or 0 if they lease from the store
+    /// itself. Brokers choose the nodes that they grant.
     fn brokers(&self) -> usize {
         0
     }
@@ -48,20 +48,20 @@ pub(crate) trait Deployment: Sync {
     /// Whether all workers share one clock with the store.
     fn has_one_clock(&self) -> bool;
 
-    /// The faults that can be injected.
+    /// Returns the faults that can be injected.
     fn store_faults(&self) -> &[StoreFault];
 
-    /// The fault that cannot be injected on this machine, and why.
+    /// Returns the fault that cannot be injected on this machine, with the reason.
     fn unsupported(&self) -> Option<&str> {
         None
     }
 
-    /// Whether holders have to go on, or lease anew, after a fault.
+    /// Whether holders have to continue, or lease again, after a fault.
     fn begins_run(&self, store_fault: StoreFault) -> bool {
         store_fault.is_restart() || store_fault.is_failover()
     }
 
-    /// The mean time between two faults of the store.
+    /// Returns the mean time between two faults of the store.
     fn fault_interval(&self) -> Duration {
         Duration::from_secs(3)
     }
@@ -69,14 +69,14 @@ pub(crate) trait Deployment: Sync {
     /// Injects a fault and ends it after `duration`.
     ///
     /// # Errors
-    /// When that did not work: then the campaign fails.
+    /// If the fault could not be injected, and so the campaign fails.
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()>;
 
-    /// Injects a fault into one of the brokers and ends it after `duration`. Returns whether that was
-    /// possible: a broker that is down cannot fail.
+    /// Injects a fault into a broker and ends it after `duration`. Returns `false` if the broker is
+    /// down, and so cannot fail.
     ///
     /// # Errors
-    /// When that did not work: then the campaign fails.
+    /// If the fault could not be injected, and so the campaign fails.
     fn inject_into_broker(
         &self,
         broker: usize,
@@ -84,18 +84,18 @@ pub(crate) trait Deployment: Sync {
         _duration: Duration,
     ) -> io::Result<bool> {
         let what = fault.name();
-        Err(io::Error::other(format!("{what}: there is no broker {broker}")))
+        Err(io::Error::other(format!("{what}: broker {broker} does not exist")))
     }
 
-    /// What ended or failed although no fault explains it.
+    /// Returns the processes that ended or failed without an injected fault as the cause.
     fn crashed(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Repairs what a fault has left behind, when holders have had the time to go on.
+    /// Repairs the damage of a fault, after holders had time to continue.
     ///
     /// # Errors
-    /// When that did not work: then the campaign fails.
+    /// If the repair failed, and so the campaign fails.
     fn settle(&self) -> io::Result<()> {
         Ok(())
     }

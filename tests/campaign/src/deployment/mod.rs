@@ -36,13 +36,13 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
         StoreKind::RedisSentinel => return cluster(Box::new(RedisServers::start())),
         StoreKind::EtcdCluster => return cluster(Box::new(EtcdMembers::start()?)),
         StoreKind::All | StoreKind::Servers | StoreKind::Clusters => {
-            return Err(io::Error::other("one store at a time"));
+            return Err(io::Error::other("this name selects several stores; deploy one at a time"));
         }
     };
     Ok(Box::new(ServerDeployment::new(server)?))
 }
 
-/// An empty store without faults. Its server or folder goes when it is dropped.
+/// An empty store without faults. Dropping it stops its server or deletes its folder.
 pub(crate) struct EmptyStore {
     pub(crate) url: String,
     _server: Option<Box<dyn Server>>,
@@ -63,7 +63,9 @@ impl EmptyStore {
             StoreKind::Etcd => Box::new(EtcdServer::new()),
             other => {
                 let name = other.name();
-                return Err(io::Error::other(format!("{name} is not one store of one server")));
+                return Err(io::Error::other(format!(
+                    "{name} is not a store with a single server"
+                )));
             }
         };
         Ok(Self { url: server.url(), _server: Some(server), _folder: None })
@@ -89,7 +91,7 @@ pub(crate) fn keep_all() -> io::Result<()> {
 /// The signals that end a program, blocked so that it can clean up first.
 struct TerminationSignals(libc::sigset_t);
 
-#[allow(unsafe_code, reason = "the standard library blocks no signals")]
+#[allow(unsafe_code, reason = "the standard library cannot block signals")]
 impl TerminationSignals {
     /// Blocks the signals in this thread and in the threads that it starts later.
     fn new() -> io::Result<Self> {

@@ -41,7 +41,7 @@ impl AnyServer {
         }
     }
 
-    /// Holds the locks that every transaction needs.
+    /// Holds the locks that every transaction needs for some time.
     fn lock(&self, duration: Duration) -> io::Result<()> {
         let seconds = duration.as_secs_f32();
         let locked = match self {
@@ -78,7 +78,7 @@ impl ServerDeployment {
         self.backups.path().join(number.to_string())
     }
 
-    /// Kills the server, copies its data, and starts it again after a while.
+    /// Kills the server, copies its data, and starts it again after `down`.
     fn restart(&self, down: Duration) -> io::Result<()> {
         let server = self.server.server();
         server.kill();
@@ -88,9 +88,9 @@ impl ServerDeployment {
         Ok(())
     }
 
-    /// Copies the data of a server that is down.
+    /// Copies the data of a stopped server.
     fn back_up(&self) -> io::Result<()> {
-        // The first copy and the latest one are kept.
+        // Only the first copy and the latest one are kept.
         let number = self.copies.load(Ordering::SeqCst).min(1);
         copy_folder(&self.server.server().data(), &self.copy(number))?;
         self.copies.store(number + 1, Ordering::SeqCst);
@@ -163,7 +163,7 @@ impl Deployment for ServerDeployment {
                 let ms = duration.as_millis() as u64;
                 let is_recent = ms.is_multiple_of(2);
                 if is_recent {
-                    // So that somebody may go on twice from the same row.
+                    // A recent copy lets a holder continue twice from the same row.
                     self.restart(Duration::ZERO)?;
                     thread::sleep(duration / 8);
                 }
@@ -201,7 +201,7 @@ impl Deployment for ServerDeployment {
             | StoreFault::CutOffAndReplaced
             | StoreFault::FailedOverBehind
             | StoreFault::FailedBack => {
-                return Err(io::Error::other("no other server could take its place"));
+                return Err(io::Error::other("there is no other server to replace it"));
             }
             StoreFault::KilledWithBroker => {
                 return Err(io::Error::other("there is no broker"));
@@ -219,7 +219,7 @@ fn port_of(url: &str) -> io::Result<u16> {
     digits.parse().map_err(io::Error::other)
 }
 
-/// Copies a folder with owners and modes, which servers check.
+/// Copies a folder with owners and modes, because servers check them.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to)?;

@@ -1,4 +1,4 @@
-//! `SQLite` on a small disk.
+//! A `SQLite` store on a small disk.
 
 #![allow(unsafe_code)]
 
@@ -20,22 +20,22 @@ use crate::fault::StoreFault;
 use crate::lease_options::LeaseBounds;
 use crate::schedule::FURTHEST_STEP_MS;
 
-/// Enough for everything that a long campaign writes, and quickly filled up.
+/// The size of the disk: enough for a long campaign, and quickly filled.
 const DISK_BYTES: u64 = 16 << 20;
 
-/// A `SQLite` database on its own small disk in memory.
+/// A `SQLite` database on a separate small disk in memory.
 pub(crate) struct SqliteDeployment {
-    /// `None` unless this is root, because only root may mount a disk. Dropped, and so unmounted,
-    /// before the folder that contains it.
+    /// `None` unless the process runs as root, because only root may mount a disk. The field is
+    /// dropped, and so the disk is unmounted, before the folder that contains it.
     disk: Option<Disk>,
     home: TempDir,
     /// The number of copies taken.
     copies: Mutex<u64>,
-    /// How often one was put back.
-    restorations: AtomicU64,
+    /// The number of times that a copy was restored.
+    restores: AtomicU64,
 }
 
-/// A mounted file system, which is unmounted when dropped.
+/// A mounted file system. Dropping it unmounts the file system.
 struct Disk {
     at: PathBuf,
 }
@@ -46,7 +46,7 @@ impl SqliteDeployment {
         let disk = Disk::mount(home.path().join("disk"))?;
         fs::set_permissions(home.path().join("disk"), Permissions::from_mode(0o700))?;
         fs::create_dir(home.path().join("copies"))?;
-        Ok(Self { disk, home, copies: Mutex::new(0), restorations: AtomicU64::new(0) })
+        Ok(Self { disk, home, copies: Mutex::new(0), restores: AtomicU64::new(0) })
     }
 
     fn file(&self, suffix: &str) -> PathBuf {
@@ -58,28 +58,28 @@ impl SqliteDeployment {
     }
 
     /// Runs `work` while no process is in a transaction.
-    fn alone<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    fn with_lock<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let lock = OpenOptions::new().read(true).write(true).open(self.file("-serial"))?;
         loop {
             // SAFETY: the descriptor is open. Closing it releases the lock.
             if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
                 return work();
             }
-            // A paused process may hold the lock for a while.
+            // A paused process may hold the lock for some time.
             thread::sleep(Duration::from_micros(200));
         }
     }
 
     fn back_up(&self, number: u64) -> io::Result<()> {
-        self.alone(|| {
+        self.with_lock(|| {
             fs::copy(self.file(""), self.copy(number, ""))?;
             copy_or_remove(&self.file("-wal"), &self.copy(number, "-wal"))
         })
     }
 
-    /// Restores an older copy, and takes another one for the next time. The file beside the database
-    /// that detects older copies is not part of them. The copy is from the last time, or `age` old if
-    /// that is given.
+    /// Restores an older copy, and takes a new one for the next restore. The `-serial` file, which
+    /// detects older copies, is not part of the copies. The copy is `age` old if that is given,
+    /// otherwise it was taken at the previous restore.
     fn restore(&self, by_rename: bool, age: Option<Duration>) -> io::Result<()> {
         let mut copies = self.copies.lock().map_err(|_| io::Error::other("a copy failed"))?;
         if *copies == 0 {
@@ -91,7 +91,7 @@ impl SqliteDeployment {
             thread::sleep(age);
         }
         let number = *copies - 1;
-        self.alone(|| {
+        self.with_lock(|| {
             fs::remove_file(self.file("-shm")).or_else(gone)?;
             copy_or_remove(&self.copy(number, "-wal"), &self.file("-wal"))?;
             if by_rename {
@@ -105,7 +105,7 @@ impl SqliteDeployment {
         Ok(())
     }
 
-    /// Fills up the disk.
+    /// Fills the disk for some time.
     fn fill(&self, duration: Duration) -> io::Result<()> {
         let path = self.home.path().join("disk/filler");
         let mut filler = File::create(&path)?;
@@ -165,13 +165,13 @@ impl Deployment for SqliteDeployment {
 
     fn inject(&self, store_fault: StoreFault, duration: Duration, _group: usize) -> io::Result<()> {
         match store_fault {
-            StoreFault::Locked => self.alone(|| {
+            StoreFault::Locked => self.with_lock(|| {
                 thread::sleep(duration);
                 Ok(())
             }),
             StoreFault::Restored => {
-                // From a copy of just now holders can go on; every third one is older.
-                let number = self.restorations.fetch_add(1, Ordering::Relaxed);
+                // Holders can continue from a recent copy; every third copy is older.
+                let number = self.restores.fetch_add(1, Ordering::Relaxed);
                 let age = (number % 3 != 2).then_some(duration / 4);
                 self.restore(duration.as_millis().is_multiple_of(2), age)
             }
@@ -181,7 +181,7 @@ impl Deployment for SqliteDeployment {
     }
 }
 
-/// Makes `to` a copy of `from`; if `from` does not exist, removes `to`.
+/// Copies `from` to `to`, or removes `to` if `from` does not exist.
 fn copy_or_remove(from: &Path, to: &Path) -> io::Result<()> {
     match fs::copy(from, to) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_file(to).or_else(gone),
@@ -194,10 +194,10 @@ fn gone(error: io::Error) -> io::Result<()> {
 }
 
 impl Disk {
-    /// Mounts a disk; `None` if this user may not.
+    /// Mounts a disk. Returns `None` if the user may not mount.
     fn mount(at: PathBuf) -> io::Result<Option<Self>> {
         fs::create_dir(&at)?;
-        // SAFETY: always succeeds.
+        // SAFETY: `geteuid` always succeeds.
         if unsafe { libc::geteuid() } != 0 {
             return Ok(None);
         }
@@ -210,8 +210,8 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily, because a worker that was just killed may still use it. If this fails, an empty
-        // disk in memory remains until the machine is restarted.
+        // The disk is unmounted lazily, because a worker that was just killed may still use it. If
+        // this fails, an empty disk in memory remains until the machine restarts.
         let _ = Command::new("umount").arg("--lazy").arg(&self.at).status();
     }
 }

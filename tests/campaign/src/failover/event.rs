@@ -1,4 +1,4 @@
-//! What happens to a store.
+//! The events of a measurement: restarts and failovers of a store.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -26,9 +26,9 @@ pub(super) enum StoreEvent {
     PostgresDownLong,
 }
 
-/// How long a server is down when it is started again by hand.
+/// The time for which a server is down before the measurement starts it again.
 const DOWN: Duration = Duration::from_millis(500);
-/// Longer than a window.
+/// A downtime that exceeds a window.
 const DOWN_LONG: Duration = Duration::from_secs(12);
 
 impl StoreEvent {
@@ -66,7 +66,7 @@ impl StoreEvent {
         }
     }
 
-    /// Starts the store that it happens to.
+    /// Starts the store for this event.
     pub(super) fn deploy(self) -> DeployedStore {
         let servers = match self {
             Self::PostgresRestarted | Self::PostgresKilled | Self::PostgresDownLong => {
@@ -95,7 +95,7 @@ enum Servers {
     Etcd(EtcdCluster),
 }
 
-/// A store that something is going to happen to.
+/// A store that an event is about to affect.
 pub(super) struct DeployedStore {
     event: StoreEvent,
     servers: Servers,
@@ -113,8 +113,8 @@ impl DeployedStore {
         }
     }
 
-    /// Lets it happen, and returns once the store answers again.
-    pub(super) fn strike(&self) {
+    /// Triggers the event, and returns after the store responds again.
+    pub(super) fn trigger(&self) {
         match &self.servers {
             Servers::One(server) => {
                 match self.event {
@@ -152,7 +152,7 @@ impl DeployedStore {
 
 impl Drop for DeployedStore {
     fn drop(&mut self) {
-        // A process that is stopped could not be ended.
+        // A stopped process could not be ended.
         if let (Servers::Etcd(cluster), StoreEvent::EtcdLeaderPaused) = (&self.servers, self.event)
         {
             (0..3).for_each(|member| cluster.member(member).resume());

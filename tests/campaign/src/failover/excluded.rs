@@ -1,6 +1,6 @@
-//! What is not promised to repeat no ID: older data that are put back into a server while it runs, which
-//! no store can notice by itself, two primaries at once, and clocks that are all wrong until older data
-//! are put back.
+//! Events without a promise, which may repeat IDs: older data restored into a running server, which
+//! a store cannot detect by itself, two primaries at once, and clocks that are all wrong before
+//! older data are restored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,25 +13,26 @@ use flakeid_test_servers::{
 };
 use tempfile::TempDir;
 
-/// A server, and where the data are that it had before anybody leased from it; or two servers.
+/// A store, in some cases with a copy of its data from before any process leased from it.
 pub(super) enum Excluded {
     Redis(RedisServer),
     Etcd(EtcdServer, BTreeMap<String, String>),
     Mariadb(MariadbServer),
     Postgres(PostgresServer),
-    /// For how long both are primaries.
+    /// Two primaries, and the time for which both are primaries.
     Primaries(PostgresPair, Duration),
-    /// The processes and the store go by a clock that is ahead by [`AHEAD`], and by the right one after.
+    /// A store whose clock, like those of the processes, is ahead by [`AHEAD`] at first and correct
+    /// afterwards.
     Clock(TempDir),
 }
 
-/// What it is called, and how its servers are started.
+/// The name of a case, and the function that starts its servers.
 type Case = (&'static str, fn() -> io::Result<Excluded>);
 
-/// The table that is put back.
+/// The table that is restored.
 const TABLE: &str = "ids.flakeid_node";
 const PREFIX: &str = "/flakeid/";
-/// How far a wrong clock is ahead: longer than new processes wait for after a restoration.
+/// The error of a wrong clock, which exceeds the wait of new processes after a restore.
 const AHEAD: Duration = Duration::from_secs(60);
 
 impl Excluded {
@@ -64,7 +65,7 @@ impl Excluded {
         }
     }
 
-    /// What the processes that start then are given.
+    /// Returns the URLs for the processes that start after the event, one for each.
     pub(super) fn newcomers(&self) -> Vec<String> {
         match self {
             Self::Primaries(pair, _) => vec![pair.primary.url(), pair.standby.url()],
@@ -72,7 +73,7 @@ impl Excluded {
         }
     }
 
-    /// Ends it, where it lasts, and returns whether it did.
+    /// Ends the event if its duration has passed, and returns whether it has ended.
     pub(super) fn end(&self, after: Duration) -> bool {
         match self {
             Self::Primaries(pair, lasts) if after >= *lasts => {
@@ -83,7 +84,7 @@ impl Excluded {
         }
     }
 
-    /// For how long it lasts, where that is not just a moment.
+    /// Returns the duration of the event, or zero if it is instantaneous.
     pub(super) const fn lasts(&self) -> Duration {
         match self {
             Self::Primaries(_, lasts) => *lasts,
@@ -92,18 +93,20 @@ impl Excluded {
         }
     }
 
-    /// How far the clock of the processes of before is ahead. They end before the clock is set right.
+    /// Returns the clock error of the first processes, in milliseconds. They end before the clock
+    /// is corrected.
     pub(super) fn ahead_ms(&self) -> i64 {
         if matches!(self, Self::Clock(_)) { AHEAD.as_millis() as i64 } else { 0 }
     }
 
-    /// Whether a holder of before could prove it.
+    /// Whether a holder from before the event can prove it.
     pub(super) const fn can_be_proved(&self) -> bool {
         !matches!(self, Self::Primaries(..) | Self::Clock(_))
     }
 
-    /// For how long processes lease and issue IDs before the copy is put back. A copy of a database is
-    /// another run of the store, so they wait first, and have windows ahead of the clock for a while.
+    /// Returns the time for which processes issue IDs before the restore. A copied database is
+    /// another run of the store, so its processes wait first, and then have windows ahead of the
+    /// clock for some time.
     pub(super) const fn before(&self) -> Duration {
         match self {
             Self::Postgres(_) => Duration::from_secs(45),
@@ -111,7 +114,7 @@ impl Excluded {
         }
     }
 
-    /// Takes the copy, while nobody is connected.
+    /// Takes the copy while no process is connected.
     pub(super) fn copy(&mut self) -> io::Result<()> {
         match self {
             Self::Redis(server) => {
@@ -139,7 +142,8 @@ impl Excluded {
                     to.display()
                 ))
             }
-            // The original keeps the number by which the server knows it. Its copy is used until then.
+            // The original keeps the OID by which the server identifies it. The copy is in use
+            // until the restore.
             Self::Postgres(server) => server
                 .sql_in("postgres", "ALTER DATABASE ids RENAME TO away")
                 .and_then(|_| server.sql_in("postgres", "CREATE DATABASE ids TEMPLATE away")),
@@ -152,15 +156,15 @@ impl Excluded {
         .map_err(io::Error::other)
     }
 
-    /// Puts the copy back, or makes a second primary.
+    /// Restores the copy, or creates a second primary.
     pub(super) fn begin(&self) -> io::Result<()> {
         match self {
             Self::Redis(server) => {
-                let put_back = "for _, key in ipairs(redis.call('KEYS', '*')) do \
+                let restore = "for _, key in ipairs(redis.call('KEYS', '*')) do \
                      if string.sub(key, 1, 4) ~= 'old:' then redis.call('DEL', key) end end \
                      for _, key in ipairs(redis.call('KEYS', 'old:*')) do \
                      redis.call('COPY', key, string.sub(key, 5)) end return 'OK'";
-                server.command(&["EVAL", put_back, "0"])
+                server.command(&["EVAL", restore, "0"])
             }
             Self::Etcd(server, values) => {
                 for (key, value) in values {

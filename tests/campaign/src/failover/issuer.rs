@@ -1,4 +1,4 @@
-//! The processes of a measurement: each issues 100 IDs per second and logs them with the time.
+//! The processes of a measurement. Each one issues 100 IDs per second and logs them with the time.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -17,7 +17,7 @@ use flakeid_stores::Location;
 /// The namespace that the processes lease from.
 pub(super) const NAMESPACE: &str = "failover";
 
-/// The namespace, with the default bounds.
+/// Creates the namespace with the default bounds.
 pub(super) fn create_namespace(url: &str) -> io::Result<()> {
     let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -26,25 +26,25 @@ pub(super) fn create_namespace(url: &str) -> io::Result<()> {
     operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
 }
 
-/// How long processes run before the event.
+/// The time for which processes run before the event.
 pub(super) const BEFORE: Duration = Duration::from_secs(8);
 
-/// The time from one ID to the next.
+/// The time between two IDs.
 pub(super) const PERIOD: Duration = Duration::from_millis(10);
 
-/// The options of one process.
+/// The options of a process.
 #[derive(Args)]
 pub(crate) struct Issuer {
     #[arg(long)]
     url: String,
     #[arg(long)]
     log: PathBuf,
-    /// How far its clock is ahead, in milliseconds.
+    /// The number of milliseconds that the process's clock is ahead.
     #[arg(long, default_value_t = 0)]
     ahead_ms: i64,
 }
 
-/// A clock that is ahead by so many milliseconds.
+/// A clock that is ahead by this number of milliseconds.
 #[derive(Clone, Copy)]
 struct Ahead(i64);
 
@@ -55,7 +55,7 @@ impl Clock for Ahead {
 }
 
 impl Issuer {
-    /// Issues IDs until the file of the log is gone.
+    /// Issues IDs until the log file is deleted.
     pub(crate) fn run(&self) -> io::Result<()> {
         let mut log = BufWriter::new(File::create(&self.log)?);
         write_line(&mut log, 0)?;
@@ -85,25 +85,26 @@ impl Issuer {
     }
 }
 
-/// The time, and an ID or 0.
+/// Writes a line with the time and an ID; the ID is 0 when the process starts.
 fn write_line(log: &mut impl Write, id: u64) -> io::Result<()> {
     writeln!(log, "{} {id}", SystemClock.unix_ms())?;
     log.flush()
 }
 
-/// When a process began, and what it issued when, in Unix milliseconds.
+/// The time at which a process started, and the IDs that it issued with their times, in Unix
+/// milliseconds.
 #[derive(Debug, Default)]
 pub(super) struct Issued {
     pub(super) began: i64,
     pub(super) ids: Vec<(i64, u64)>,
 }
 
-/// The processes of one measurement.
+/// The processes of a measurement.
 pub(super) struct Fleet<'a> {
     url: &'a str,
     folder: &'a Path,
     processes: Vec<(Child, PathBuf)>,
-    /// What those issued that were stopped.
+    /// The results of the processes that have been stopped.
     ended: Vec<Issued>,
 }
 
@@ -116,7 +117,7 @@ impl<'a> Fleet<'a> {
         self.start_with(self.url, 0)
     }
 
-    /// Starts one that is given another URL, or whose clock is ahead.
+    /// Starts a process with another URL, or with a clock that is ahead.
     pub(super) fn start_with(&mut self, url: &str, ahead_ms: i64) -> io::Result<()> {
         let log = self.folder.join((self.ended.len() + self.processes.len()).to_string());
         let mut command = Command::new(std::env::current_exe()?);
@@ -126,7 +127,7 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Ends all, in the order in which they were started.
+    /// Stops all processes, in the order in which they were started.
     pub(super) fn stop(&mut self) -> io::Result<()> {
         for (_, log) in &self.processes {
             self.ended.push(parse(&fs::read_to_string(log)?)?);
@@ -141,7 +142,7 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Ends all, and returns what these and those that were stopped before have issued.
+    /// Stops all processes, and returns the results of all, including those stopped earlier.
     pub(super) fn end(mut self) -> io::Result<Vec<Issued>> {
         self.stop()?;
         Ok(std::mem::take(&mut self.ended))
@@ -151,7 +152,7 @@ impl<'a> Fleet<'a> {
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
         for (child, _) in &mut self.processes {
-            // One that has ended cannot be killed.
+            // The kill fails only if the process has ended.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -160,7 +161,7 @@ impl Drop for Fleet<'_> {
 
 fn parse(text: &str) -> io::Result<Issued> {
     let mut issued = Issued::default();
-    // The last line may be half written.
+    // The last line may be incomplete.
     let end = text.rfind('\n').map_or(0, |end| end + 1);
     for line in text[..end].lines() {
         let fields =
@@ -168,7 +169,9 @@ fn parse(text: &str) -> io::Result<Issued> {
         match fields {
             Some((at, 0)) => issued.began = at,
             Some(entry) => issued.ids.push(entry),
-            None => return Err(io::Error::other(format!("a log has the line {line:?}"))),
+            None => {
+                return Err(io::Error::other(format!("a log contains the invalid line {line:?}")));
+            }
         }
     }
     Ok(issued)

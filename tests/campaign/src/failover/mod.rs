@@ -1,11 +1,11 @@
-//! How long a fleet is without IDs when its store restarts or fails over: with the default bounds,
-//! measured from outside, each event on a store of its own.
+//! The measurement of how long a fleet gets no IDs while its store restarts or fails over. It uses
+//! the default bounds, observes the processes from outside, and starts a new store for each event.
 
 mod brokers;
+mod detection;
 mod event;
 mod excluded;
 mod issuer;
-mod noticed;
 mod outage;
 
 use std::io;
@@ -15,10 +15,10 @@ use clap::Args;
 use tempfile::TempDir;
 
 use brokers::BrokerMeasurement;
+use detection::Detection;
 use event::StoreEvent;
 use excluded::Excluded;
 use issuer::{BEFORE, Fleet, create_namespace};
-use noticed::Noticed;
 use outage::Outage;
 
 use brokers::Languages;
@@ -28,26 +28,27 @@ pub(crate) use issuer::Issuer;
 /// The options of a measurement.
 #[derive(Args)]
 pub(crate) struct Failover {
-    /// The number of processes, each of which issues 100 IDs per second.
+    /// The number of processes. Each one issues 100 IDs per second.
     #[arg(long, default_value_t = 3)]
     processes: usize,
-    /// Only events with this in their name.
+    /// Measure only events with this string in their name.
     #[arg(long, default_value = "")]
     only: String,
-    /// Measure instead what is not promised to repeat no ID: older data put back into a running server, and
-    /// two primaries.
+    /// Measure events without a promise instead, which may repeat IDs: older data restored into a
+    /// running server, and two primaries.
     #[arg(long)]
     excluded: bool,
-    /// Measure instead a fleet that leases from brokers, which are killed, and whose store is restarted.
+    /// Measure a fleet that leases from brokers instead. The brokers are killed, and their store is
+    /// restarted.
     #[arg(long, conflicts_with = "excluded")]
     brokers: bool,
-    /// The number of members of that fleet, each of which issues 100 IDs per second.
+    /// The number of members of that fleet. Each one issues 100 IDs per second.
     #[arg(long, default_value_t = 200)]
     members: usize,
-    /// How long a broker crashes again and again, in minutes.
+    /// The number of minutes for which a broker crashes repeatedly.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
-    /// How long the processes go on after the event, in seconds.
+    /// The number of seconds for which the processes continue after the event.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
     #[command(flatten)]
@@ -55,7 +56,7 @@ pub(crate) struct Failover {
 }
 
 impl Failover {
-    /// Measures every event and prints a table. `false` if an ID was issued twice.
+    /// Measures every event, and prints a table. Returns `false` if an ID was issued twice.
     pub(crate) fn run(&self) -> io::Result<bool> {
         if self.excluded {
             return self.measure_excluded();
@@ -83,7 +84,7 @@ impl Failover {
         Ok(twice == 0)
     }
 
-    /// Prints what it cost, which is no failure.
+    /// Prints the effects of the excluded events. Repeated IDs are not a failure there.
     fn measure_excluded(&self) -> io::Result<bool> {
         println!(
             "{} processes, 100 IDs/s each, default bounds; times in seconds\n\n\
@@ -94,7 +95,7 @@ impl Failover {
         for (name, start) in Excluded::ALL.into_iter().filter(|(name, _)| name.contains(&self.only))
         {
             let after = Duration::from_secs(self.seconds);
-            println!("| {name} | {} |", Noticed::measure(start()?, self.processes, after)?);
+            println!("| {name} | {} |", Detection::measure(start()?, self.processes, after)?);
         }
         Ok(true)
     }
@@ -110,7 +111,7 @@ impl Failover {
         }
         std::thread::sleep(BEFORE);
         let began = Instant::now();
-        deployed.strike();
+        deployed.trigger();
         let down = began.elapsed();
         fleet.start()?;
         std::thread::sleep(Duration::from_secs(self.seconds));

@@ -1,4 +1,4 @@
-//! What an event cost.
+//! The outage that an event causes.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use super::issuer::Issued;
 
-/// What an event cost the processes that were there and the one that came after it.
+/// The effects of an event on the running processes, and on a new one that starts afterwards.
 #[derive(Debug)]
 pub(super) struct Outage {
     down: Duration,
-    /// The longest time without an ID of each process, in milliseconds, in falling order.
+    /// The longest time without an ID for each process, in milliseconds, in decreasing order.
     gaps: Vec<i64>,
-    /// How long the new process had to wait for its first ID; `None` if it got none.
+    /// The time until the new process had its first ID; `None` if it got none.
     wait: Option<i64>,
     ids: usize,
     pub(super) twice: usize,
 }
 
 impl Outage {
-    /// The last process is the one that came after the event.
+    /// Computes the outage. The last element of `issued` is the process that started after the event.
     pub(super) fn new(down: Duration, issued: &[Issued]) -> Self {
         let (new, before) =
             issued.split_last().map_or((None, issued), |(new, all)| (Some(new), all));

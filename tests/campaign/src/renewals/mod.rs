@@ -1,5 +1,5 @@
-//! How many leases each kind of store can keep: holders renew through the product's own operations,
-//! over a few connections, as fast as the store confirms it.
+//! The number of leases that each kind of store can sustain. Holders renew through the product's
+//! own operations, over a few connections, as fast as the store confirms.
 
 mod namespace;
 mod report;
@@ -19,23 +19,24 @@ use report::{Environment, Report, markdown};
 /// The options of a measurement.
 #[derive(Args)]
 pub(crate) struct Renewals {
-    /// The kind of store, which is not a cluster.
+    /// The kind of store, except clusters.
     #[arg(long, default_value = "servers")]
     store: StoreKind,
-    /// How long renewals are counted, for each number of holders and of connections.
+    /// The number of seconds for which renewals are counted, for each number of holders and of
+    /// connections.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
-    /// Print one line of JSON for each store instead of Markdown.
+    /// Print a line of JSON for each store instead of Markdown.
     #[arg(long)]
     json: bool,
 }
 
-/// How many nodes are held while renewals are counted.
+/// The numbers of held nodes while renewals are counted.
 const HOLDERS: [u64; 2] = [1_000, 10_000];
 const CONNECTIONS: [usize; 3] = [1, 4, 16];
 
 impl Renewals {
-    /// Measures, and prints the results.
+    /// Runs the measurement and prints the results.
     pub(crate) fn run(&self) -> io::Result<bool> {
         let environment = Environment::read()?;
         if !self.json {
@@ -71,7 +72,7 @@ impl Renewals {
                 report.renewals.push((holders, connections, speed));
             }
             let released = namespace.acquires(ACQUIRES + holders - 1)?;
-            report.acquires.push((holders, "given back", released));
+            report.acquires.push((holders, "released", released));
             report.acquires.push((holders, "new", namespace.acquires(LAYOUT_NODES - 1)?));
         }
         Ok(report)

@@ -12,18 +12,18 @@ use flakeid_stores::Location;
 
 use super::speed::{Speed, Timed};
 
-/// How many acquires are timed, and how many nodes were given back before.
+/// The number of acquires to time, which is also the number of nodes released before.
 pub(super) const ACQUIRES: u64 = 200;
-/// How many connections acquire at the same time.
+/// The number of connections that acquire at the same time.
 const ACQUIRERS: usize = 4;
-/// No acquire is started later than this after the first one.
+/// The time after the first acquire in which further ones may start.
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(3);
 const MAX_TRIES: u32 = 5;
 /// The default window of a lease.
 const WINDOW_MS: u64 = 10_000;
-/// So long that no lease expires during a measurement.
+/// A TTL that does not expire during a measurement.
 const TTL_MS: u64 = 3_600_000;
-/// 2^20 nodes: enough for a million processes.
+/// The number of nodes in the layout, 2^20: enough for a million processes.
 pub(super) const LAYOUT_NODES: u64 = 1 << 20;
 
 fn layout() -> Result<Layout, Fault> {
@@ -32,7 +32,7 @@ fn layout() -> Result<Layout, Fault> {
         .map_err(|error: flakeid_core::Error| Fault::Rejected(error.to_string()))
 }
 
-/// What a holder knows of its lease.
+/// A holder's data about its lease.
 #[derive(Clone, Copy)]
 pub(super) struct Held {
     node: u64,
@@ -71,7 +71,7 @@ impl TestNamespace {
             .map_err(|error| Fault::Rejected(error.to_string()))
     }
 
-    /// Runs `work` on each part at the same time, each over its own connection.
+    /// Runs `work` on all parts at the same time, each over a separate connection.
     fn in_parallel<T: Send, R: Send>(
         &self,
         parts: Vec<T>,
@@ -91,8 +91,8 @@ impl TestNamespace {
         })
     }
 
-    /// Writes rows as acquires and releases would leave them, but many in one transaction: first those
-    /// of released nodes, then `holders` rows of held nodes.
+    /// Writes rows as acquires and releases would leave them, but many in one transaction: first
+    /// the rows of released nodes, then `holders` rows of held nodes.
     pub(super) fn fill(&self, holders: u64) -> Result<Vec<Held>, Fault> {
         let start = self.tick()?;
         let row = |node| Held { node, start, token: token() };
@@ -104,7 +104,7 @@ impl TestNamespace {
     }
 
     fn write(&self, rows: &[Held], state: State) -> Result<(), Fault> {
-        /// etcd allows 128 operations in a transaction, and each row here is two.
+        /// The number of rows in a transaction: etcd allows 128 operations, and each row needs two.
         const BATCH: usize = 32;
         let parts = rows.chunks(rows.len().div_ceil(ACQUIRERS)).collect();
         let is_held = state == State::Held;
@@ -140,7 +140,7 @@ impl TestNamespace {
         self.in_parallel(parts, write).map(drop)
     }
 
-    /// Counts renewals: each connection renews its share of the nodes in turn.
+    /// Counts renewals. Each connection renews its part of the nodes in turn.
     pub(super) fn renewals(
         &self,
         held: &mut [Held],
@@ -170,8 +170,8 @@ impl TestNamespace {
                     waited_ms: 0,
                 };
                 let read = Instant::now();
-                // A retry sends the same request, which the store recognises by its token if it was
-                // applied before.
+                // A retry sends the same request. If the store has applied it before, the store
+                // recognises it by its token.
                 self.retrying(store, |store| {
                     timed.call(|| operations::renew_read_at(store, &self.namespace, &renew, read))
                 })?;
@@ -182,7 +182,8 @@ impl TestNamespace {
         Ok(Speed::new(parts, began.elapsed()))
     }
 
-    /// Retries on a new connection after a call without an answer, as keepers do, up to `MAX_TRIES`.
+    /// Retries a call that got no response on a new connection, like keepers do, up to `MAX_TRIES`
+    /// times.
     fn retrying<T>(
         &self,
         store: &mut Box<dyn Store>,
@@ -197,7 +198,7 @@ impl TestNamespace {
         work(&mut **store)
     }
 
-    /// Times acquires of any node from 0 to `to`, over several connections at the same time.
+    /// Measures acquires of any node from 0 to `to`, over several connections at the same time.
     pub(super) fn acquires(&self, to: u64) -> Result<Speed, Fault> {
         let began = Instant::now();
         let parts = self.in_parallel(vec![(); ACQUIRERS], |store, ()| {
@@ -239,7 +240,7 @@ fn owner() -> Owner {
     Owner { name: String::new(), host: "host-000.example".into(), pid: std::process::id() }
 }
 
-/// A token that was never used before in this run.
+/// Returns a token that this process has not used before.
 fn token() -> Token {
     static LAST: AtomicU64 = AtomicU64::new(0);
     Token::from_bits(u128::from(LAST.fetch_add(1, Ordering::Relaxed)) + 1)

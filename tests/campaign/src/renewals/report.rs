@@ -1,4 +1,4 @@
-//! The results as Markdown and JSON, with the machine that they belong to.
+//! The results as Markdown and JSON, with a description of the machine.
 
 use std::fmt::Write as _;
 use std::{env, fs, io, thread};
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::speed::Speed;
 
-/// The mean time between two renewals of a process in seconds: a third of the default window.
+/// The mean time between two renewals of a process, in seconds: a third of the default window.
 const INTERVAL_S: f64 = 10.0 / 3.0;
-/// The time between two requests of a process that is refused because the store was restarted.
+/// The time, in seconds, between two requests of a process that the restarted store refuses.
 const RETRY_S: f64 = 2.0;
-/// The numbers of processes to compare with what the stores handle.
+/// The numbers of processes for the comparison with the capacity of the stores.
 const FLEETS: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// The machine and its load before anything is started.
+/// The machine, and its load before the measurement.
 pub(super) struct Environment {
     date: String,
     processor: String,
@@ -49,14 +49,15 @@ impl Environment {
 /// The results of one kind of store.
 pub(super) struct Report {
     pub(super) store: &'static str,
-    /// (number of holders, number of connections, renewals).
+    /// The number of holders, the number of connections, and the speed of renewals.
     pub(super) renewals: Vec<(u64, usize, Speed)>,
-    /// (rows of other nodes, whether the acquired node was used before, acquires).
+    /// The number of rows of other nodes, the kind of the acquired node (new or released), and the
+    /// speed of acquires.
     pub(super) acquires: Vec<(u64, &'static str, Speed)>,
 }
 
 impl Report {
-    /// The highest rate with the largest number of holders, over any number of connections.
+    /// Returns the highest rate with the largest number of holders, over any number of connections.
     fn max_renewals(&self) -> f64 {
         let holders = self.renewals.iter().map(|(count, ..)| *count).max();
         let with = self.renewals.iter().filter(|(count, ..)| Some(*count) == holders);
@@ -87,7 +88,7 @@ impl Report {
     }
 }
 
-/// The results of all stores as Markdown.
+/// Returns the results of all stores as Markdown.
 pub(super) fn markdown(reports: &[Report]) -> String {
     let mut text = String::from(
         "\n| store | holders | connections | renewals/s | median ms | p99 ms | failed |\n\
@@ -108,7 +109,7 @@ pub(super) fn markdown(reports: &[Report]) -> String {
     let names: Vec<&str> = reports.iter().map(|report| report.store).collect();
     let _ = writeln!(
         text,
-        "\n| processes | renewals/s | asked/s after a restart | {} |\n|---|---|---|{}",
+        "\n| processes | renewals/s | requests/s after a restart | {} |\n|---|---|---|{}",
         names.join(" | "),
         "---|".repeat(names.len())
     );
@@ -121,6 +122,6 @@ pub(super) fn markdown(reports: &[Report]) -> String {
         }
         text += "\n";
     }
-    text += "\nThe last columns are shares of the highest rate with the largest number of holders.";
+    text += "\nThe last columns are percentages of the highest rate with the largest number of holders.";
     text
 }

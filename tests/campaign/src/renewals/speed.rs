@@ -1,11 +1,11 @@
-//! How long calls took, and how many there were per second.
+//! The durations of calls, and the number of calls per second.
 
 use std::time::{Duration, Instant};
 
 use flakeid_protocol::store::Fault;
 use serde_json::{Value, json};
 
-/// How long each call of one connection took, in microseconds.
+/// The durations of the calls of one connection, in microseconds.
 #[derive(Default)]
 pub(super) struct Timed {
     micros: Vec<u64>,
@@ -24,7 +24,7 @@ impl Timed {
     }
 }
 
-/// What all connections achieved together.
+/// The combined speed of all connections.
 pub(super) struct Speed {
     pub(super) per_second: f64,
     median_ms: f64,
@@ -49,7 +49,7 @@ impl Speed {
         }
     }
 
-    /// The cells of a row in Markdown.
+    /// Returns the cells of a Markdown row.
     pub(super) fn cells(&self) -> String {
         let Self { per_second, median_ms, p99_ms, failed } = self;
         format!("{per_second:.0} | {median_ms:.2} | {p99_ms:.2} | {failed}")

@@ -220,7 +220,7 @@ fn paragraphs<'a>(
             text.content.push_str(line);
         } else {
             let kind = match kind {
-                Kind::Function { .. } if passages.len() > first => Kind::Documentation,
+                _ if passages.len() > first => Kind::Comment,
                 kind => kind,
             };
             current = Some(Passage { kind, line: at, content: line.to_owned() });

@@ -69,7 +69,7 @@ const NEGATIONS: [Rule; 3] = [
         ],
         "negate the verb: is not, does not",
     ),
-    ("no ..1 is in|on", &[], "negate the verb: does not contain"),
+    ("no ..1 is in|on the|this|its", &[], "negate the verb: does not contain"),
     ("without no", &[], "two negatives"),
 ];
 

@@ -1,4 +1,5 @@
-//! A clock of its own for a broker, which is a process that reads the system's: libfaketime is preloaded.
+//! A separate clock for a broker. The broker is a process that reads the system clock, so
+//! libfaketime is preloaded.
 
 use std::fs;
 use std::io;
@@ -7,14 +8,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// The clock of the processes of one broker.
+/// The clock of one broker's processes.
 pub(crate) struct BrokerClock {
     library: PathBuf,
     folder: TempDir,
 }
 
 impl BrokerClock {
-    /// A clock that is right.
+    /// Returns a clock without an error.
     pub(crate) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("flakeid-clock").tempdir()?;
         let clock = Self { library: library()?, folder };
@@ -22,31 +23,31 @@ impl BrokerClock {
         Ok(clock)
     }
 
-    /// Sets it wrong by so many milliseconds, also for processes that are started later.
+    /// Sets the clock's error in milliseconds, also for processes that start later.
     pub(crate) fn set_error(&self, ms: i64) -> io::Result<()> {
         let sign = if ms < 0 { '-' } else { '+' };
         let (seconds, rest) = (ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000);
         let written = self.folder.path().join("new");
         fs::write(&written, format!("{sign}{seconds}.{rest:03}\n"))?;
-        // In one step, because it may be read at any time.
+        // A process may read the file at any time, so it is replaced in one step.
         fs::rename(written, self.file())
     }
 
-    /// Lets a command read it. Timers go on as ever.
-    pub(crate) fn give_to(&self, command: &mut Command) {
+    /// Makes a command read this clock. Timers are not affected.
+    pub(crate) fn apply_to(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAKETIME_TIMESTAMP_FILE", self.file())
             .env("FAKETIME_NO_CACHE", "1")
-            // Versions differ in how they spell it.
+            // The name of this variable differs between versions.
             .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
             .env("DONT_FAKE_MONOTONIC", "1");
     }
 
-    /// Removes what the library leaves behind when a process is killed.
+    /// Removes the files that the library leaves behind when a process is killed.
     pub(crate) fn clean_up(process: u32) {
         for name in [format!("faketime_shm_{process}"), format!("sem.faketime_sem_{process}")] {
-            // There is nothing if the process ended by itself.
+            // A process that ended regularly has removed the files itself.
             let _ = fs::remove_file(Path::new("/dev/shm").join(name));
         }
     }
@@ -62,7 +63,7 @@ fn library() -> io::Result<PathBuf> {
         let library = folder?.path().join("faketime/libfaketimeMT.so.1");
         found.extend(library.is_file().then_some(library));
     }
-    let missing = "the clocks of brokers are set by libfaketime: apt-get install libfaketime";
+    let missing = "setting the clocks of brokers requires libfaketime: apt-get install libfaketime";
     found.pop().ok_or_else(|| io::Error::other(missing))
 }
 
@@ -76,7 +77,7 @@ mod tests {
         let clock = BrokerClock::new().unwrap();
         let seconds = || {
             let mut date = Command::new("date");
-            clock.give_to(date.arg("+%s"));
+            clock.apply_to(date.arg("+%s"));
             let text = String::from_utf8(date.output().unwrap().stdout).unwrap();
             text.trim().parse::<i64>().unwrap()
         };

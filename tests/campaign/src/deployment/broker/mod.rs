@@ -22,19 +22,20 @@ use crate::lease_options::{self, LeaseBounds, NAMESPACE};
 use supervisor::SupervisedBroker;
 
 const BROKERS: usize = 2;
-/// Each block has four nodes, so that a broker needs several, and gives some back.
+/// The size of a block is four nodes, so that a broker needs several blocks and releases some of
+/// them.
 const BLOCK_BITS: u32 = 2;
-/// How many blocks there are; all others are quarantined. A broker that was killed leases others until
-/// its old ones expire, so sometimes there are not enough.
+/// The number of blocks that are not quarantined. A killed broker leases new blocks while its old
+/// ones have not expired, so the store sometimes has no free block.
 const BLOCKS: u64 = 10;
 
-/// A broker is cut off from the database so much longer than a process is elsewhere, that its blocks may end
-/// while its clients renew: 0.8 to 6 s.
+/// The factor by which a broker is disconnected from the database longer than a process would be.
+/// Disconnected for 0.8 to 6 s, it may lose its blocks while its clients renew.
 const CUT_OFF_TIMES: u32 = 4;
 
-/// Brokers, each with a proxy before it and another one between it and the database.
+/// Brokers, each with a proxy to its clients and another proxy to the database.
 pub(crate) struct BrokerDeployment {
-    /// Dropped first.
+    /// The brokers, which must be dropped before the store.
     brokers: Vec<SupervisedBroker>,
     store: ServerDeployment,
 }
@@ -42,7 +43,7 @@ pub(crate) struct BrokerDeployment {
 impl BrokerDeployment {
     pub(crate) fn new() -> io::Result<Self> {
         let store = ServerDeployment::new(AnyServer::Postgres(PostgresServer::new()))?;
-        // Each reaches the database as a group of workers otherwise does.
+        // Each broker reaches the database through the proxy of one group of workers.
         let broker = |number| SupervisedBroker::new(number, &store.url(number));
         let brokers = (0..BROKERS).map(broker).collect::<io::Result<_>>()?;
         Ok(Self { brokers, store })
@@ -61,7 +62,7 @@ impl BrokerDeployment {
 }
 
 impl Deployment for BrokerDeployment {
-    /// Every worker knows all brokers.
+    /// Returns a URL with all brokers.
     fn url(&self, _group: usize) -> String {
         let addresses: Vec<_> = self.brokers.iter().map(SupervisedBroker::host).collect();
         format!("http://{}", addresses.join(","))
@@ -102,7 +103,7 @@ impl Deployment for BrokerDeployment {
         false
     }
 
-    /// Those of the network concern the one between a broker and the database.
+    /// The network faults affect the connection between a broker and the database.
     fn store_faults(&self) -> &[StoreFault] {
         &[
             StoreFault::Killed,
@@ -121,7 +122,7 @@ impl Deployment for BrokerDeployment {
         let (store_fault, duration) = match store_fault {
             StoreFault::Cut | StoreFault::Silenced => (store_fault, duration * CUT_OFF_TIMES),
             StoreFault::KilledWithBroker => {
-                // One that is down already is started later.
+                // A broker that is down already starts later.
                 self.brokers[group].inject(BrokerFault::Killed, duration)?;
                 (StoreFault::Killed, duration)
             }

@@ -1,4 +1,4 @@
-//! A broker as a supervisor runs it: whenever its process ends, another one is started.
+//! A supervised broker: a new process is started whenever the old one ends.
 
 #![allow(unsafe_code)]
 
@@ -23,20 +23,20 @@ use crate::fault::BrokerFault;
 use crate::ids::LAYOUT;
 use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
 
-/// How long the supervisor waits before it starts a broker again: twice as long each time, until one has
-/// run for a while.
+/// The delay before a broker is started again. It doubles each time, until a process has run for
+/// [`STABLE_AFTER`].
 const FIRST_BACK_OFF: Duration = Duration::from_millis(50);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(1);
-const A_WHILE: Duration = Duration::from_secs(1);
-/// How long a broker may take to end after SIGTERM; then it is killed.
-const END_PATIENCE: Duration = Duration::from_secs(5);
-/// How long the first process may take to listen.
-const START_PATIENCE: Duration = Duration::from_secs(30);
+const STABLE_AFTER: Duration = Duration::from_secs(1);
+/// The time for a broker to end after SIGTERM before it is killed.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time for the first process to listen.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 const INTERVAL: Duration = Duration::from_millis(5);
-/// What the command exits with after an error that it has told: the store could not be reached.
-const TOLD: i32 = 1;
+/// The exit code of the command after an error that it has printed, such as an unavailable store.
+const REPORTED_ERROR: i32 = 1;
 
-/// One broker, and the proxy by which its clients reach it.
+/// A broker, and the proxy through which its clients connect.
 pub(super) struct SupervisedBroker {
     proxy: Proxy,
     supervisor: Arc<Supervisor>,
@@ -49,7 +49,7 @@ struct Supervisor {
     arguments: Vec<String>,
     program: PathBuf,
     clock: BrokerClock,
-    /// For what its processes print.
+    /// The folder for the output of the processes.
     home: TempDir,
     state: Mutex<State>,
 }
@@ -57,14 +57,14 @@ struct Supervisor {
 #[derive(Default)]
 struct State {
     child: Option<Child>,
-    /// Whether the child was killed or asked to end.
-    is_asked: bool,
+    /// Whether the child was killed or terminated on purpose.
+    is_end_intended: bool,
     is_over: bool,
     crashed: Vec<String>,
 }
 
 impl SupervisedBroker {
-    /// A broker that reaches its store at a URL.
+    /// Creates a broker for the store at this URL.
     pub(super) fn new(number: usize, store: &str) -> io::Result<Self> {
         let port = free_port();
         let proxy = Proxy::to(port);
@@ -94,23 +94,23 @@ impl SupervisedBroker {
         Ok(Self { proxy, supervisor: Arc::new(supervisor), thread: Mutex::new(None) })
     }
 
-    /// Where its clients reach it.
+    /// The address to which clients connect.
     pub(super) fn host(&self) -> String {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.proxy.port())
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the broker, and waits until it listens.
     pub(super) fn start(&self) -> io::Result<()> {
         let supervisor = Arc::clone(&self.supervisor);
         let thread = thread::Builder::new().spawn(move || supervisor.supervise())?;
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, self.supervisor.port)).is_err() {
             let crashed = self.crashed();
             if !crashed.is_empty() || Instant::now() >= deadline {
                 let printed = self.supervisor.printed();
                 return Err(io::Error::other(format!(
-                    "a broker does not start: {}\n{printed}",
+                    "a broker did not start: {}\n{printed}",
                     crashed.join("; ")
                 )));
             }
@@ -119,7 +119,7 @@ impl SupervisedBroker {
         Ok(())
     }
 
-    /// Injects a fault; `false` if it is down.
+    /// Injects a fault. Returns `false` if the broker is down.
     pub(super) fn inject(&self, fault: BrokerFault, duration: Duration) -> io::Result<bool> {
         let proxy = &self.proxy;
         match fault {
@@ -154,7 +154,7 @@ impl SupervisedBroker {
             }
             BrokerFault::Full => return self.fill_up(duration),
             BrokerFault::WithoutStore => {
-                return Err(io::Error::other("the store's network is not the broker's"));
+                return Err(io::Error::other("this fault belongs to the store's network"));
             }
         }
         thread::sleep(duration);
@@ -162,7 +162,8 @@ impl SupervisedBroker {
         Ok(true)
     }
 
-    /// Leases nodes until the broker has none left, and releases them later; `false` if it grants none.
+    /// Leases nodes until the broker has none left, and releases them later. Returns `false` if the
+    /// broker granted none.
     fn fill_up(&self, duration: Duration) -> io::Result<bool> {
         let url = format!("http://{}:{}", Ipv4Addr::LOCALHOST, self.supervisor.port);
         let location = Location::parse(&url).map_err(io::Error::other)?;
@@ -173,20 +174,20 @@ impl SupervisedBroker {
         while begun.elapsed() < duration {
             match lessor.acquire(NAMESPACE, &any_node(), Instant::now()) {
                 Ok(grant) => grants.push(grant),
-                // It is full, or another fault has hit it meanwhile.
+                // The broker is full, or another fault has affected it meanwhile.
                 Err(_) => break,
             }
         }
         thread::sleep(duration.saturating_sub(begun.elapsed()));
         for Grant { node, token, start, .. } in &grants {
             let release = Release { node: *node, token: *token, used_until: *start };
-            // A node that is not released expires.
+            // A failure has no consequence, because a node that is not released expires.
             let _ = lessor.release(NAMESPACE, &release);
         }
         Ok(!grants.is_empty())
     }
 
-    /// What ended or panicked although nobody had wanted that.
+    /// Returns the processes that ended or panicked unexpectedly.
     pub(super) fn crashed(&self) -> Vec<String> {
         let mut crashed = self.supervisor.state().crashed.clone();
         let printed = self.supervisor.printed();
@@ -196,7 +197,7 @@ impl SupervisedBroker {
     }
 }
 
-/// A request for any node, for about as long as a fault lasts.
+/// Returns a request for any node, with a lease that lasts about as long as a fault.
 fn any_node() -> Acquire {
     Acquire {
         layout: LAYOUT,
@@ -220,7 +221,7 @@ impl Drop for SupervisedBroker {
     fn drop(&mut self) {
         self.supervisor.state().is_over = true;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // If it has panicked, the child was killed by `Supervisor::drop`.
+        // If the thread has panicked, `Supervisor::drop` kills the child.
         drop(thread.map(JoinHandle::join));
     }
 }
@@ -234,7 +235,7 @@ impl Supervisor {
         self.state().is_over
     }
 
-    /// Runs one process after the other until it is over.
+    /// Runs one process after another until the campaign is over.
     fn supervise(&self) {
         let mut back_off = FIRST_BACK_OFF;
         while !self.is_over() {
@@ -242,7 +243,7 @@ impl Supervisor {
             match self.spawn() {
                 Ok(child) => {
                     let mut state = self.state();
-                    (state.child, state.is_asked) = (Some(child), false);
+                    (state.child, state.is_end_intended) = (Some(child), false);
                 }
                 Err(error) => {
                     let text = format!("{}: {error}", self.program.display());
@@ -254,7 +255,7 @@ impl Supervisor {
                 thread::sleep(INTERVAL);
             }
             let ended = Instant::now();
-            if ended - started >= A_WHILE {
+            if ended - started >= STABLE_AFTER {
                 back_off = FIRST_BACK_OFF;
             }
             while ended.elapsed() < back_off && !self.is_over() {
@@ -267,7 +268,7 @@ impl Supervisor {
     fn spawn(&self) -> io::Result<Child> {
         let log = File::options().create(true).append(true).open(self.log())?;
         let mut command = Command::new(&self.program);
-        self.clock.give_to(&mut command);
+        self.clock.apply_to(&mut command);
         command
             .args(["serve", "--no-ids"])
             .args(&self.arguments)
@@ -277,10 +278,10 @@ impl Supervisor {
             .spawn()
     }
 
-    /// Whether the process has ended, or is killed because it is over.
+    /// Whether the process has ended. Kills the process if the campaign is over.
     fn has_ended(&self) -> bool {
         let mut state = self.state();
-        let (is_asked, is_over) = (state.is_asked, state.is_over);
+        let (is_end_intended, is_over) = (state.is_end_intended, state.is_over);
         let Some(child) = &mut state.child else { return true };
         if is_over {
             end_now(child);
@@ -290,9 +291,9 @@ impl Supervisor {
         let process = child.id();
         match child.try_wait() {
             Ok(None) => return false,
-            Ok(Some(status)) if is_asked || is_told(status) => {}
+            Ok(Some(status)) if is_end_intended || has_reported_error(status) => {}
             Ok(Some(status)) => {
-                let text = format!("broker {} ended by itself: {status}", self.number);
+                let text = format!("broker {} ended unexpectedly: {status}", self.number);
                 state.crashed.push(text);
             }
             Err(error) => {
@@ -307,23 +308,23 @@ impl Supervisor {
 
     fn kill(&self) -> io::Result<bool> {
         let mut state = self.state();
-        state.is_asked = true;
+        state.is_end_intended = true;
         let Some(child) = &mut state.child else { return Ok(false) };
         child.kill()?;
         Ok(true)
     }
 
-    /// Asks it to end, and kills it if it does not.
+    /// Sends SIGTERM, and kills the process if it does not end in time.
     fn end(&self) -> io::Result<bool> {
         let ended = {
             let mut state = self.state();
-            state.is_asked = true;
+            state.is_end_intended = true;
             if !state.signal(libc::SIGTERM) {
                 return Ok(false);
             }
             state.child.as_ref().map(Child::id)
         };
-        let deadline = Instant::now() + END_PATIENCE;
+        let deadline = Instant::now() + END_TIMEOUT;
         while self.state().child.as_ref().map(Child::id) == ended {
             if Instant::now() >= deadline {
                 return self.kill();
@@ -343,11 +344,11 @@ impl Supervisor {
 }
 
 impl State {
-    /// Sends a signal; `false` if there is no process.
+    /// Sends a signal. Returns `false` if there is no process.
     fn signal(&self, signal: libc::c_int) -> bool {
         let Some(child) = &self.child else { return false };
         let Ok(process) = libc::pid_t::try_from(child.id()) else { return false };
-        // SAFETY: the child was not waited for, so its ID cannot belong to another process.
+        // SAFETY: the child has not been waited for, so no other process can have its process ID.
         unsafe { libc::kill(process, signal) == 0 }
     }
 }
@@ -361,18 +362,18 @@ impl Drop for Supervisor {
 }
 
 fn end_now(child: &mut Child) {
-    // These fail only if it has ended.
+    // Both calls fail only if the process has ended.
     let _ = child.kill();
     let _ = child.wait();
     BrokerClock::clean_up(child.id());
 }
 
-/// Whether the process has told why it cannot go on, as it does while its store cannot be reached.
-fn is_told(status: ExitStatus) -> bool {
-    status.signal().is_none() && status.code() == Some(TOLD)
+/// Whether the process ended with an error message, as it does while its store is unavailable.
+fn has_reported_error(status: ExitStatus) -> bool {
+    status.signal().is_none() && status.code() == Some(REPORTED_ERROR)
 }
 
-/// The command, which is built beside this program.
+/// Returns the path of the command, which lies next to this program.
 fn program() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("flakeid");
     if program.is_file() {

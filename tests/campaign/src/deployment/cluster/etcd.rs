@@ -1,4 +1,4 @@
-//! Three members of etcd: elections, restarts of all, and restored snapshots.
+//! An etcd cluster with three members: elections, restarts of all members, and restored snapshots.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use flakeid_test_servers::{EtcdCluster, Server};
 use tempfile::TempDir;
 
-use super::{Cluster, impossible};
+use super::{Cluster, unsupported};
 use crate::fault::StoreFault;
 use crate::lease_options::LeaseBounds;
 
-/// Three members of etcd.
+/// An etcd cluster with three members.
 pub(in super::super) struct EtcdMembers {
     cluster: EtcdCluster,
     snapshots: TempDir,
@@ -68,7 +68,7 @@ impl Cluster for EtcdMembers {
         ]
     }
 
-    /// An election does not.
+    /// Whether the fault begins another run of the store, unlike an election.
     fn begins_run(&self, store_fault: StoreFault) -> bool {
         store_fault.is_restart()
     }
@@ -115,7 +115,7 @@ impl Cluster for EtcdMembers {
                 }
                 cluster.restore(&self.snapshot(is_recent));
             }
-            other => return Err(impossible(other)),
+            other => return Err(unsupported(other)),
         }
         Ok(())
     }

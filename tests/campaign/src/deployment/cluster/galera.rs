@@ -1,4 +1,4 @@
-//! Three members of a Galera cluster. Leases are written by the first one.
+//! A Galera cluster with three members. The first member writes the leases.
 
 use std::io;
 use std::sync::Mutex;
@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use flakeid_test_servers::{GaleraCluster, MariadbServer, Server};
 
-use super::{Cluster, impossible};
+use super::{Cluster, unsupported};
 use crate::fault::StoreFault;
 
-/// The others give up a member that does not answer after 2 s.
+/// The longest pause of a member. The others exclude a member that does not respond for 2 s.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// Three members of a Galera cluster.
+/// A Galera cluster with three members.
 pub(in super::super) struct GaleraMembers {
     cluster: GaleraCluster,
-    /// The one that was killed.
+    /// The member that was killed.
     down: Mutex<Option<usize>>,
 }
 
@@ -60,7 +60,7 @@ impl Cluster for GaleraMembers {
                 self.cluster.wait_for_size(2);
                 *self.down.lock().unwrap_or_else(PoisonError::into_inner) = Some(first);
             }
-            other => return Err(impossible(other)),
+            other => return Err(unsupported(other)),
         }
         Ok(())
     }

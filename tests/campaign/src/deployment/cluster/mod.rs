@@ -1,4 +1,4 @@
-//! Stores of several servers, one of which takes the place of another.
+//! Stores with several servers, of which one can replace another.
 
 mod etcd;
 mod galera;
@@ -21,12 +21,13 @@ pub(super) use galera::GaleraMembers;
 pub(super) use postgres::PostgresServers;
 pub(super) use redis::RedisServers;
 
-/// Several servers, and the faults that concern them and not the network of their clients.
+/// Several servers, and the faults of these servers. Network faults of their clients are not
+/// included.
 pub(super) trait Cluster: Sync {
-    /// The ports that clients connect to, and that may be led through proxies.
+    /// The ports that clients connect to, which may be those of proxies.
     fn ports(&self) -> Vec<u16>;
 
-    /// The URL that names these ports.
+    /// Returns the URL with these ports.
     fn url(&self, ports: &[u16]) -> String;
 
     fn lease_bounds(&self) -> LeaseBounds {
@@ -39,24 +40,25 @@ pub(super) trait Cluster: Sync {
         store_fault.is_restart() || store_fault.is_failover()
     }
 
-    /// Takes the first copy of the data, if older ones are put back.
+    /// Takes the first copy of the data, if the faults restore older ones.
     fn prepare(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Injects a fault. Servers that it has cost may be missing until [`settle`](Self::settle).
+    /// Injects a fault. A server that the fault stopped may stay down until
+    /// [`settle`](Self::settle).
     fn inject(&self, store_fault: StoreFault, duration: Duration) -> io::Result<()>;
 
-    /// Starts the servers that are missing, as standbys of those that took their place.
+    /// Starts the stopped servers as standbys of the servers that replaced them.
     fn settle(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// A cluster, which each group of workers reaches through proxies of its own.
+/// A cluster with separate proxies for each group of workers.
 pub(crate) struct ClusterDeployment {
     cluster: Box<dyn Cluster>,
-    /// For each group, one before each port.
+    /// The proxies of each group, one for each port.
     proxies: Vec<Vec<Proxy>>,
 }
 
@@ -70,7 +72,7 @@ impl ClusterDeployment {
 }
 
 impl Deployment for ClusterDeployment {
-    /// Each group has another of the servers first.
+    /// The first server of the URL differs between groups.
     fn url(&self, group: usize) -> String {
         let proxies = &self.proxies[group % GROUPS];
         let mut ports: Vec<u16> = proxies.iter().map(Proxy::port).collect();
@@ -127,7 +129,7 @@ impl Deployment for ClusterDeployment {
     }
 }
 
-/// What a cluster answers to a fault that is none of its faults.
-fn impossible(store_fault: StoreFault) -> io::Error {
-    io::Error::other(format!("this cluster cannot have the fault {:?}", store_fault.name()))
+/// Returns the error for a fault that the cluster does not support.
+fn unsupported(store_fault: StoreFault) -> io::Error {
+    io::Error::other(format!("this cluster does not support the fault {:?}", store_fault.name()))
 }

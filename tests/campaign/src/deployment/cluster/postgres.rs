@@ -1,4 +1,4 @@
-//! A `PostgreSQL` primary and its synchronous standby, which take turns.
+//! A `PostgreSQL` primary and its synchronous standby, which replace each other.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,20 +9,20 @@ use std::time::Duration;
 use flakeid_test_servers::{PostgresPair, PostgresServer, Server};
 use tempfile::TempDir;
 
-use super::{Cluster, impossible};
+use super::{Cluster, unsupported};
 use crate::fault::StoreFault;
 
 /// Two servers, one of which is the primary.
 pub(in super::super) struct PostgresServers {
     servers: [PostgresServer; 2],
-    /// Which of them.
+    /// The index of the primary.
     primary: AtomicUsize,
-    /// Whether the other one is down or has other data.
+    /// Whether the other server is down or has different data.
     lacks_standby: AtomicBool,
     copy: Mutex<Option<TempDir>>,
 }
 
-/// So that a restored or returned primary may grant nodes before it is replaced again.
+/// A wait in which a restored or returned primary may grant nodes before it is replaced again.
 const LONGER_THAN_QUIET: Duration = Duration::from_secs(7);
 
 impl PostgresServers {
@@ -44,16 +44,16 @@ impl PostgresServers {
         &self.servers[1 - self.primary.load(Ordering::SeqCst)]
     }
 
-    /// The standby is the primary from now on, and the other one is to be made anew from it.
+    /// Promotes the standby. The old primary then has to be recreated as the new standby.
     fn promote(&self) {
         self.standby().promote();
         self.primary.fetch_xor(1, Ordering::SeqCst);
         self.lacks_standby.store(true, Ordering::SeqCst);
     }
 
-    /// A primary that was started with the data of a synchronous one confirms something again although
-    /// it has no standby.
-    fn goes_alone(&self) {
+    /// Lets the primary confirm commits without a standby, after it was started with the data of a
+    /// synchronous primary.
+    fn run_without_standby(&self) {
         self.primary().set_synchronous(false);
         self.lacks_standby.store(true, Ordering::SeqCst);
     }
@@ -67,7 +67,7 @@ impl PostgresServers {
         let older = copy.take().unwrap_or_else(|| self.primary().backup());
         self.standby().kill();
         self.primary().restore(&older);
-        self.goes_alone();
+        self.run_without_standby();
         *copy = Some(self.primary().backup());
     }
 }
@@ -134,7 +134,7 @@ impl Cluster for PostgresServers {
                 self.primary().pause();
                 self.promote();
                 thread::sleep(duration / 4);
-                // Not let go on: there would be two primaries.
+                // Resuming this server would make two primaries, so it is killed.
                 self.standby().kill();
             }
             StoreFault::FailedOverBehind => {
@@ -152,9 +152,9 @@ impl Cluster for PostgresServers {
                 self.primary().kill();
                 self.primary.fetch_xor(1, Ordering::SeqCst);
                 self.primary().start();
-                self.goes_alone();
+                self.run_without_standby();
             }
-            other => return Err(impossible(other)),
+            other => return Err(unsupported(other)),
         }
         Ok(())
     }

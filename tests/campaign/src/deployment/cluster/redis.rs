@@ -1,4 +1,4 @@
-//! A Redis primary and its replica, watched by sentinels. Clients wait for the replica.
+//! A Redis primary and its replica with sentinels. Clients wait until the replica has confirmed.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,25 +7,25 @@ use std::time::Duration;
 
 use flakeid_test_servers::{RedisSentinels, RedisServer, Server};
 
-use super::{Cluster, impossible};
+use super::{Cluster, unsupported};
 use crate::fault::StoreFault;
 
-/// After how many milliseconds without an answer the sentinels give up the primary.
-const NOTICED_MS: u32 = 1_000;
-/// Not noticed by them.
+/// The milliseconds without a response after which the sentinels consider the primary down.
+const DETECTION_MS: u32 = 1_000;
+/// A pause that the sentinels do not detect.
 const SHORT: Duration = Duration::from_millis(400);
 
 /// Two servers and three sentinels.
 pub(in super::super) struct RedisServers {
     sentinels: RedisSentinels,
-    /// Which of the servers is the primary.
+    /// The index of the primary.
     primary: AtomicUsize,
 }
 
 impl RedisServers {
     pub(in super::super) fn start() -> Self {
         let primary = AtomicUsize::new(0);
-        Self { sentinels: RedisSentinels::detecting_after(NOTICED_MS), primary }
+        Self { sentinels: RedisSentinels::detecting_after(DETECTION_MS), primary }
     }
 
     fn primary(&self) -> &RedisServer {
@@ -36,7 +36,7 @@ impl RedisServers {
         &self.sentinels.servers[1 - self.primary.load(Ordering::SeqCst)]
     }
 
-    /// The sentinels promote the replica of a primary that does not answer.
+    /// Waits until the sentinels have promoted the replica of the unresponsive primary.
     fn wait_for_failover(&self) {
         self.sentinels.wait_for_primary(1 - self.primary.load(Ordering::SeqCst));
         self.primary.fetch_xor(1, Ordering::SeqCst);
@@ -44,7 +44,8 @@ impl RedisServers {
 }
 
 impl Cluster for RedisServers {
-    /// The sentinels tell clients the address of the primary, which no proxy stands before.
+    /// Returns the ports of the sentinels. Clients get the primary's address from them, so no proxy can
+    /// stand in between.
     fn ports(&self) -> Vec<u16> {
         (0..3).map(|at| self.sentinels.sentinel_port(at)).collect()
     }
@@ -92,12 +93,13 @@ impl Cluster for RedisServers {
             StoreFault::StoppedAndReplaced => {
                 self.primary().pause();
                 self.wait_for_failover();
-                // For a moment there are two primaries. Neither has a replica, so neither confirms.
+                // For a moment there are two primaries. Neither has a replica, so neither confirms
+                // writes.
                 self.replica().resume();
                 thread::sleep(duration / 4);
                 self.replica().follow(self.primary().port());
             }
-            other => return Err(impossible(other)),
+            other => return Err(unsupported(other)),
         }
         Ok(())
     }

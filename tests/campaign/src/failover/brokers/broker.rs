@@ -10,12 +10,12 @@ use flakeid_test_servers::{Process, free_port};
 use super::super::issuer::NAMESPACE;
 use crate::deployment::BrokerClock;
 
-/// A broker with an address of its own, which it has again after a restart.
+/// A broker with a fixed address, which it keeps after a restart.
 pub(super) struct BrokerProcess {
     store: String,
     layout: String,
     port: u16,
-    /// A clock of its own, which can be wrong.
+    /// A separate clock, whose time can be wrong.
     clock: Option<BrokerClock>,
     process: Option<Process>,
 }
@@ -26,18 +26,18 @@ impl BrokerProcess {
         Self { store, layout, port: free_port(), clock: None, process: None }
     }
 
-    /// Gives it a clock of its own, before it starts.
+    /// Adds a separate clock, before the broker starts.
     pub(super) fn with_clock(self) -> io::Result<Self> {
         Ok(Self { clock: Some(BrokerClock::new()?), ..self })
     }
 
-    /// Sets its own clock wrong by this many milliseconds.
+    /// Sets the error of the separate clock in milliseconds.
     pub(super) fn set_clock_error(&self, ms: i64) -> io::Result<()> {
         let clock = self.clock.as_ref();
-        clock.ok_or_else(|| io::Error::other("it has no clock of its own"))?.set_error(ms)
+        clock.ok_or_else(|| io::Error::other("this broker has no separate clock"))?.set_error(ms)
     }
 
-    /// The URL at which its clients reach it.
+    /// The URL to which clients connect.
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -46,17 +46,18 @@ impl BrokerProcess {
         self.port
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the broker, and waits until it listens.
     pub(super) fn start(&mut self) -> io::Result<()> {
         let program = program()?;
         let listen = format!("127.0.0.1:{}", self.port);
         let mut command = Command::new(&program);
         if let Some(clock) = &self.clock {
-            clock.give_to(&mut command);
+            clock.apply_to(&mut command);
         }
         command.args(["serve", "--no-ids", "--store", &self.store, "--layout", &self.layout]);
         command.args(["--namespace", NAMESPACE, "--listen", &listen]);
-        // Its first line says that it listens. Afterwards it writes nothing there.
+        // The first line on standard output contains the address; the broker writes nothing there
+        // later.
         let (reader, writer) = io::pipe()?;
         let process = Process::start(command.stdin(Stdio::null()).stdout(writer));
         drop(command);
@@ -69,7 +70,7 @@ impl BrokerProcess {
         Err(io::Error::other(format!("{} serve on {listen} printed {line:?}", program.display())))
     }
 
-    /// As `kill -9`.
+    /// Kills the broker with SIGKILL.
     pub(super) fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
@@ -78,12 +79,13 @@ impl BrokerProcess {
     }
 }
 
-/// The command, which is built into the same folder as this program.
+/// Returns the path of the command, which is built into the same folder as this program.
 fn program() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("flakeid");
     if program.is_file() {
         return Ok(program);
     }
-    let text = format!("there is no {}: run `cargo xtask failover --brokers`", program.display());
+    let text =
+        format!("{} does not exist: run `cargo xtask failover --brokers`", program.display());
     Err(io::Error::other(text))
 }

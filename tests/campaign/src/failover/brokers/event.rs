@@ -1,4 +1,4 @@
-//! What happens to the brokers of a fleet and to their store.
+//! The events of a measurement: failures of brokers and of their store.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use flakeid_test_servers::{OtherService, PostgresServer, Proxy, Server};
 use super::super::issuer::NAMESPACE;
 use super::broker::BrokerProcess;
 
-/// What happens to brokers.
+/// An event that affects brokers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BrokerEvent {
     OneOfTwoKilled,
@@ -28,29 +28,30 @@ pub(super) enum BrokerEvent {
     CrashesOfFewNodes,
 }
 
-/// By what the number of members is divided where there are few nodes.
-const FEWER: usize = 5;
-/// How many members there are where the nodes of one broker's block have to do for all.
+/// The divisor of the number of members for layouts with few nodes.
+const MEMBER_DIVISOR: usize = 5;
+/// The number of members when the nodes of one broker's block must suffice for all.
 const FEW_MEMBERS: usize = 8;
-/// How long the store is stopped, besides the time that stopping and starting take.
+/// The time for which the store is down, in addition to stopping and starting it.
 const STORE_DOWN: Duration = Duration::from_secs(4);
-/// The time from one crash to the next.
+/// The time between two crashes.
 const CRASH_PERIOD: Duration = Duration::from_secs(5);
-/// How long members lease through a proxy.
+/// The time for which members lease through a proxy.
 const PROXIED: Duration = Duration::from_secs(60);
-/// How long a broker cannot serve its clients: longer than its blocks and the windows in them last.
+/// The time for which a broker cannot serve its clients: longer than its blocks, and the windows in
+/// them, last.
 const UNUSABLE: Duration = Duration::from_secs(25);
-/// How long a broker is full. The nodes that make it so are not renewed.
+/// The time for which a broker is full. The nodes that fill it are not renewed.
 const FULL: Duration = Duration::from_secs(8);
 
-/// The servers that an event happens to.
+/// The servers that an event affects.
 pub(super) struct Servers<'a> {
     pub(super) store: &'a PostgresServer,
     /// The network between the first broker and the store.
     pub(super) network: &'a Proxy,
     pub(super) brokers: &'a mut [BrokerProcess],
     pub(super) layout: Layout,
-    /// How long a broker crashes again and again.
+    /// The time for which a broker crashes repeatedly.
     pub(super) crashing: Duration,
 }
 
@@ -113,13 +114,14 @@ impl BrokerEvent {
 
     pub(super) fn members(self, members: usize) -> usize {
         match self {
-            Self::CrashesOfFewNodes | Self::Full => members.div_ceil(FEWER),
+            Self::CrashesOfFewNodes | Self::Full => members.div_ceil(MEMBER_DIVISOR),
             Self::RestartedWithStore => members.min(FEW_MEMBERS),
             _ => members,
         }
     }
 
-    /// How many members start while the event lasts: none where it may take all nodes.
+    /// Returns the number of members that start during the event: 0 if the event may take all
+    /// nodes.
     pub(super) const fn newcomers(self) -> usize {
         match self {
             Self::Crashes
@@ -130,7 +132,7 @@ impl BrokerEvent {
         }
     }
 
-    /// Starts the newcomers once the event has begun, and ends it some time after.
+    /// Starts the event, then the new members, and ends the event after some time.
     pub(super) fn happen(
         self,
         servers: &mut Servers<'_>,
@@ -210,14 +212,14 @@ impl BrokerEvent {
     }
 }
 
-/// Nodes that the measurement itself holds, and releases in the end.
+/// Nodes that the measurement itself holds. Dropping them releases the nodes.
 struct HeldNodes {
     lessor: Box<dyn Lessor>,
     grants: Vec<Grant>,
 }
 
 impl HeldNodes {
-    /// Leases nodes of a broker until it has none left, or up to a number.
+    /// Leases up to `most` nodes of a broker, or fewer if it has no more.
     fn lease(broker: &BrokerProcess, layout: Layout, most: usize) -> io::Result<Self> {
         let location = Location::parse(&broker.url()).map_err(io::Error::other)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -233,37 +235,37 @@ impl HeldNodes {
     }
 
     fn release(&mut self, is_released: impl Fn(usize) -> bool) -> io::Result<()> {
-        let mut kept = Vec::new();
+        let mut remaining = Vec::new();
         for (number, grant) in self.grants.drain(..).enumerate() {
             if !is_released(number) {
-                kept.push(grant);
+                remaining.push(grant);
                 continue;
             }
             let Grant { node, token, start, .. } = grant;
             let release = Release { node, token, used_until: start };
             self.lessor.release(NAMESPACE, &release).map_err(io::Error::other)?;
         }
-        self.grants = kept;
+        self.grants = remaining;
         Ok(())
     }
 }
 
 impl Drop for HeldNodes {
     fn drop(&mut self) {
-        // A node that is not released expires.
+        // A failure has no consequence, because a node that is not released expires.
         let _ = self.release(|_| true);
     }
 }
 
-/// Takes all nodes of the first broker, for which it leases all free blocks, and leaves room in the
-/// blocks of the other one.
+/// Takes all nodes of the first broker, which leases all free blocks for them, but leaves room in
+/// the blocks of the other broker.
 fn fill_first(servers: &Servers<'_>) -> io::Result<[HeldNodes; 2]> {
-    /// Some blocks of nodes.
+    /// The number of nodes to lease from the other broker: those of several blocks.
     const ROOM: usize = 40;
     let (brokers, layout) = (&servers.brokers, servers.layout);
     let mut of_other = HeldNodes::lease(&brokers[1], layout, ROOM)?;
     let of_full = HeldNodes::lease(&brokers[0], layout, usize::MAX)?;
-    // A part of each block stays, so that the broker keeps it.
+    // A part of each block stays leased, so that the broker keeps the block.
     of_other.release(|number| !number.is_multiple_of(4))?;
     Ok([of_full, of_other])
 }

@@ -1,41 +1,49 @@
-//! What members of a fleet have noticed.
+//! The combined measurements of the members of a fleet.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 
-/// The figures of one member.
+/// The measurements of one member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Member {
-    /// The longest time without an ID after its first one, in milliseconds.
+    /// The longest time without an ID after the first one, in milliseconds.
     pub(super) longest_ms: u64,
-    /// How long it took until it had a node, in milliseconds.
+    /// The time until the member had a node, in milliseconds.
     pub(super) first_ms: u64,
-    /// How late it woke up from a sleep at most, in milliseconds, because the machine was busy.
+    /// The longest delay in waking up from a sleep, in milliseconds, which a busy machine causes.
     pub(super) late_ms: u64,
-    /// How often it took another node.
+    /// The number of times that the member took another node.
     pub(super) moves: u64,
     pub(super) renewed: u64,
-    /// Requests that failed, and calls for an ID that did, but for those of the next field.
+    /// The number of failed requests and failed calls for an ID, without those of the next field.
     pub(super) failed: u64,
-    /// How often it was told that no node is free.
+    /// The number of errors because no node was free.
     pub(super) no_free_node: u64,
-    /// Failures by the code of their error.
-    pub(super) texts: BTreeMap<String, u64>,
+    /// The number of failures for each error code.
+    pub(super) failure_codes: BTreeMap<String, u64>,
 }
 
 impl Member {
     pub(super) fn to_text(&self) -> String {
-        let Self { longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node, texts } =
-            self;
-        let texts = texts.iter().map(|(code, count)| format!("{count} {code}\n"));
+        let Self {
+            longest_ms,
+            first_ms,
+            late_ms,
+            moves,
+            renewed,
+            failed,
+            no_free_node,
+            failure_codes,
+        } = self;
+        let failure_codes = failure_codes.iter().map(|(code, count)| format!("{count} {code}\n"));
         let numbers = [longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node];
         let numbers = numbers.map(ToString::to_string).join(" ");
-        std::iter::once(format!("{numbers}\n")).chain(texts).collect()
+        std::iter::once(format!("{numbers}\n")).chain(failure_codes).collect()
     }
 
     pub(super) fn parse(text: &str) -> io::Result<Self> {
-        let wrong = || io::Error::other(format!("these are no figures of a member: {text:?}"));
+        let wrong = || io::Error::other(format!("not the measurements of a member: {text:?}"));
         let mut lines = text.lines();
         let numbers: Result<Vec<u64>, _> =
             lines.next().ok_or_else(wrong)?.split(' ').map(str::parse).collect();
@@ -44,35 +52,44 @@ impl Member {
         else {
             return Err(wrong());
         };
-        let mut texts = BTreeMap::new();
+        let mut failure_codes = BTreeMap::new();
         for line in lines {
             let (count, code) = line.split_once(' ').ok_or_else(wrong)?;
-            texts.insert(code.to_owned(), count.parse().map_err(|_| wrong())?);
+            failure_codes.insert(code.to_owned(), count.parse().map_err(|_| wrong())?);
         }
-        Ok(Self { longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node, texts })
+        Ok(Self {
+            longest_ms,
+            first_ms,
+            late_ms,
+            moves,
+            renewed,
+            failed,
+            no_free_node,
+            failure_codes,
+        })
     }
 }
 
 /// The members of each runtime.
 pub(super) type Fleet = Vec<(&'static str, Vec<Member>)>;
 
-/// What all members together have noticed.
+/// The combined results of all members.
 #[derive(Debug)]
 pub(super) struct Measured {
-    /// The longest time without an ID of each runtime's members, in milliseconds.
+    /// The longest time without an ID for the members of each runtime, in milliseconds.
     longest_ms: Vec<u64>,
     members: Vec<Member>,
     /// The longest time until a member that started during the event had a node, in milliseconds.
     newcomers_ms: Option<u64>,
     ids: usize,
     repeated: usize,
-    /// The most blocks that were taken at a time, of all that there are.
+    /// The largest number of blocks that were taken at the same time, and the number of all blocks.
     most_blocks: (usize, u64),
 }
 
-/// The longest time without an ID that is allowed, in milliseconds.
+/// The longest accepted time without an ID, in milliseconds.
 const LONGEST_MS: u64 = 1_000;
-/// The longest time until a new member has a node, in milliseconds.
+/// The longest accepted time until a new member has a node, in milliseconds.
 const NEWCOMERS_MS: u64 = 2_000;
 
 impl Measured {
@@ -95,18 +112,18 @@ impl Measured {
         Self { longest_ms, members, newcomers_ms, ids: issued, repeated, most_blocks }
     }
 
-    /// Whether no ID was repeated, no member failed because no node was free, every member had an ID in
-    /// each second, and new ones had a node soon.
+    /// Whether no ID was repeated, no member lacked a free node, every member had an ID in each
+    /// second, and new members had a node soon.
     pub(super) fn is_good(&self) -> bool {
         let fails = |member: &Member| member.longest_ms > LONGEST_MS || member.no_free_node > 0;
         let is_late = self.newcomers_ms.is_some_and(|ms| ms > NEWCOMERS_MS);
         self.repeated == 0 && self.ids > 0 && !is_late && !self.members.iter().any(fails)
     }
 
-    /// The failures of all members, by the code of their error.
+    /// Returns the number of failures of all members for each error code.
     pub(super) fn failures(&self) -> BTreeMap<&str, u64> {
         let mut all = BTreeMap::new();
-        for (code, count) in self.members.iter().flat_map(|member| &member.texts) {
+        for (code, count) in self.members.iter().flat_map(|member| &member.failure_codes) {
             *all.entry(code.as_str()).or_default() += count;
         }
         all
@@ -144,7 +161,7 @@ mod tests {
 
     #[test]
     fn member_measurements_round_trip_through_text() {
-        let texts = [("FLAKEID_STORE_UNAVAILABLE".to_owned(), 3)].into();
+        let failure_codes = [("FLAKEID_STORE_UNAVAILABLE".to_owned(), 3)].into();
         let member = Member {
             longest_ms: 1,
             first_ms: 7,
@@ -153,7 +170,7 @@ mod tests {
             renewed: 3,
             failed: 4,
             no_free_node: 5,
-            texts,
+            failure_codes,
         };
         assert_eq!(Member::parse(&member.to_text()).ok(), Some(member));
         assert!(Member::parse("1 6 2 3 4").is_err());

@@ -1,4 +1,5 @@
-//! Members of a fleet that lease from brokers: threads of a few processes, each with a lease of its own.
+//! Members of a fleet that lease from brokers: threads of a few processes, each with a separate
+//! lease.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -18,7 +19,7 @@ use flakeid_core::{Error, ErrorKind, Id, Layout};
 use super::super::issuer::{NAMESPACE, PERIOD};
 use super::measured::{Fleet, Member};
 
-/// The options of one process of members.
+/// The options of a process with members.
 #[derive(Args)]
 pub(crate) struct Members {
     #[arg(long)]
@@ -27,13 +28,13 @@ pub(crate) struct Members {
     layout: String,
     #[arg(long)]
     threads: usize,
-    /// Where the IDs and the figures of each member are written.
+    /// The folder for the IDs and the measurements of each member.
     #[arg(long)]
     folder: PathBuf,
 }
 
 impl Members {
-    /// Issues IDs until the standard input ends, which it also does when the parent process is killed.
+    /// Issues IDs until standard input ends, which also happens when the parent process is killed.
     pub(crate) fn run(&self) -> io::Result<()> {
         let layout: Layout = self.layout.parse().map_err(|error| other(&error))?;
         let stop = AtomicBool::new(false);
@@ -58,14 +59,14 @@ impl Members {
     }
 }
 
-/// What a member's lease has reported.
+/// The events of a member's lease.
 #[derive(Default)]
 struct Events {
     renewed: AtomicU64,
     failed: AtomicU64,
     no_free_node: AtomicU64,
-    /// The other failures, by text.
-    texts: Mutex<BTreeMap<String, u64>>,
+    /// The number of failures for each error code.
+    failure_codes: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Events {
@@ -83,21 +84,21 @@ impl Events {
         let count =
             if error.kind() == ErrorKind::NoFreeNode { &self.no_free_node } else { &self.failed };
         count.fetch_add(1, Ordering::Relaxed);
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        *texts.entry(error.kind().code().to_owned()).or_default() += 1;
+        let mut failure_codes = self.failure_codes.lock().unwrap_or_else(PoisonError::into_inner);
+        *failure_codes.entry(error.kind().code().to_owned()).or_default() += 1;
     }
 }
 
-/// One member: an ID every 10 ms until it is told to stop.
+/// Runs a member, which issues an ID every 10 ms until `stop` is set.
 fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Vec<Id>)> {
     let events = Arc::new(Events::default());
-    let noted = Arc::clone(&events);
+    let observed = Arc::clone(&events);
     let begun = Instant::now();
     let generator = loop {
-        let noted = Arc::clone(&noted);
-        // With an observer a lease is shared with nobody.
+        let observed = Arc::clone(&observed);
+        // Leases with an observer are not shared.
         let builder = LeasedGenerator::builder(url, layout).map_err(|error| other(&error))?;
-        let builder = builder.namespace(NAMESPACE).observer(move |event| noted.note(event));
+        let builder = builder.namespace(NAMESPACE).observer(move |event| observed.note(event));
         match builder.open() {
             Ok(generator) => break generator,
             Err(error) if error.kind().is_retryable() && !stop.load(Ordering::Relaxed) => {
@@ -130,7 +131,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
     }
     longest = longest.max(last.elapsed());
     generator.close();
-    let texts = events.texts.lock().unwrap_or_else(PoisonError::into_inner);
+    let failure_codes = events.failure_codes.lock().unwrap_or_else(PoisonError::into_inner);
     let member = Member {
         longest_ms: longest.as_millis() as u64,
         first_ms: first.as_millis() as u64,
@@ -139,7 +140,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
         renewed: events.renewed.load(Ordering::Relaxed),
         failed: events.failed.load(Ordering::Relaxed),
         no_free_node: events.no_free_node.load(Ordering::Relaxed),
-        texts: texts.clone(),
+        failure_codes: failure_codes.clone(),
     };
     Ok((member, ids))
 }
@@ -148,21 +149,23 @@ fn other(error: &Error) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// Where members in other languages run.
+/// The runtimes of members in other languages.
 #[derive(Args)]
 pub(crate) struct Languages {
-    /// A Python interpreter that has the package flakeid: with --brokers, some of the members run there.
+    /// A Python interpreter with the package flakeid. With --brokers, some of the members run in
+    /// Python.
     #[arg(long)]
     python: Option<PathBuf>,
-    /// The folder of the npm package flakeid-wasm: with --brokers, some of the members use that.
+    /// The folder of the npm package flakeid-wasm. With --brokers, some of the members use this
+    /// package.
     #[arg(long)]
     wasm: Option<PathBuf>,
 }
 
-/// The programs that members run in: a name, and the command without the options of the members.
+/// The programs that run members: a name, and the command without the options of the members.
 pub(super) struct Runtimes(Vec<(&'static str, Vec<PathBuf>)>);
 
-/// How many members each of the other languages has.
+/// The number of members in each of the other languages.
 const MEMBERS_OF_OTHERS: usize = 6;
 
 impl Runtimes {
@@ -190,12 +193,13 @@ impl Display for Runtimes {
 
 const RUST: &str = "Rust";
 
-/// The processes of the members of one measurement: the name of the runtime, and the folder for what they
-/// write.
+/// The processes with the members of one measurement: the name of the runtime, the process, and the
+/// folder for its output.
 pub(super) struct MemberProcesses(Vec<(&'static str, Child, PathBuf)>);
 
 impl MemberProcesses {
-    /// Starts members that lease by a URL, spread over some processes, and some in each of the runtimes.
+    /// Starts members that lease from a URL, in several processes, and some members in each of the
+    /// other runtimes.
     pub(super) fn start(
         url: &str,
         layout: &Layout,
@@ -208,7 +212,7 @@ impl MemberProcesses {
             let folder = folder.join(processes.0.len().to_string());
             fs::create_dir_all(&folder)?;
             let (program, arguments) =
-                command.split_first().ok_or_else(|| io::Error::other("no program"))?;
+                command.split_first().ok_or_else(|| io::Error::other("the command is empty"))?;
             let mut command = Command::new(program);
             command.args(arguments).args(["--url", url, "--layout", &layout.to_string()]);
             command.arg("--threads").arg(threads.to_string()).arg("--folder").arg(&folder);
@@ -229,7 +233,7 @@ impl MemberProcesses {
         Ok(processes)
     }
 
-    /// Ends them; returns the figures of each member by runtime, and all IDs.
+    /// Ends the processes. Returns the measurements of each member by runtime, and all IDs.
     pub(super) fn end(mut self) -> io::Result<(Fleet, Vec<u64>)> {
         for (_, child, _) in &mut self.0 {
             drop(child.stdin.take());
@@ -259,13 +263,14 @@ impl MemberProcesses {
     }
 }
 
-/// More would take more memory, and fewer would have longer pauses of their own.
+/// The number of processes in Rust. More processes would need more memory, and fewer would pause
+/// longer.
 const PROCESSES: usize = 4;
 
 impl Drop for MemberProcesses {
     fn drop(&mut self) {
         for (_, child, _) in &mut self.0 {
-            // One that has ended cannot be killed.
+            // The kill fails only if the process has ended.
             let _ = child.kill();
             let _ = child.wait();
         }

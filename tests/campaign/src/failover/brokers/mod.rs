@@ -1,4 +1,4 @@
-//! What a fleet that leases from brokers notices when brokers and their store fail.
+//! The effects of failing brokers, and of their store, on a fleet that leases from the brokers.
 
 mod broker;
 mod event;
@@ -25,23 +25,23 @@ use members::{MemberProcesses, Runtimes};
 
 pub(crate) use members::{Languages, Members};
 
-/// The longest time for which the measurement itself waits for a store on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time for which the measurement itself waits for a store on a busy machine.
+const STORE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How much is measured.
+/// The scale of a measurement.
 pub(super) struct BrokerMeasurement<'a> {
     pub(super) members: usize,
-    /// How long the members go on after an event.
+    /// The time for which members continue after an event.
     pub(super) after: Duration,
-    /// How long a broker crashes again and again.
+    /// The time for which a broker crashes repeatedly.
     pub(super) crashing: Duration,
-    /// Where some members in other languages run.
+    /// The runtimes of members in other languages.
     pub(super) languages: &'a Languages,
 }
 
 impl BrokerMeasurement<'_> {
-    /// Measures every event with `only` in its name and prints a table. `false` if a line misses what is
-    /// promised.
+    /// Measures every event with `only` in its name, and prints a table. Returns `false` if a result
+    /// violates a promise.
     pub(super) fn run(&self, only: &str) -> io::Result<bool> {
         let runtimes = Runtimes::of(self.languages);
         println!(
@@ -67,7 +67,7 @@ impl BrokerMeasurement<'_> {
         let (layout, store) = (event.layout()?, PostgresServer::new());
         let url = store.url();
         create_namespace_of_blocks(&url, layout)?;
-        // The first broker reaches the store by a network of its own.
+        // The first broker connects to the store through a separate network.
         let port = port_of(&url)?;
         let network = Proxy::to(port);
         let own_url = url.replace(&format!(":{port}/"), &format!(":{}/", network.port()));
@@ -120,22 +120,23 @@ impl BrokerMeasurement<'_> {
 fn port_of(url: &str) -> io::Result<u16> {
     let port = url.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
     let port = port.and_then(|port| port.parse().ok());
-    port.ok_or_else(|| io::Error::other(format!("{url} has no port of this host")))
+    port.ok_or_else(|| io::Error::other(format!("{url} has no port on 127.0.0.1")))
 }
 
-/// The namespace, with the default bounds and blocks of the usual size.
+/// Creates the namespace with the default bounds and blocks of the default size.
 fn create_namespace_of_blocks(url: &str, layout: Layout) -> io::Result<()> {
     let block_bits = Namespace::usual_block_bits(&layout)
         .ok_or_else(|| io::Error::other(format!("{layout} has too few nodes for blocks")))?;
     let wanted = Namespace { block_bits, ..Namespace::new(NAMESPACE, layout) };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-    persist(|| operations::init(&mut *location.connect(&clock)?, &wanted)).map(drop)
+    retry_unavailable(|| operations::init(&mut *location.connect(&clock)?, &wanted)).map(drop)
 }
 
-/// Repeats an operation of the measurement itself while a busy machine is too slow for the store's time limits.
-fn persist<T>(mut operation: impl FnMut() -> Result<T, Fault>) -> io::Result<T> {
-    let deadline = Instant::now() + PATIENCE;
+/// Repeats an operation of the measurement itself while the store is unavailable, because a busy machine can be too
+/// slow for the store's time limits.
+fn retry_unavailable<T>(mut operation: impl FnMut() -> Result<T, Fault>) -> io::Result<T> {
+    let deadline = Instant::now() + STORE_TIMEOUT;
     loop {
         match operation() {
             Err(Fault::Unavailable(_)) if Instant::now() < deadline => {}
@@ -144,7 +145,7 @@ fn persist<T>(mut operation: impl FnMut() -> Result<T, Fault>) -> io::Result<T> 
     }
 }
 
-/// How many blocks nobody else could have been granted.
+/// The largest number of blocks that were taken at the same time, and the number of all blocks.
 #[derive(Default)]
 struct TakenBlocks {
     most: usize,
@@ -155,7 +156,8 @@ impl TakenBlocks {
     fn count(&mut self, url: &str) -> io::Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-        let listing = persist(|| operations::list(&mut *location.connect(&clock)?, NAMESPACE))?;
+        let listing =
+            retry_unavailable(|| operations::list(&mut *location.connect(&clock)?, NAMESPACE))?;
         let taken = listing.rows.iter().filter(|row| row.expires > listing.now).count();
         self.most = self.most.max(taken);
         self.blocks = listing.namespace.max_row() + 1;

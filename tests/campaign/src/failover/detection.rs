@@ -1,4 +1,5 @@
-//! How soon holders prove what a store cannot notice by itself, and what it costs until then.
+//! The time until holders prove an event that a store cannot detect, and the repeated IDs until
+//! then.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
@@ -15,22 +16,22 @@ use tempfile::TempDir;
 use super::excluded::Excluded;
 use super::issuer::{Fleet, Issued, NAMESPACE, create_namespace};
 
-/// How often the namespace is read.
+/// The time between two readings of the namespace.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// What one measurement showed.
-pub(super) struct Noticed {
-    /// The time until a holder had proved it to everybody.
+/// The result of a measurement.
+pub(super) struct Detection {
+    /// The time until a holder had proved the event to the store.
     proved: Option<Duration>,
     twice: usize,
-    /// How long after it began the first and the last ID were issued that another process had issued, in
+    /// The times after the event at which the first and the last repeated ID were issued, in
     /// milliseconds.
     repeated: Option<(i64, i64)>,
     ids: usize,
 }
 
-impl Noticed {
-    /// Some processes lease and issue IDs; then it begins, and at that moment further ones start.
+impl Detection {
+    /// Runs processes that lease and issue IDs, then causes the event and starts further processes.
     pub(super) fn measure(
         mut store: Excluded,
         processes: usize,
@@ -80,14 +81,14 @@ impl Noticed {
     }
 }
 
-/// The namespace's incarnation, or `None` if it cannot be read now.
+/// Returns the namespace's incarnation, or `None` if it cannot be read now.
 fn incarnation(url: &str) -> Option<String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut store = Location::parse(url).ok()?.connect(&clock).ok()?;
     Some(operations::list(&mut *store, NAMESPACE).ok()?.namespace.incarnation)
 }
 
-impl Display for Noticed {
+impl Display for Detection {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let proved =
             self.proved.map_or_else(|| "-".to_owned(), |time| format!("{:.1}", time.as_secs_f32()));
@@ -108,8 +109,8 @@ mod tests {
     fn detection_counts_repeated_ids_with_their_times() {
         let one = Issued { began: 0, ids: vec![(10, 1), (20, 2), (630, 3)] };
         let other = Issued { began: 15, ids: vec![(22, 2), (1_530, 3), (1_540, 4), (1_700, 1)] };
-        let noticed = Noticed::new(Some(Duration::from_millis(1_250)), 20, &[one, other]);
-        assert_eq!(noticed.to_string(), "1.2 | 0.0 to 1.7 | 3 | 7");
-        assert_eq!(Noticed::new(None, 0, &[]).to_string(), "- | - | 0 | 0");
+        let detection = Detection::new(Some(Duration::from_millis(1_250)), 20, &[one, other]);
+        assert_eq!(detection.to_string(), "1.2 | 0.0 to 1.7 | 3 | 7");
+        assert_eq!(Detection::new(None, 0, &[]).to_string(), "- | - | 0 | 0");
     }
 }
