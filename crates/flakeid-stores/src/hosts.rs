@@ -1,4 +1,4 @@
-//! Several hosts in one URL, of which the first usable one is used.
+//! Several hosts in one URL: flakeid uses the first usable one.
 
 use std::time::Duration;
 

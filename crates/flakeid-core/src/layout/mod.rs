@@ -325,7 +325,7 @@ impl Layout {
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)) | below)
     }
 
-    /// Returns the first tick of which every ID is larger than `id`, which may be of another layout; `None` if this layout has
+    /// Returns the first tick of which every ID is larger than `id`, which may belong to another layout; `None` if this layout has
     /// no such tick. It keeps tables in order after a change of the layout.
     #[must_use]
     pub const fn tick_above(&self, id: Id) -> Option<u64> {
