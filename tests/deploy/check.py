@@ -1,6 +1,7 @@
-"""Checks the files of deploy/ against each other and against a server that runs.
+"""Checks that the files of deploy/ match each other and a running server.
 
-Needs openssl, promtool, systemd-analyze and what requirements.txt pins. `cargo xtask test` runs it.
+Requires openssl, promtool, systemd-analyze and the packages in requirements.txt. `cargo xtask test`
+runs it.
 """
 
 import argparse
@@ -14,30 +15,30 @@ import monitoring
 import server
 from files import CheckError, require
 
-# systemd-analyze counts from 0 (hardened) to 100; below 20 it says that all is well.
+# The highest accepted exposure level of systemd-analyze, from 0 (hardened) to 100; it rates 20 as "OK".
 MOST_EXPOSED = 20
 
 
 def systemd(flakeid: Path, folder: Path) -> None:
-    """The unit is one, and is as closed as a service can be that listens and has a store."""
+    """Check that the unit is valid, and as hardened as a listening service with a store can be."""
     copy = folder / server.UNIT.name
-    # Where the command is here, because systemd-analyze looks for it.
+    # systemd-analyze checks the path of the command, so this replaces it by the actual path.
     copy.write_text(server.UNIT.read_text().replace("/usr/bin/flakeid", str(flakeid)))
     analyze = ["systemd-analyze", "--man=no"]
-    told = subprocess.run(
+    verified = subprocess.run(
         [*analyze, "verify", str(copy)], capture_output=True, text=True, check=False
     )
-    # It also reads the units that are installed here, whatever they are like.
-    ours = [line for line in told.stderr.splitlines() if copy.name in line or str(copy) in line]
+    # systemd-analyze also reports problems of the units that are installed on this machine.
+    ours = [line for line in verified.stderr.splitlines() if copy.name in line or str(copy) in line]
     require(not ours, "\n".join(ours))
     security = [*analyze, "security", "--offline=true", f"--threshold={MOST_EXPOSED}", str(copy)]
-    told = subprocess.run(security, capture_output=True, text=True, check=False)
-    require(told.returncode == 0, f"{told.stdout[-300:]}{told.stderr}")
-    print(told.stdout.strip().splitlines()[-1])
+    rated = subprocess.run(security, capture_output=True, text=True, check=False)
+    require(rated.returncode == 0, f"{rated.stdout[-300:]}{rated.stderr}")
+    print(rated.stdout.strip().splitlines()[-1])
 
 
 def main() -> int:
-    """Runs every check; the first that fails ends it."""
+    """Run every check, and stop at the first failure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flakeid", type=Path, required=True, help="the command")
     flakeid = parser.parse_args().flakeid.resolve()
@@ -58,7 +59,7 @@ def main() -> int:
     except CheckError as error:
         print(f"deploy: {error}", file=sys.stderr)
         return 1
-    print("deploy: manifests, unit, alerts and dashboard fit the server")
+    print("deploy: manifests, unit, alerts and dashboard match the server")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The files of deploy/, read strictly, and what a check says that failed."""
+"""Strict reading of the files of deploy/, and the error of a failed check."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -11,37 +11,37 @@ DEPLOY = ROOT / "deploy"
 
 
 class CheckError(Exception):
-    """What is wrong, and in which file."""
+    """A failed check, with the file and the reason."""
 
 
 def require(condition: object, what: str) -> None:
-    """Fails with `what` unless the condition holds."""
+    """Fail with `what` unless the condition holds."""
     if not condition:
         raise CheckError(what)
 
 
 class StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a mapping, as Kubernetes does."""
+    """A loader that rejects duplicate keys in a mapping, like Kubernetes."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """As the base class, for mappings without repeated keys."""
+        """Construct a mapping, and fail if it has duplicate keys."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         repeated = {key for key in keys if keys.count(key) > 1}
-        require(not repeated, f"{node.start_mark}: keys that stand twice: {repeated}")
+        require(not repeated, f"{node.start_mark}: duplicate keys: {repeated}")
         return super().construct_mapping(node, deep)
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
-    """All documents of a YAML file."""
+    """Return all documents of a YAML file."""
     return list(yaml.load_all(path.read_text(), Loader=StrictLoader))
 
 
 def manifests(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """The objects of a folder, by kind and name."""
+    """Return the objects of a folder by kind and name."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for path in sorted(folder.glob("*.yaml")):
         for part in documents(path):
             key = (part["kind"], part["metadata"]["name"])
-            require(key not in found, f"{path}: {key} is there twice")
+            require(key not in found, f"{path}: {key} is a duplicate")
             found[key] = part
     return found

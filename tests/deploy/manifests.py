@@ -1,4 +1,5 @@
-"""The Kubernetes manifests: they follow the schemas, and all that they refer to is there."""
+"""Checks that the Kubernetes manifests follow the schemas, and that everything they refer to
+exists."""
 
 import re
 from pathlib import Path
@@ -8,20 +9,21 @@ import kubernetes_validate
 
 from files import DEPLOY, manifests, require
 
-# The oldest that has preStop.sleep, and the newest that the schemas know.
+# The oldest version with preStop.sleep, and the newest version with schemas.
 VERSIONS = ("1.30", "1.37")
 FOLDER = DEPLOY / "kubernetes"
-# What the server substitutes for a pod's own name and namespace.
-OF_THE_POD = ("POD_NAME", "POD_NAMESPACE")
+# The variables that Kubernetes replaces with the pod's name and namespace.
+POD_VARIABLES = ("POD_NAME", "POD_NAMESPACE")
 
 
 class Manifests:
-    """The objects of one folder, whose pods run one server each, and those that they refer to."""
+    """The objects of a folder, whose pods run one server each, and the objects that they refer
+    to."""
 
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
         self.own = manifests(folder)
-        # The Secrets are those of the servers.
+        # Brokers use the Secrets of the servers.
         self.all = self.own | manifests(FOLDER)
         self.monitoring = manifests(FOLDER / "monitoring")
         self.workload = self.own[kind, name]["spec"]
@@ -30,16 +32,16 @@ class Manifests:
         self.arguments: list[str] = self.container["args"]
 
     def flag(self, name: str) -> str:
-        """What an argument such as --listen is given."""
+        """Return the value of an argument such as --listen."""
         (value,) = (a.split("=", 1)[1] for a in self.arguments if a.startswith(f"--{name}="))
         return value
 
     def secret_keys(self, name: str) -> set[str]:
-        """The keys of a Secret."""
+        """Return the keys of a Secret."""
         return set(self.all["Secret", name]["stringData"])
 
     def mounted(self) -> dict[str, tuple[str, str]]:
-        """The Secret and the key of every file that the container sees."""
+        """Return the Secret and the key of every file that is mounted into the container."""
         volumes = {volume["name"]: volume["secret"] for volume in self.pod["volumes"]}
         files = {}
         for mount in self.container["volumeMounts"]:
@@ -51,33 +53,33 @@ class Manifests:
         return files
 
     def probes(self) -> dict[str, dict[str, Any]]:
-        """The probes, by their names."""
+        """Return the probes by name."""
         names = ("startupProbe", "livenessProbe", "readinessProbe")
         return {name: self.container[name]["httpGet"] for name in names}
 
     @classmethod
     def servers(cls) -> "Manifests":
-        """Those that hand out IDs."""
+        """Return the manifests of servers without leases."""
         return cls(FOLDER, "Deployment", "flakeid-serve")
 
     @classmethod
     def brokers(cls) -> "Manifests":
-        """Those that lease nodes too."""
+        """Return the manifests of brokers."""
         return cls(FOLDER / "brokers", "StatefulSet", "flakeid-broker")
 
 
 def seconds(text: str) -> float:
-    """A time such as 10s or 500ms."""
+    """Parse a time such as 10s or 500ms."""
     number, unit = re.fullmatch(r"(\d+)(ms|s|min)", text).groups()
     return int(number) * {"ms": 0.001, "s": 1, "min": 60}[unit]
 
 
 def schemas(found: Manifests) -> None:
-    """Every object follows the schema of its kind, in which unknown fields are errors."""
+    """Check every object against the schema of its kind. Unknown fields are errors."""
     kinds = {kind for kind, _ in found.own} - {"Secret"}
     require(
         kinds == {found.kind, "Service", "PodDisruptionBudget"},
-        f"{found.name} has other kinds: {sorted(found.own)}",
+        f"{found.name} has unexpected objects: {sorted(found.own)}",
     )
     for version in VERSIONS:
         for part in found.own.values():
@@ -85,7 +87,7 @@ def schemas(found: Manifests) -> None:
 
 
 def references(found: Manifests) -> None:
-    """Labels, ports, secrets and files are those of the objects that have them."""
+    """Check that all referenced labels, ports, secrets and files exist."""
     labels = found.workload["template"]["metadata"]["labels"].items()
     port = int(found.flag("listen").rsplit(":", 1)[1])
     (container_port,) = found.container["ports"]
@@ -114,12 +116,12 @@ def references(found: Manifests) -> None:
         *(("Service", port["targetPort"]) for part in services for port in part["spec"]["ports"]),
         *((name, probe["port"]) for name, probe in found.probes().items()),
     ):
-        require(name == container_port["name"], f"{where}: no port is called {name}")
+        require(name == container_port["name"], f"{where}: there is no port {name}")
 
     for variable in found.container["env"]:
         source = variable["valueFrom"]
         if "fieldRef" in source:
-            require(variable["name"] in OF_THE_POD, f"{variable['name']} is used nowhere")
+            require(variable["name"] in POD_VARIABLES, f"{variable['name']} is never used")
             continue
         key = source["secretKeyRef"]
         require(key["key"] in found.secret_keys(key["name"]), f"no such secret: {key}")
@@ -127,15 +129,15 @@ def references(found: Manifests) -> None:
     for name, key in mounted.values():
         require(key in found.secret_keys(name), f"Secret {name} has no {key}")
     for flag in ("tls-cert", "tls-key", "token-file"):
-        require(found.flag(flag) in mounted, f"--{flag} is no mounted file: {sorted(mounted)}")
+        require(found.flag(flag) in mounted, f"--{flag} is not a mounted file: {sorted(mounted)}")
 
 
 def monitoring(found: Manifests) -> None:
-    """The ServiceMonitor finds the Service, its port and its secrets."""
+    """Check that the ServiceMonitor selects the Service, and that its port and secrets exist."""
     monitor = found.monitoring["ServiceMonitor", found.name]["spec"]
     service = found.own["Service", found.name]
     selector = monitor["selector"]["matchLabels"]
-    # Each pod once: of several Services one has the labels.
+    # Only one of several Services has the labels, so each pod is scraped once.
     selected = [
         name
         for (kind, name), part in found.own.items()
@@ -151,37 +153,38 @@ def monitoring(found: Manifests) -> None:
 
 
 def addresses(found: Manifests) -> None:
-    """A broker's clients reach it by a name that the StatefulSet gives its pod."""
+    """Check that clients can address each broker by the name that the StatefulSet gives its pod."""
     if found.kind != "StatefulSet":
         require("--no-leases" in found.arguments, "pods without names cannot lease nodes")
         return
     headless = found.workload["serviceName"]
     service = found.own["Service", headless]["spec"]
-    require(service["clusterIP"] == "None", f"Service {headless} gives pods no names")
-    require(service["publishNotReadyAddresses"], f"Service {headless} forgets pods")
+    require(service["clusterIP"] == "None", f"Service {headless} is not headless, so pods have no names")
+    require(service["publishNotReadyAddresses"], f"Service {headless} omits pods that are not ready")
     variables = {variable["name"]: variable["valueFrom"] for variable in found.container["env"]}
-    for name, path in zip(OF_THE_POD, ("metadata.name", "metadata.namespace"), strict=True):
+    for name, path in zip(POD_VARIABLES, ("metadata.name", "metadata.namespace"), strict=True):
         require(variables[name] == {"fieldRef": {"fieldPath": path}}, f"{name} is not {path}")
     (port,) = service["ports"]
     url = f"https://$(POD_NAME).{headless}.$(POD_NAMESPACE).svc:{port['port']}"
     require(found.flag("advertise") == url, f"--advertise is not {url}")
-    # Clients send their token to the pods only if their URL lists them.
+    # Clients send their token to a pod only if the `brokers` option of their URL lists it.
     guide = (DEPLOY.parent / "docs/src/deploy.md").read_text()
     listed = f"brokers=*.{headless}.NAMESPACE.svc"
     require(listed in guide, f"the URL of clients in the guide lacks {listed}")
 
 
 def shutdown(found: Manifests) -> None:
-    """A pod may take longer to end than its server takes."""
+    """Check that the grace period of a pod exceeds the shutdown time of its server."""
     takes = found.container["lifecycle"]["preStop"]["sleep"]["seconds"]
     takes += seconds(found.flag("shutdown-timeout"))
     grace = found.pod["terminationGracePeriodSeconds"]
-    # Then it still gives its nodes back, for which the store may take seconds.
-    require(grace >= takes + 10, f"terminationGracePeriodSeconds is {grace}: it takes {takes}")
+    # The server then still releases its nodes, which may take seconds.
+    require(grace >= takes + 10, f"terminationGracePeriodSeconds is {grace}, but the shutdown takes {takes} s")
 
 
 def security(found: Manifests) -> None:
-    """What the profile `restricted` of Kubernetes asks for, a read-only file system, no account."""
+    """Check the rules of Kubernetes' profile `restricted`, a read-only file system, and no
+    account."""
     pod, container = found.pod["securityContext"], found.container["securityContext"]
     for what, ok in (
         ("runAsNonRoot", pod["runAsNonRoot"] and pod["runAsUser"] > 0),
@@ -195,7 +198,7 @@ def security(found: Manifests) -> None:
 
 
 def image(found: Manifests) -> None:
-    """The Dockerfile's user and port are those of the pods."""
+    """Check that the Dockerfile has the user and the port of the pods."""
     lines = (DEPLOY / "image" / "Dockerfile").read_text().splitlines()
     pod = found.pod["securityContext"]
     user = f"USER {pod['runAsUser']}:{pod['runAsGroup']}"

@@ -1,4 +1,5 @@
-"""Alerts and dashboard: PromQL that Prometheus reads, over metrics that the server has."""
+"""Checks that Prometheus accepts the alerts and the dashboard, and that the server has their
+metrics."""
 
 import json
 import re
@@ -11,31 +12,31 @@ from manifests import Manifests
 RULES = DEPLOY / "prometheus" / "rules.yml"
 DASHBOARD = DEPLOY / "grafana" / "flakeid-serve.json"
 
-# What Prometheus adds, and the only one of ours that no request of this check makes.
+# The labels that Prometheus adds, and `le`, which no request of this check produces.
 ADDED = {"job", "instance", "le"}
 SELECTOR = re.compile(r"\b(flakeid_\w+)\b(?:\{([^}]*)\})?")
 MATCHER = re.compile(r"(\w+)\s*(=~|!~|!=|=)\s*\"([^\"]*)\"")
 
 
 def series(metrics: str) -> dict[str, set[str]]:
-    """The names of the server's series, with the names of their labels."""
+    """Return the names of the server's series, with the names of their labels."""
     found: dict[str, set[str]] = {}
     suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
     for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", metrics, re.MULTILINE):
         for suffix in suffixes.get(kind, [""]):
             found[name + suffix] = set()
     for name, labels in re.findall(r"^(flakeid_\w+)(?:\{(.*)\})? \S+$", metrics, re.MULTILINE):
-        require(name in found, f"a series without a type: {name}")
+        require(name in found, f"the series {name} has no type")
         found[name] |= set(re.findall(r"(\w+)=\"", labels))
     return found
 
 
 def queries_of_dashboard() -> list[str]:
-    """The PromQL of all panels and variables."""
+    """Return the PromQL expressions of all panels and variables."""
     dashboard = json.loads(DASHBOARD.read_text())
     panels = dashboard["panels"]
     numbers = [panel["id"] for panel in panels]
-    require(len(numbers) == len(set(numbers)), f"{DASHBOARD}: panels with the same id")
+    require(len(numbers) == len(set(numbers)), f"{DASHBOARD}: several panels have the same id")
     taken: set[tuple[int, int]] = set()
     for panel in panels:
         at = panel["gridPos"]
@@ -45,7 +46,7 @@ def queries_of_dashboard() -> list[str]:
             for y in range(at["y"], at["y"] + at["h"])
         }
         require(at["x"] + at["w"] <= 24, f"{panel['title']} is wider than the page")
-        require(not cells & taken, f"{panel['title']} lies over another panel")
+        require(not cells & taken, f"{panel['title']} overlaps another panel")
         taken |= cells
     variables = [v["definition"] for v in dashboard["templating"]["list"] if v["type"] == "query"]
     labels = [re.fullmatch(r"label_values\((.*), (\w+)\)", text).groups() for text in variables]
@@ -54,31 +55,31 @@ def queries_of_dashboard() -> list[str]:
 
 
 def known(query: str, found: dict[str, set[str]], codes: set[str], where: Path) -> None:
-    """Every metric, label and code of a query is one that the server has."""
+    """Check that the server has every metric, label and code of a query."""
     for name, matchers in SELECTOR.findall(query):
         require(name in found, f"{where}: the server has no metric {name}")
         for label, operator, value in MATCHER.findall(matchers):
             require(label in found[name] | ADDED, f"{where}: {name} has no label {label}")
             if label == "code":
                 wanted = value.split("|") if "~" in operator else [value]
-                require(set(wanted) <= codes, f"{where}: no such code: {set(wanted) - codes}")
+                require(set(wanted) <= codes, f"{where}: unknown codes: {set(wanted) - codes}")
 
 
 def codes_of_sources() -> set[str]:
-    """The codes that answers may have."""
+    """Return all codes that a response can have."""
     folders = [ROOT / "crates" / name / "src" for name in ("flakeid-core", "flakeid-server")]
     texts = [path.read_text() for folder in folders for path in folder.rglob("*.rs")]
     return {code for text in texts for code in re.findall(r"\"((?:FLAKEID|HTTP)_\w+|OK)\"", text)}
 
 
 def promtool(*arguments: str) -> None:
-    """Prometheus's own tool, which must be content."""
+    """Check that Prometheus's own tool succeeds."""
     tried = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
     require(tried.returncode == 0, f"promtool {arguments}: {tried.stdout}{tried.stderr}")
 
 
 def check(found: Manifests, metrics: str, folder: Path) -> None:
-    """Checks both, and that the operator's rules are those of Prometheus."""
+    """Check alerts and dashboard, and that the operator's rules match those of Prometheus."""
     has, codes = series(metrics), codes_of_sources()
     (rules,) = documents(RULES)
     alerts = [rule for group in rules["groups"] for rule in group["rules"]]
@@ -88,7 +89,7 @@ def check(found: Manifests, metrics: str, folder: Path) -> None:
             known(text, has, codes, where)
     promtool("check", "rules", str(RULES))
     promtool("test", "rules", str(DEPLOY / "prometheus" / "rules.test.yml"))
-    # Grafana's variables, as Grafana would replace them.
+    # Replace the variables of Grafana's queries like Grafana does.
     plain = [q.replace("$__rate_interval", "5m").replace("$namespace", ".*") for q in queries]
     recorded = [{"record": f"panel:{number}", "expr": q} for number, q in enumerate(plain)]
     generated = folder / "dashboard-rules.json"

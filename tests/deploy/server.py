@@ -1,4 +1,4 @@
-"""`flakeid serve`, started with the very arguments of the manifests and of the unit."""
+"""Runs `flakeid serve` with the exact arguments of the manifests and of the unit."""
 
 import http.client
 import json
@@ -18,26 +18,26 @@ from manifests import Manifests
 TOKEN = "0123456789abcdef0123456789abcdef"
 METRICS_TOKEN = "fedcba9876543210fedcba9876543210"
 POD = "flakeid-broker-0"
-PATIENCE = 30
+TIMEOUT = 30
 UNIT = DEPLOY / "systemd" / "flakeid-serve.service"
 
 
 @dataclass
 class Running:
-    """A server that runs, on a port of its own."""
+    """A running server on a free port."""
 
     port: int
     tls: ssl.SSLContext | None
 
-    def ask(self, method: str, path: str, token: str = "", body: str = "") -> tuple[int, str]:
-        """The status and the text of an answer."""
+    def request(self, method: str, path: str, token: str = "", body: str = "") -> tuple[int, str]:
+        """Return the status and the body of a response."""
         kind = http.client.HTTPSConnection if self.tls else http.client.HTTPConnection
         options = {"context": self.tls} if self.tls else {}
-        connection = kind("127.0.0.1", self.port, timeout=PATIENCE, **options)
+        connection = kind("127.0.0.1", self.port, timeout=TIMEOUT, **options)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         connection.request(method, path, body=body or None, headers=headers)
-        answer = connection.getresponse()
-        status, text = answer.status, answer.read().decode()
+        response = connection.getresponse()
+        status, text = response.status, response.read().decode()
         connection.close()
         return status, text
 
@@ -46,7 +46,7 @@ class Running:
 def running(
     flakeid: Path, arguments: list[str], store: str, folder: Path, tls: ssl.SSLContext | None = None
 ) -> Iterator[Running]:
-    """Starts it, and in the end sees that it stops when it is asked to."""
+    """Start the server, and check at the end that it stops after SIGTERM."""
     arguments = [re.sub(r"^(--listen=.*):\d+$", r"\1:0", argument) for argument in arguments]
     process = subprocess.Popen(
         [flakeid, *arguments],
@@ -59,10 +59,10 @@ def running(
     try:
         address = process.stdout.readline().strip()
         if not address:
-            raise CheckError(f"does not start: {arguments}: {process.communicate()[1]}")
+            raise CheckError(f"did not start: {arguments}: {process.communicate()[1]}")
         yield Running(int(address.rsplit(":", 1)[1]), tls)
         process.send_signal(signal.SIGTERM)
-        status = process.wait(PATIENCE)
+        status = process.wait(TIMEOUT)
         require(status == 0, f"ended with {status}: {process.stderr.read()}")
     finally:
         process.kill()
@@ -70,7 +70,7 @@ def running(
 
 
 def certificate(folder: Path) -> ssl.SSLContext:
-    """A certificate for 127.0.0.1, and what trusts it."""
+    """Create a certificate for 127.0.0.1, and a context that trusts it."""
     make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     make += ["-nodes", "-keyout", "tls.key", "-out", "tls.crt", "-days", "2"]
     make += ["-subj", "/CN=flakeid", "-addext", "subjectAltName=IP:127.0.0.1"]
@@ -79,19 +79,20 @@ def certificate(folder: Path) -> ssl.SSLContext:
 
 
 def manifest_arguments(found: Manifests, folder: Path) -> list[str]:
-    """The container's arguments, with files of a folder instead of mounted ones."""
+    """Return the container's arguments, with files of a folder instead of mounted ones."""
     mounted = found.mounted()
     arguments = []
     for argument in found.arguments:
         flag, _, value = argument.partition("=")
         local = f"{flag}={folder / mounted[value][1]}" if value in mounted else argument
-        # As Kubernetes does.
+        # Kubernetes replaces these variables in the arguments.
         arguments.append(local.replace("$(POD_NAME)", POD).replace("$(POD_NAMESPACE)", "default"))
     return arguments
 
 
 def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> str:
-    """The container's command runs, and answers probes and Prometheus; returns the metrics."""
+    """Check that the container's command runs, and responds to probes and Prometheus. Return the
+    metrics."""
     (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
     arguments = manifest_arguments(found, folder)
     (endpoint,) = found.monitoring["ServiceMonitor", found.name]["spec"]["endpoints"]
@@ -102,8 +103,8 @@ def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> s
     with running(flakeid, arguments, store, folder, tls) as server:
         for name, probe in found.probes().items():
             require(probe["scheme"] == "HTTPS", f"{name}: {probe}")
-            status, text = server.ask("GET", probe["path"])
-            require(status == 200, f"{name}: {probe['path']} answers {status}: {text}")
+            status, text = server.request("GET", probe["path"])
+            require(status == 200, f"{name}: {probe['path']} returned {status}: {text}")
         ids = f"/v1/{namespace}/ids"
         for method, path, token, wanted in (
             ("POST", ids, "", 401),
@@ -111,40 +112,40 @@ def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> s
             ("GET", leases, TOKEN, 404 if "--no-leases" in arguments else 200),
             ("GET", scrape, "", 401),
         ):
-            status, text = server.ask(method, path, token)
-            require(status == wanted, f"{method} {path} answers {status}, not {wanted}: {text}")
+            status, text = server.request(method, path, token)
+            require(status == wanted, f"{method} {path} returned {status}, not {wanted}: {text}")
         if "--no-leases" not in arguments:
             now = json.dumps({"now": time.time_ns() // 1_000_000})
-            status, grant = server.ask("POST", leases, TOKEN, now)
-            require(status == 200, f"{leases} answers {status}: {grant}")
+            status, grant = server.request("POST", leases, TOKEN, now)
+            require(status == 200, f"{leases} returned {status}: {grant}")
             where = f"https://{POD}.{found.workload['serviceName']}.default.svc:7117"
-            require(json.loads(grant)["broker"] == where, f"is renewed elsewhere: {grant}")
-        status, metrics = server.ask("GET", scrape, METRICS_TOKEN)
-        require(status == 200, f"{scrape} answers {status}: {metrics}")
+            require(json.loads(grant)["broker"] == where, f"the grant names another broker: {grant}")
+        status, metrics = server.request("GET", scrape, METRICS_TOKEN)
+        require(status == 200, f"{scrape} returned {status}: {metrics}")
     return metrics
 
 
 def placeholders(flakeid: Path, found: Manifests, folder: Path) -> None:
-    """With the Secret as it is in the repository the server does not start."""
+    """Check that the server refuses to start with the placeholder tokens of the Secret."""
     text = found.all["Secret", "flakeid-serve"]["stringData"]["tokens"]
     (folder / "tokens").write_text(text)
     arguments = [flakeid, *manifest_arguments(found, folder)]
     store = {"FLAKEID_STORE": f"sqlite://{folder}/placeholders.db"}
     tried = subprocess.run(
-        arguments, env=store, capture_output=True, text=True, timeout=PATIENCE, check=False
+        arguments, env=store, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
     refused = tried.returncode != 0 and "token-file" in tried.stderr
-    require(refused, f"starts with the tokens of secret.yaml: {tried}")
+    require(refused, f"the server accepted the placeholder tokens of secret.yaml: {tried}")
 
 
 def unit(flakeid: Path, folder: Path) -> None:
-    """The unit's command runs with the unit's own store."""
+    """Check that the unit's command runs with the unit's store."""
     text = UNIT.read_text()
     (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
     (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
     (state,) = re.findall(r"^StateDirectory=(.*)$", text, re.MULTILINE)
     (folder / state).mkdir()
     with running(flakeid, command.split(), store.replace("%S", str(folder)), folder) as server:
-        status, answer = server.ask("POST", "/v1/default/ids")
-        require(status == 200, f"the unit's server answers {status}: {answer}")
+        status, response = server.request("POST", "/v1/default/ids")
+        require(status == 200, f"the unit's server returned {status}: {response}")
     require((folder / state / "flakeid.db").exists(), f"the store is not in {state}")

@@ -1,4 +1,5 @@
-/* The one function of bcryptprimitives.dll that Rust's standard library calls, for a Wine that has no such library. */
+/* The function of bcryptprimitives.dll that Rust's standard library calls, for versions of Wine
+ * without that library. */
 
 #include <windows.h>
 #include <ntsecapi.h>

@@ -1,4 +1,4 @@
-//! The guide as a text: its chapters, what stands in their code blocks, and their links.
+//! The text of the guide: its chapters, their code blocks, and their links.
 
 use std::path::{Path, PathBuf};
 
@@ -8,30 +8,31 @@ const SOURCE: &str = "docs/src";
 const VERSION: &str = "0.5.4";
 const TOOLS: &str = "target/tools";
 
-/// Languages whose blocks are programs: files of `examples`, quoted and never copied.
+/// The languages of programs. Their blocks must be quoted files of `examples`, never copies.
 const PROGRAMS: [&str; 8] = ["rust", "python", "js", "c", "go", "java", "php", "yaml"];
 
 pub(crate) struct Chapter {
-    /// From the root of the checkout.
+    /// The path, relative to the root of the checkout.
     pub(crate) path: PathBuf,
     pub(crate) blocks: Vec<Block>,
 }
 
 pub(crate) struct Block {
-    /// What stands behind the opening fence.
+    /// The text after the opening fence.
     pub(crate) info: String,
     pub(crate) code: String,
 }
 
 impl Block {
-    /// The path in `{{#include path}}`, from the chapter's folder, if that is the whole block.
+    /// Returns the path in `{{#include path}}`, relative to the chapter's folder, if the block
+    /// contains nothing else.
     pub(crate) fn quoted(&self) -> Option<&str> {
         self.code.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
     }
 }
 
-/// Every chapter, checked: programs are quoted, SQL is what the stores' documentation says, links
-/// lead to files, and the table of contents has them all.
+/// Reads and checks every chapter: programs are quoted, SQL matches the documentation of the
+/// stores, links lead to files, and the table of contents is complete.
 pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
     let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
     let mut chapters = Vec::new();
@@ -39,7 +40,7 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
         let text = files::text(&path)?;
         let name = files::shown(path.strip_prefix(SOURCE).unwrap_or(&path))?;
         if name != "SUMMARY.md" && !summary.contains(&format!("({name})")) {
-            return Err(Failed(format!("{SOURCE}/SUMMARY.md does not name {name}")));
+            return Err(Failed(format!("{SOURCE}/SUMMARY.md does not list {name}")));
         }
         links(&path, &text)?;
         let chapter = Chapter { blocks: blocks(&path, &text)?, path };
@@ -82,7 +83,7 @@ fn blocks(path: &Path, text: &str) -> Result<Vec<Block>, Failed> {
         }
     }
     if open.is_some() {
-        return Err(Failed(format!("{}: a code block without an end", path.display())));
+        return Err(Failed(format!("{}: a code block is not closed", path.display())));
     }
     Ok(blocks)
 }
@@ -99,13 +100,15 @@ fn check(chapter: &Chapter, block: &Block) -> Outcome {
             let source = format!("crates/flakeid-stores/src/{store}/mod.rs");
             let documented = files::text(&source)?;
             match block.code.lines().find(|line| !documented.contains(line)) {
-                Some(line) => failed(&format!("{source} does not say: {line}")),
+                Some(line) => failed(&format!("{source} does not contain: {line}")),
                 None => Ok(()),
             }
         }
         _ if PROGRAMS.contains(&language) => {
             let Some(quoted) = block.quoted() else {
-                return failed("a program that is no quoted file; put it into examples/");
+                return failed(
+                    "a program is not a quoted file; put it into examples/ and quote it",
+                );
             };
             let file = path.with_file_name(quoted);
             if root().join(&file).is_file() {
@@ -113,34 +116,34 @@ fn check(chapter: &Chapter, block: &Block) -> Outcome {
             }
             failed(&format!("quotes {}, which does not exist", file.display()))
         }
-        _ => failed(&format!("a code block in a language that nothing checks: {language:?}")),
+        _ => failed(&format!("a code block has the language {language:?}, which is not checked")),
     }
 }
 
-/// mdBook does not look where links lead.
+/// Checks the links, because mdBook does not.
 fn links(path: &Path, text: &str) -> Outcome {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     for (target, _) in targets.filter(|(target, _)| !target.starts_with("https://")) {
         let (file, _) = target.split_once('#').unwrap_or((target, ""));
         if !file.is_empty() && !root().join(path.with_file_name(file)).is_file() {
-            return Err(Failed(format!("{}: a dead link to {target}", path.display())));
+            return Err(Failed(format!("{}: the link to {target} is broken", path.display())));
         }
     }
     Ok(())
 }
 
-/// Builds the book, and takes a warning for a failure.
+/// Builds the book. Warnings count as failures.
 pub(crate) fn build() -> Outcome {
     let mdbook = files::shown(&root().join(TOOLS).join("bin/mdbook"))?;
     let installed = Step::new(&mdbook, &["--version"]).output().ok();
-    if installed.is_none_or(|told| told.trim() != format!("mdbook v{VERSION}")) {
+    if installed.is_none_or(|version| version.trim() != format!("mdbook v{VERSION}")) {
         Step::cargo(&["install", "mdbook", "--version", VERSION, "--locked", "--force"])
             .args(&["--no-default-features", "--root", TOOLS])
             .run()?;
     }
-    let told = Step::new(&mdbook, &["build", "docs"]).error_output()?;
-    if ["WARN", "ERROR"].iter().any(|level| told.contains(level)) {
-        return Err(Failed(format!("mdbook build docs has warnings:\n{told}")));
+    let messages = Step::new(&mdbook, &["build", "docs"]).error_output()?;
+    if ["WARN", "ERROR"].iter().any(|level| messages.contains(level)) {
+        return Err(Failed(format!("mdbook build docs has warnings:\n{messages}")));
     }
     Ok(())
 }

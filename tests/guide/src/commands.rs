@@ -1,5 +1,5 @@
-//! The commands of the guide, run as a reader would: those of a chapter one after the other in one
-//! shell, in an empty folder that also has the files which the chapter quotes.
+//! The guide's commands. Those of a chapter run one after another in one shell, as a reader would
+//! run them, in an otherwise empty folder with the files that the chapter quotes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::book::{Block, Chapter};
 use crate::run::{Built, WORK, bounded};
 use crate::stores::Stores;
 
-/// What marks a block that is not run; the reason follows.
+/// The mark of a block that is not run, followed by the reason.
 const NOT_RUN: &str = "not-run=";
 
 pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outcome {
@@ -18,7 +18,7 @@ pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outco
         let mut script = String::new();
         for block in &chapter.blocks {
             if let Some(commands) = commands(chapter, block)? {
-                script += &stores.addressed(commands)?;
+                script += &stores.with_addresses(commands)?;
             }
         }
         if !script.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outco
     Ok(())
 }
 
-/// What of a block is to be run.
+/// Returns the commands of a block that are to be run.
 fn commands<'a>(chapter: &Chapter, block: &'a Block) -> Result<Option<&'a str>, Failed> {
     let shown = chapter.path.display();
     match block.info.split_once(',') {
@@ -38,7 +38,7 @@ fn commands<'a>(chapter: &Chapter, block: &'a Block) -> Result<Option<&'a str>, 
                 println!("\n{shown}: not run, because {why}:\n{}", block.code);
                 Ok(None)
             }
-            None => Err(Failed(format!("{shown}: `sh,{mark}` has to be `sh,{NOT_RUN}REASON`"))),
+            None => Err(Failed(format!("{shown}: `sh,{mark}` must be `sh,{NOT_RUN}REASON`"))),
         },
         _ => Ok(None),
     }
@@ -51,7 +51,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     for quoted in chapter.blocks.iter().filter_map(Block::quoted) {
         let file = chapter.path.with_file_name(quoted);
         let parent = file.parent().unwrap_or(Path::new("."));
-        // Beside main.go there has to be its go.mod.
+        // The folder of main.go must also contain its go.mod.
         if parent.ends_with("examples") {
             let to = Path::new(&folder).join(file.file_name().unwrap_or_default());
             files::copy(&file, to)?;
@@ -65,7 +65,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
     }
     if chapter.path.ends_with("go.md") {
-        // Where go.mod looks for it.
+        // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;
     }
     files::write(format!("{folder}/commands.sh"), script)?;

@@ -1,4 +1,4 @@
-//! Starts the programs of `examples/` that no command of the guide starts.
+//! Programs of `examples/` that no command of the guide starts.
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
@@ -11,7 +11,7 @@ const MANIFEST: &str = "import sys, yaml; \
     kinds = [part['kind'] for part in yaml.safe_load_all(open(sys.argv[1]))]; \
     assert kinds == ['Job', 'Deployment'], kinds";
 
-/// The keys of the programs with public IDs.
+/// The keyring of the programs with public IDs.
 const KEYRING: &str = "a 000102030405060708090a0b0c0d0e0f\n";
 
 pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
@@ -24,8 +24,8 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     orms(stores)
 }
 
-/// An empty folder to run programs in, and the store that they find there.
-fn place(name: &str) -> Result<(String, String), Failed> {
+/// Returns an empty folder for programs, and the URL of their store in it.
+fn prepare_folder(name: &str) -> Result<(String, String), Failed> {
     let folder = format!("{WORK}/{name}");
     files::empty(&folder)?;
     files::write(format!("{folder}/public.keys"), KEYRING)?;
@@ -34,7 +34,7 @@ fn place(name: &str) -> Result<(String, String), Failed> {
 }
 
 fn rust() -> Outcome {
-    let (folder, store) = place("rust")?;
+    let (folder, store) = prepare_folder("rust")?;
     for program in ["lease", "clocks", "public_ids"] {
         let run =
             ["run", "--quiet", "--release", "--locked", "-p", "flakeid-examples", "--bin", program];
@@ -44,7 +44,7 @@ fn rust() -> Outcome {
 }
 
 fn python(python: &str) -> Outcome {
-    let (folder, store) = place("python")?;
+    let (folder, store) = prepare_folder("python")?;
     for program in [
         "lease.py",
         "clocks.py",
@@ -54,7 +54,7 @@ fn python(python: &str) -> Outcome {
         "multiprocessing/pool.py",
     ] {
         let file = files::shown(&root().join("examples").join(program))?;
-        // -P: not what lies beside the program.
+        // -P: Python must not import modules from the program's folder.
         bounded(python, &["-P", &file]).within(&folder).env("FLAKEID_STORE", &store).run()?;
     }
     let manifest = ["-c", MANIFEST, "examples/kubernetes/deployment.yaml"];
@@ -73,10 +73,10 @@ fn python(python: &str) -> Outcome {
     let port = free_port()?;
     let uvicorn = start("uvicorn", "fastapi", &["app:app", "--port", &port.to_string()]);
     let service = Service::start(uvicorn, port)?;
-    service.makes_ids("POST", "/orders", ORDER)?;
-    let orders = service.ask("GET", "/orders?since=2020-01-01T00:00:00Z", "")?;
+    service.check_ids("POST", "/orders", ORDER)?;
+    let orders = service.request("GET", "/orders?since=2020-01-01T00:00:00Z", "")?;
     if orders.as_array().is_none_or(|orders| orders.len() != 20) {
-        return Err(Failed(format!("examples/fastapi does not find its 20 orders: {orders}")));
+        return Err(Failed(format!("examples/fastapi did not find its 20 orders: {orders}")));
     }
     drop(service);
 
@@ -86,14 +86,14 @@ fn python(python: &str) -> Outcome {
     let bind = format!("127.0.0.1:{port}");
     let gunicorn = ["--preload", "--workers", "2", "--bind", &bind, "--no-control-socket"];
     let gunicorn = start("gunicorn", "gunicorn", &gunicorn).args(&["app:application"]);
-    Service::start(gunicorn, port)?.makes_ids("GET", "/", "")?;
+    Service::start(gunicorn, port)?.check_ids("GET", "/", "")?;
 
     let port = free_port()?;
     let http = format!("127.0.0.1:{port}");
     let uwsgi =
         ["-c", "import pyuwsgi; pyuwsgi.run()", "--http", &http, "--master", "--processes", "2"];
     let uwsgi = started(&uwsgi, "gunicorn").args(&["--die-on-term", "--module", "app:application"]);
-    Service::start(uwsgi, port)?.makes_ids("GET", "/", "")?;
+    Service::start(uwsgi, port)?.check_ids("GET", "/", "")?;
 
     let worker = ["-A", "tasks", "worker", "--concurrency", "2", "--loglevel", "WARNING"];
     let worker = Background::start(start("celery", "celery", &worker))?;
@@ -103,7 +103,7 @@ fn python(python: &str) -> Outcome {
     Ok(())
 }
 
-/// In a copy, because migrations are written beside the models.
+/// Runs the project in a copy, because Django writes migrations next to the models.
 fn django(python: &str, folder: &str, store: &str) -> Outcome {
     let project = format!("{folder}/django");
     files::copy_folder("examples/django", &project)?;
@@ -119,7 +119,7 @@ fn django(python: &str, folder: &str, store: &str) -> Outcome {
     let port = free_port()?;
     let address = format!("127.0.0.1:{port}");
     let service = Service::start(manage(&["runserver", "--noreload", &address]), port)?;
-    service.makes_ids("POST", "/customers/", r#"{"name": "Ada"}"#)
+    service.check_ids("POST", "/customers/", r#"{"name": "Ada"}"#)
 }
 
 fn node(folder: &str) -> Outcome {
@@ -134,7 +134,7 @@ fn node(folder: &str) -> Outcome {
         .within(folder)
         .env("FLAKEID_STORE", &store)
         .env("PORT", port.to_string());
-    Service::start(cluster, port)?.makes_ids("POST", "/orders", ORDER)?;
+    Service::start(cluster, port)?.check_ids("POST", "/orders", ORDER)?;
     let port = free_port()?;
     let pm2 =
         Step::new("node", &["node_modules/pm2/bin/pm2-runtime", "start", "ecosystem.config.cjs"])
@@ -142,7 +142,7 @@ fn node(folder: &str) -> Outcome {
             .env("PM2_HOME", format!("{folder}/pm2"))
             .env("FLAKEID_STORE", &store)
             .env("PORT", port.to_string());
-    Service::start(pm2, port)?.makes_ids("POST", "/orders", ORDER)
+    Service::start(pm2, port)?.check_ids("POST", "/orders", ORDER)
 }
 
 fn node_types(folder: &str, stores: &Stores) -> Outcome {
@@ -154,8 +154,8 @@ fn node_types(folder: &str, stores: &Stores) -> Outcome {
     Ok(())
 }
 
-/// Prisma's client is generated without its schema engine, a program that only migrations need and that the command
-/// would fetch otherwise: what it is told to take instead is never called.
+/// Generates Prisma's client without the schema engine. Only migrations need that program, but the
+/// command would download it; the replacement is never called.
 fn prisma(folder: &str, stores: &Stores) -> Outcome {
     files::write(format!("{folder}/public.keys"), KEYRING)?;
     bounded("node", &["node_modules/prisma/build/index.js", "generate"])
@@ -177,7 +177,8 @@ fn prisma(folder: &str, stores: &Stores) -> Outcome {
     Ok(())
 }
 
-/// Without optimisation: each is a workspace of its own, of which nothing is built yet. Returns the program.
+/// Builds an example without optimisation, because each is a separate workspace and nothing of it
+/// has been built. Returns the program.
 fn built(name: &str) -> Result<String, Failed> {
     let manifest = format!("examples/{name}/Cargo.toml");
     let target = root().join(WORK).join(name);
@@ -197,21 +198,21 @@ fn axum(stores: &Stores) -> Outcome {
     let port = free_port()?;
     let service = Step::new(&program, &[]).env("DATABASE_URL", url).env("PORT", port.to_string());
     let service = Service::start(service, port)?;
-    service.makes_ids("POST", "/orders", ORDER)?;
-    let first = service.ask("POST", "/orders", ORDER)?;
+    service.check_ids("POST", "/orders", ORDER)?;
+    let first = service.request("POST", "/orders", ORDER)?;
     let id = first["id"].as_str().unwrap_or_default();
     let second =
-        service.ask("POST", "/orders", &format!(r#"{{"item": "tea", "again": "{id}"}}"#))?;
+        service.request("POST", "/orders", &format!(r#"{{"item": "tea", "again": "{id}"}}"#))?;
     if second["again"] != first["id"] {
-        return Err(Failed(format!("examples/axum repeats order {id} as {second}")));
+        return Err(Failed(format!("examples/axum did not repeat order {id}: {second}")));
     }
-    service.refuses("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
+    service.check_rejected("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
 }
 
-/// Adds two orders each: what is printed is the second, as it is in the database, and how many there are. With
-/// `PostgreSQL` the namespace is that of `axum`, and so is the table.
+/// Adds two orders with each program, which prints the stored order and the number of orders. With
+/// `PostgreSQL`, the namespace and the table are those that `axum` uses.
 fn orms(stores: &Stores) -> Outcome {
-    let (folder, store) = place("orms")?;
+    let (folder, store) = prepare_folder("orms")?;
     let url = stores.url("postgresql")?;
     for (name, database, store) in [("diesel", "orders.db", store.as_str()), ("sea-orm", url, url)]
     {

@@ -1,5 +1,5 @@
-//! The guide in `docs/`: that it builds, that its commands do what it says, and that its programs,
-//! which are the files of `examples/`, start and make IDs. `cargo xtask docs` runs this.
+//! Checks of the guide in `docs/`: it builds, its commands work, and its programs, which are the
+//! files of `examples/`, start and generate IDs. `cargo xtask docs` runs them.
 
 mod book;
 mod commands;
@@ -25,11 +25,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Check {
-    /// The text alone: quotes, SQL, links, and that mdBook has no warning.
+    /// Check only the text: quotes, SQL, links, and that mdBook prints no warnings.
     Book,
-    /// The README: quotes, and the command that prints the first IDs.
+    /// Check the README: quotes, and the command that prints the first IDs.
     Readme,
-    /// Its commands and programs, with what was built for them.
+    /// Run the commands and programs with the given builds.
     Programs(Built),
 }
 

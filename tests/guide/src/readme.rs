@@ -1,11 +1,11 @@
-//! The README says what is true: its programs are the example files, and its command works.
+//! Checks of the README: its programs match the example files, and its command works.
 
 use flakeid_steps::{Failed, Outcome, Step, files, target_folder, workspace};
 
-/// A quoted file stands between this marker, with its path, and the end of the code block.
+/// The marker in front of a quoted code block; the path of the file follows.
 const MARKER: &str = "<!-- file: ";
 
-/// How the README starts the command from a checkout.
+/// The command that the README uses in a checkout.
 const FROM_CHECKOUT: &str = "cargo run --release -p flakeid-cli --";
 const FIVE_IDS: &str = "next -n 5 --store sqlite://flakeid.db";
 const TESTS: &str = "cargo xtask test";
@@ -14,11 +14,11 @@ pub(crate) fn check() -> Outcome {
     let readme = files::text("README.md")?;
     let quotes = quotes(&readme)?;
     if quotes.is_empty() {
-        return Err(Failed("README.md quotes no example".to_owned()));
+        return Err(Failed("README.md quotes no examples".to_owned()));
     }
     for (path, quoted) in quotes {
         if files::text(path)? != quoted {
-            return Err(Failed(format!("README.md quotes {path}, but not as it is now")));
+            return Err(Failed(format!("README.md has an outdated quote of {path}")));
         }
     }
     for command in [&format!("{FROM_CHECKOUT} {FIVE_IDS}"), TESTS] {
@@ -33,12 +33,12 @@ pub(crate) fn check() -> Outcome {
     let ids: Result<Vec<u64>, _> = ids.lines().map(str::parse).collect();
     match ids {
         Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
-        _ => return Err(Failed(format!("did not print five rising IDs: flakeid {FIVE_IDS}"))),
+        _ => return Err(Failed(format!("`flakeid {FIVE_IDS}` did not print five increasing IDs"))),
     }
     Step::new(&built("quickstart")?, &[]).run()
 }
 
-/// (path, code) of every quoted file.
+/// Returns the path and the code of every quoted file.
 fn quotes(readme: &str) -> Result<Vec<(&str, String)>, Failed> {
     let mut quotes = Vec::new();
     for part in readme.split(MARKER).skip(1) {
@@ -47,7 +47,10 @@ fn quotes(readme: &str) -> Result<Vec<(&str, String)>, Failed> {
             let (code, _) = code.split_once("```")?;
             Some((path, code.to_owned()))
         });
-        quotes.push(quote.ok_or_else(|| Failed("a marker in README.md without code".to_owned()))?);
+        quotes
+            .push(quote.ok_or_else(|| {
+                Failed("a file marker in README.md has no code block".to_owned())
+            })?);
     }
     Ok(quotes)
 }

@@ -1,17 +1,17 @@
-//! Private servers, and the addresses that the guide writes where readers have their own.
+//! Private servers, and the example addresses in the guide that they replace.
 
 use flakeid_steps::Failed;
 use flakeid_steps::servers::Servers;
 
-/// What the guide writes, by the kind of store.
-const IN_THE_GUIDE: [(&str, &str); 4] = [
+/// The addresses in the guide, by the kind of store.
+const EXAMPLE_ADDRESSES: [(&str, &str); 4] = [
     ("postgresql", "postgresql://orders:secret@db.example/orders"),
     ("mysql", "mysql://orders:secret@db.example/orders"),
     ("redis", "redis://:secret@cache.example/0"),
     ("etcd", "etcd://etcd.example:2379"),
 ];
 
-/// A server of every kind, until this is dropped.
+/// A server of every kind. Dropping this value stops the servers.
 pub(crate) struct Stores(Servers);
 
 impl Stores {
@@ -23,9 +23,9 @@ impl Stores {
         self.0.url(kind)
     }
 
-    /// A text of the guide with the private servers' addresses in it.
-    pub(crate) fn addressed(&self, text: &str) -> Result<String, Failed> {
-        IN_THE_GUIDE.iter().try_fold(text.to_owned(), |text, (kind, address)| {
+    /// Replaces the example addresses in text from the guide with those of the private servers.
+    pub(crate) fn with_addresses(&self, text: &str) -> Result<String, Failed> {
+        EXAMPLE_ADDRESSES.iter().try_fold(text.to_owned(), |text, (kind, address)| {
             Ok(text.replace(address, self.url(kind)?))
         })
     }

@@ -1,4 +1,5 @@
-//! The Java library: the native part, which is the C library behind a shim, and the jar that holds it.
+//! The Java library: the native part, which is the C library with a shim for JNI, and the jar that
+//! contains it.
 
 use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::{Path, PathBuf};
@@ -10,11 +11,11 @@ use crate::Library;
 const EXPORTS: &str = "java/src/main/c/exports.map";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 
-/// The folder of the jars that `pom.xml` names. Maven is asked once for each version of that file,
-/// so that later runs need no network.
+/// Returns the folder with the jars that `pom.xml` lists. Maven runs once for each version of that
+/// file, so that later runs need no network.
 ///
 /// # Errors
-/// When Maven fails.
+/// If Maven fails.
 pub fn jars() -> Result<String, Failed> {
     let wanted = files::text("tests/java/pom.xml")?;
     let jars = root().join("target/c/jars");
@@ -28,40 +29,42 @@ pub fn jars() -> Result<String, Failed> {
     Ok(jars.display().to_string())
 }
 
-/// The folder of the JDK, by its compiler, for JNI's headers.
+/// Returns the folder of the JDK, which contains JNI's headers.
 fn jdk() -> Result<PathBuf, Failed> {
     let settings = Step::new("java", &["-XshowSettings:properties", "-version"]).error_output()?;
     let home = settings.lines().find_map(|line| line.trim().strip_prefix("java.home = "));
-    home.map(PathBuf::from).ok_or_else(|| Failed("java does not say where it is".to_owned()))
+    home.map(PathBuf::from).ok_or_else(|| Failed("java does not report java.home".to_owned()))
 }
 
-/// What a linker is told on a system, as the platforms of the jar call it.
+/// Returns the linker's options for `linux`, `macos` or `windows`.
 ///
-/// The library stays in the process when its class loader is collected (`nodelete`), because its threads
-/// may still be running; macOS keeps such libraries anyway, and Windows is told by the shim.
+/// The library must stay loaded when its class loader is collected (`nodelete`), because its
+/// threads may still be running. macOS never unloads such libraries, and on Windows the shim
+/// prevents it.
 fn on_system(system: &str) -> Result<Vec<String>, Failed> {
     let exports = format!("-Wl,--version-script={}", root().join(EXPORTS).display());
-    let told: &[&str] = match system {
+    let options: &[&str] = match system {
         "linux" => &["-fPIC", "-s", &exports, "-Wl,--gc-sections", "-Wl,-z,nodelete"],
         "macos" => &["-fPIC", "-Wl,-dead_strip"],
-        // The headers are those of a JDK for Linux. Users of Windows do not have MinGW's libraries, so they are linked in.
+        // The headers come from a JDK for Linux. MinGW's libraries are linked in, because users of
+        // Windows do not have them.
         "windows" => &["-s", "-static", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"],
         other => return Err(Failed(format!("the jar has no library for {other}"))),
     };
-    Ok(told.iter().map(ToString::to_string).collect())
+    Ok(options.iter().map(ToString::to_string).collect())
 }
 
-/// What `Library.java` looks for on the system that this was compiled for.
+/// Returns the platform's folder in the jar, where `Library.java` searches on this system.
 fn platform() -> String {
     let musl = if cfg!(target_env = "musl") { "-musl" } else { "" };
     format!("{OS}-{ARCH}{musl}")
 }
 
-/// Compiles the native part, with the C library inside, by a compiler for `system` (`linux`, `macos` or
-/// `windows`). `linked` says how that library is linked.
+/// Compiles the native part, including the C library, with a compiler for `system` (`linux`,
+/// `macos` or `windows`). `linked` contains the linker's arguments for the C library.
 ///
 /// # Errors
-/// When the compiler fails.
+/// If the compiler fails.
 pub fn native(compiler: Step, system: &str, linked: &[&str], to: &Path) -> Result<(), Failed> {
     let include = jdk()?.join("include");
     let headers = include.join(if OS == "macos" { "darwin" } else { OS });
@@ -69,14 +72,14 @@ pub fn native(compiler: Step, system: &str, linked: &[&str], to: &Path) -> Resul
     let sources = files::with_extension("java/src/main/c", "c")?;
     let sources = sources.iter().map(|path| files::shown(path)).collect::<Result<Vec<_>, _>>()?;
     to.parent().map_or(Ok(()), files::make_folder)?;
-    let told = on_system(system)?;
+    let options = on_system(system)?;
     let folders = [&include, &headers, &own].map(|folder| format!("-I{}", folder.display()));
     compiler
         .args(&["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-shared", "-o"])
         .args(&[&files::shown(to)?])
         .args(&folders.each_ref().map(String::as_str))
         .args(&sources.iter().map(String::as_str).collect::<Vec<_>>())
-        .args(&told.iter().map(String::as_str).collect::<Vec<_>>())
+        .args(&options.iter().map(String::as_str).collect::<Vec<_>>())
         .args(linked)
         .run()
 }
@@ -84,7 +87,7 @@ pub fn native(compiler: Step, system: &str, linked: &[&str], to: &Path) -> Resul
 /// Builds `flakeid.jar` for this system, with the C library inside.
 ///
 /// # Errors
-/// When a compiler fails.
+/// If a compiler fails.
 pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
     let natives = library.work.join("natives");
     files::empty(&natives)?;
@@ -97,11 +100,11 @@ pub fn jar(library: &Library) -> Result<PathBuf, Failed> {
     Ok(jar)
 }
 
-/// Builds the jar `to` of the native parts in a folder, which has one for each platform. The classes are left in
-/// another folder, which is emptied.
+/// Builds the jar `to` from a folder with the native part for each platform. Empties the folder
+/// `classes`, and writes the classes there.
 ///
 /// # Errors
-/// When a compiler fails.
+/// If a compiler fails.
 pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
     files::empty(classes)?;
     let inside = classes.join("io/github/flakeid/native");
@@ -114,10 +117,10 @@ pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
     Step::new("jar", &["--create", "--file", &to, "-C", &from, "."]).run()
 }
 
-/// Compiles everything in these folders.
+/// Compiles all sources in these folders.
 ///
 /// # Errors
-/// When the compiler fails, or warns.
+/// If the compiler fails or prints a warning.
 pub fn javac(folders: &[&str], to: &Path, class_path: &str) -> Result<(), Failed> {
     let in_folders = |path: &&PathBuf| folders.iter().any(|folder| path.starts_with(folder));
     let sources = files::of_project()?;

@@ -1,5 +1,5 @@
-//! Where the C library is, how programs find it, and what Java programs need besides. The programs
-//! are started by this package's binary.
+//! The location of the C library, its use by programs, and the jar for Java. This package's binary
+//! runs the programs.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ mod java;
 
 pub use java::{jar, jar_of, jars, javac, native};
 
-/// How many IDs each program makes.
+/// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";
 
-/// An unpacked archive, and a folder for what is built against it.
+/// An unpacked archive, and a folder for the programs that link it.
 #[derive(Debug)]
 pub struct Library {
-    /// Has `lib` and `include`.
+    /// The folder with `lib` and `include`.
     pub prefix: PathBuf,
-    /// Where programs are built.
+    /// The folder for the programs.
     pub work: PathBuf,
 }
 
@@ -28,7 +28,7 @@ impl Library {
         self.prefix.join("lib")
     }
 
-    /// A step that finds the library by pkg-config, and at run time.
+    /// Returns a step whose program finds the library through pkg-config, and at run time.
     pub fn step(&self, program: &str, arguments: &[&str]) -> Step {
         Step::new(program, arguments)
             .env("PKG_CONFIG_PATH", self.lib().join("pkgconfig"))

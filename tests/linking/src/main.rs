@@ -1,5 +1,5 @@
-//! The proof that other languages can link the C library: programs in C, C++, Go and Java against an
-//! unpacked archive. `cargo xtask c --test` builds the archive and runs this.
+//! Tests that other languages can link the C library: they link programs in C, C++, Go and Java
+//! with an unpacked archive. `cargo xtask c --test` builds the archive and runs this program.
 
 mod programs;
 
@@ -11,13 +11,13 @@ use clap::Parser;
 use flakeid_linking::Library;
 use flakeid_steps::{Failed, Outcome, files, packages, root};
 
-/// Builds and runs programs against the C library.
+/// Links programs with the C library and runs them.
 #[derive(Parser)]
 struct Arguments {
     /// The folder of the library, with `lib` and `include`.
     #[arg(long)]
     library: PathBuf,
-    /// Only build the jar for Java, and leave it here.
+    /// Only build the jar for Java, and write it to this path.
     #[arg(long)]
     jar: Option<PathBuf>,
 }
@@ -45,7 +45,8 @@ fn run(arguments: Arguments) -> Outcome {
         return files::copy(flakeid_linking::jar(&library)?, to);
     }
     programs::symbols(&library)?;
-    // Two at a time, since they mostly wait: ten million IDs take 2.5 s, however fast they are made.
+    // Two threads suffice, because the programs mostly wait: the clock limits ten million IDs to at
+    // least 2.5 s.
     thread::scope(|scope| {
         let c = scope.spawn(|| programs::c(&library));
         let others = programs::cpp(&library)

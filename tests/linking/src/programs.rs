@@ -9,16 +9,17 @@ const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werro
 const SANITIZED: [&str; 4] =
     ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 
-/// As many IDs as valgrind, some fifty times slower than the processor, can bear. They come by every line
-/// that more of them would, so the sanitizers have no more either.
+/// The number of IDs under valgrind, which is some fifty times slower, and under sanitizers. This
+/// number is enough to reach every line of code.
 const FEWER_IDS: &str = "200000";
 
-/// Programs that fork while threads run, which are not tried with sanitizers: if another thread allocates in that
-/// moment, the sanitizer's allocator stays locked in the child, which then waits for ever (seen with gcc 12).
-/// Valgrind runs one thread at a time, and watches these, too.
+/// Programs that fork while threads run. They do not run with sanitizers: if another thread
+/// allocates during the fork, the sanitizer's allocator stays locked in the child, which then waits
+/// forever (seen with gcc 12). They do run under valgrind, which executes one thread at a time.
 const FORK_WITH_THREADS: [&str; 2] = ["fast_fork", "lease_fork"];
 
-/// They are in a package of their own, named after clang's version.
+/// Ensures that clang's sanitizers are installed, which are in a separate package named after
+/// clang's version.
 pub(crate) fn sanitizers_of_clang() -> Outcome {
     let version = Step::new("clang", &["-dumpversion"]).output()?;
     let folder = Step::new("clang", &["-print-resource-dir"]).output()?;
@@ -28,7 +29,7 @@ pub(crate) fn sanitizers_of_clang() -> Outcome {
     packages::ensure(&[(&runtime, &format!("libclang-rt-{major}-dev"))])
 }
 
-/// The shared library exports the header's functions and nothing else.
+/// Checks that the shared library exports exactly the functions of the header.
 pub(crate) fn symbols(library: &Library) -> Outcome {
     let shared = library.lib().join("libflakeid.so").display().to_string();
     let listed = Step::new("nm", &["-D", "--defined-only", "--format=just-symbols", &shared]);
@@ -51,8 +52,8 @@ pub(crate) fn symbols(library: &Library) -> Outcome {
     Ok(())
 }
 
-/// A program of `tests/c`: its name, its sources and its argument, which is smaller where it is watched
-/// by valgrind or sanitizers.
+/// A program of `tests/c`: its name, its sources, and its arguments, the second of which is for
+/// runs under valgrind or sanitizers.
 struct Program {
     name: &'static str,
     sources: Vec<String>,
@@ -107,7 +108,7 @@ const VALGRIND: [&str; 6] = [
     "--quiet",
     "--error-exitcode=1",
     "--leak-check=full",
-    // What a thread is working with when the program ends is "possibly lost".
+    // Memory that a thread uses when the program ends counts as "possibly lost".
     "--errors-for-leak-kinds=definite",
     "--fair-sched=yes",
     "--suppressions=tests/c/valgrind.supp",
@@ -139,7 +140,7 @@ fn compile(
     Ok(output)
 }
 
-/// Through the `CMake` package, shared and static, with both compilers.
+/// Tests the `CMake` package, with the shared and the static library and with both compilers.
 pub(crate) fn cpp(library: &Library) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
         let folder = library.work.join(format!("cmake-{c}"));
@@ -158,9 +159,10 @@ pub(crate) fn cpp(library: &Library) -> Outcome {
     Ok(())
 }
 
-/// Through cgo: the module, watched by Go's detector of races, and a lease with the library in the program.
+/// Tests the Go module through cgo, with Go's race detector, and leases with the static library.
 pub(crate) fn go(library: &Library) -> Outcome {
-    // Go's cache does not know what pkg-config said, and would link what another checkout built.
+    // Go's build cache ignores the output of pkg-config, so it would link the library of another
+    // checkout.
     let folder = format!("-L{}", library.prefix.join("lib").display());
     let go = |arguments: &[&str]| {
         library.step("go", arguments).within("go").env("CGO_LDFLAGS", folder.clone())
@@ -170,10 +172,11 @@ pub(crate) fn go(library: &Library) -> Outcome {
     go(&["test", "-count=1", "-tags", "flakeid_static", "-run", "Lease|Events", "./..."]).run()
 }
 
-/// The first Java whose foreign-function interface the library uses.
+/// The first Java version whose foreign-function interface the library uses.
 const FOREIGN: u32 = 24;
 
-/// Such a Java, where the one on the `PATH` is older.
+/// Returns a Java with the foreign-function interface, for the case that the one on the `PATH` is
+/// older.
 fn foreign_java() -> Result<Option<String>, Failed> {
     let mut homes = files::entries("/usr/lib/jvm").unwrap_or_default();
     homes.extend(std::env::var_os("JAVA_HOME_25_X64").map(PathBuf::from));
@@ -188,7 +191,7 @@ fn foreign_java() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
-/// Through the jar, whose native part is unpacked as for users; and every call of JNI checked once.
+/// Tests the jar, which unpacks its native part as for users, and once checks every JNI call.
 pub(crate) fn java(library: &Library) -> Outcome {
     let jar = files::shown(&jar(library)?)?;
     let class_path = format!("{jar}:{}/*", jars()?);
@@ -199,13 +202,13 @@ pub(crate) fn java(library: &Library) -> Outcome {
     let main = ["-cp", class_path.as_str(), "tests.Main", "tests/vectors"];
     Step::new("java", &["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
     Step::new("java", &main).args(&[IDS]).run()?;
-    // It calls another way there.
+    // With this Java, the library calls the foreign-function interface.
     if let Some(java) = foreign_java()? {
         return Step::new(&java, &main).args(&[IDS]).run();
     }
     println!(
-        "no Java from {FOREIGN} on is in /usr/lib/jvm or JAVA_HOME_25_X64: calls by the foreign-function interface are \
-         not tested"
+        "not tested: calls through the foreign-function interface, because /usr/lib/jvm and JAVA_HOME_25_X64 have no \
+         Java {FOREIGN} or later"
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-// Command rivals prints ten IDs of each of Go's packages, as ../README.md says.
+// Command rivals prints ten IDs of each Go package: see ../README.md.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/yitter/idgenerator-go/idgen"
 )
 
-// show prints ten of them, 3 ms apart.
+// show prints ten IDs, generated 3 ms apart.
 func show[T int64 | uint64](name, layout string, next func() (T, error)) {
 	fmt.Printf("%s\t%s", name, layout)
 	for range [10]struct{}{} {
@@ -32,7 +32,7 @@ func main() {
 	}
 	show("bwmarrin/snowflake", "twitter", func() (int64, error) { return node.Generate().Int64(), nil })
 
-	// As on a host with the address 10.0.31.39.
+	// This is the machine ID of a host with the address 10.0.31.39.
 	machine := func() (uint16, error) { return 31<<8 | 39, nil }
 	one, err := sonyflake.New(sonyflake.Settings{MachineID: machine})
 	if err != nil {

@@ -6,9 +6,9 @@ import com.github.yitter.idgen.YitIdHelper;
 import java.util.function.LongSupplier;
 import me.ahoo.cosid.snowflake.MillisecondSnowflakeId;
 
-/** Ten IDs of each of Java's packages, as ../README.md says. */
+/** Prints ten IDs of each Java package: see ../README.md. */
 public final class MakeIds {
-    /** Prints ten of them, 3 ms apart. */
+    /** Prints ten IDs, generated 3 ms apart. */
     private static void show(String name, String layout, LongSupplier next) throws InterruptedException {
         StringBuilder line = new StringBuilder(name).append('\t').append(layout);
         for (int count = 0; count < 10; count++) {

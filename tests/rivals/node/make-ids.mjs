@@ -1,4 +1,4 @@
-// Ten IDs of each of Node's packages, as ../README.md says.
+// Prints ten IDs of each Node package: see ../README.md.
 
 import { setTimeout } from 'node:timers/promises';
 
@@ -7,7 +7,7 @@ import FlakeId from 'flake-idgen';
 import { Snowyflake } from 'snowyflake';
 import { getTsid } from 'tsid-ts';
 
-// Prints ten of them, 3 ms apart.
+// Prints ten IDs, generated 3 ms apart.
 async function show(name, layout, make) {
   const ids = [];
   for (let count = 0; count < 10; count += 1) {

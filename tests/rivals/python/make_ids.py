@@ -1,4 +1,4 @@
-"""Ten IDs of each of Python's packages, as ../README.md says."""
+"""Prints ten IDs of each Python package: see ../README.md."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tsidpy import TSID
 
 
 def show(name: str, layout: str, make: Callable[[], int]) -> None:
-    """Print ten of them, 3 ms apart."""
+    """Print ten IDs, generated 3 ms apart."""
     ids = []
     for _ in range(10):
         time.sleep(0.003)
