@@ -1,12 +1,12 @@
-//! Who grants leases: a store, or a broker that leases from one.
+//! Lessors: the stores and brokers that grant leases.
 
 use std::time::Instant;
 
 use crate::store::{Fault, Store};
 use crate::{Acquire, Grant, Release, Renew, Renewed, operations};
 
-/// Who grants leases: a store, or a broker that leases from one. What a holder asks of either is the
-/// same, and so is what the answers mean.
+/// A grantor of leases: a store, or a broker that leases from a store. Holders send the same requests to both, and the
+/// responses have the same meaning.
 pub trait Lessor: Send {
     /// Grants a node, or a block of nodes. The request's clock was read at `read`: however long others
     /// keep it waiting, the clock is not taken for a wrong one.
@@ -36,19 +36,19 @@ pub trait Lessor: Send {
         Err(no_other_lessor())
     }
 
-    /// Moves a fence up, or confirms that this very renewal did.
+    /// Raises a fence, or confirms a renewal that was applied before.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault>;
 
-    /// Takes a node back; does nothing if the request's holder holds nothing there any more.
+    /// Releases a node; has no effect if the request's holder no longer holds the node.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault>;
 
-    /// Whether it can be asked again after a fault other than a refusal. Otherwise it is dropped then,
+    /// Whether the lessor can be used again after a fault other than a refusal. Otherwise it is dropped after such a fault,
     /// because its connection may be broken, or inside a transaction.
     fn outlives_faults(&self) -> bool {
         false
@@ -74,7 +74,7 @@ impl Lessor for Box<dyn Store> {
     }
 }
 
-/// There is nothing to ask beside the lessor that granted a node.
+/// Returns the fault that there is no lessor besides the one that granted the node.
 #[must_use]
 pub fn no_other_lessor() -> Fault {
     Fault::Unavailable("there is no other lessor to ask".into())

@@ -1,9 +1,9 @@
-//! The protocol of leases, without threads and sockets: what a store answers ([`rules`]), what a
-//! holder does next ([`Holder::step`]) and what a broker grants ([`broker::Blocks`]). The product,
-//! the property tests, the model checker and the fault campaign run this code.
+//! The protocol of leases, without threads and sockets: the decisions of a store ([`rules`]), of a holder
+//! ([`Holder::step`]) and of a broker ([`broker::Blocks`]). The product, the property tests, the model checker and the
+//! fault campaign run this code.
 //!
-//! A lease is a window of ticks for one node. A generator cannot issue outside its window, and no
-//! store hands out overlapping windows; uniqueness follows from that alone.
+//! A lease is a window of ticks for one node. A generator cannot issue IDs outside its window, and no store grants
+//! overlapping windows; uniqueness follows from these two rules alone.
 
 pub mod broker;
 mod holder;

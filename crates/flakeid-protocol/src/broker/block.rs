@@ -1,36 +1,36 @@
-//! One block of nodes that a broker holds, and the rows of its nodes.
+//! A block of nodes that a broker holds, with the rows of its nodes.
 
 use std::collections::BTreeSet;
 
 use super::unrecorded::Unrecorded;
 use crate::{Grant, Handover, Row};
 
-/// A block of nodes, under one grant of the store. It dies with the grant: the rows of a later grant
-/// of the same block begin empty, at or above that grant's first tick.
+/// A block of nodes under one grant of the store. It ends with the grant: a later grant of the same block begins without
+/// rows, at or above its own first tick.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Block {
     /// The first tick of the grant. No window in the block starts before it (I12).
     pub(super) start: u64,
     /// The fence that the store confirmed last. No window in the block ends after it (I11).
     pub(super) fence: u64,
-    /// The tick after the last one that was ever granted onward: to here, and no lower, the block's own
-    /// fence may fall when the block is given back (I13).
+    /// The tick after the last one that the broker ever granted: when the block is released, its own fence must not fall
+    /// below this tick (I13).
     pub(super) used_until: u64,
-    /// Since when nobody holds a node of it, in Unix milliseconds; `None` while somebody does.
+    /// The time since which no node of the block is held, in Unix milliseconds; `None` while a node is held.
     pub(super) empty_since: Option<i64>,
-    /// What the store's history lacks; `None` if it keeps none.
+    /// The grants that the store's history lacks; `None` if the store keeps no history.
     unrecorded: Option<Unrecorded>,
     first_node: u64,
-    /// One for each node; `None` until it is granted.
+    /// The row of each node; `None` until the node is granted.
     rows: Vec<Option<Box<Row>>>,
-    /// How many of the nodes, from the first on, were granted at least once.
+    /// The number of nodes, from the first on, that were granted at least once.
     touched: u64,
-    /// The nodes that were granted before and are free, by fence: the coldest first.
+    /// The free nodes that were granted before, by fence, the coldest first.
     free: BTreeSet<(u64, u64)>,
 }
 
 impl Block {
-    /// A block of `2^bits` nodes that nobody holds yet.
+    /// Creates a block of `2^bits` free nodes.
     pub(super) fn new(grant: &Grant, bits: u32, now: i64, is_recorded: bool) -> Self {
         let size = 1_usize << bits;
         Self {
@@ -46,12 +46,12 @@ impl Block {
         }
     }
 
-    /// The lowest tick at which a grant may start.
+    /// Returns the lowest tick at which a grant may start.
     pub(super) fn floor(&self) -> u64 {
         self.unrecorded.as_ref().map_or(self.start, Unrecorded::floor)
     }
 
-    /// What goes into the store's history with the next renewal; see [`Unrecorded::hand_over`].
+    /// Returns the grants for the store's history in the next renewal; see [`Unrecorded::hand_over`].
     pub(super) fn hand_over(&mut self, until: u64, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, fence, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
@@ -59,14 +59,14 @@ impl Block {
         unrecorded.as_mut().map(|of| of.hand_over(until, most, row)).unwrap_or_default()
     }
 
-    /// What goes into the store's history with the release.
+    /// Returns the grants for the store's history in the release.
     pub(super) fn hand_over_last(&mut self, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
         unrecorded.as_mut().map(|of| of.hand_over_last(most, row)).unwrap_or_default()
     }
 
-    /// The store has what was handed over, and all grants up to a tick.
+    /// Notes that the store has the grants that were handed over, and all grants up to a tick.
     pub(super) fn confirm_history(&mut self, history_until: u64) {
         let Some(unrecorded) = &mut self.unrecorded else { return };
         if unrecorded.confirm(history_until) {
@@ -75,12 +75,12 @@ impl Block {
         }
     }
 
-    /// How many grants the store's history lacks.
+    /// The number of grants that the store's history lacks.
     pub(super) fn unrecorded(&self) -> u64 {
         self.unrecorded.as_ref().map_or(0, Unrecorded::len)
     }
 
-    /// How many of its nodes nobody holds.
+    /// The number of free nodes in the block.
     pub(super) fn room(&self) -> u64 {
         self.rows.len() as u64 - self.touched + self.free.len() as u64
     }
@@ -89,7 +89,7 @@ impl Block {
         self.room() == self.rows.len() as u64
     }
 
-    /// The free node with the lowest fence.
+    /// Returns the free node with the lowest fence.
     pub(super) fn coldest(&self) -> Option<u64> {
         if self.touched < self.rows.len() as u64 {
             return Some(self.first_node + self.touched);
@@ -109,8 +109,8 @@ impl Block {
         self.rows.iter().filter_map(Option::as_deref)
     }
 
-    /// Writes the row of a node that somebody holds from now on. Returns how many earlier grants the
-    /// store's history will lack, because too many are waiting for it.
+    /// Writes the row of a node that is granted. Returns the number of earlier grants that the store's history will lack,
+    /// because too many grants are waiting for it.
     pub(super) fn hold(&mut self, row: Row) -> u64 {
         let node = row.node;
         let mut dropped = 0;
@@ -131,7 +131,7 @@ impl Block {
         dropped
     }
 
-    /// Writes the row of a node that nobody holds any more.
+    /// Writes the row of a node that has become free.
     pub(super) fn free(&mut self, row: Row, now: i64) {
         let node = row.node;
         if let Some(fence) = self.row(node).map(|before| before.fence) {

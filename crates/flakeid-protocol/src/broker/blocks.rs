@@ -1,4 +1,4 @@
-//! All blocks that a broker holds: which node it grants, and in which window.
+//! All blocks that a broker holds, and the decisions about their nodes and windows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,17 +9,18 @@ use crate::{
     rules,
 };
 
-/// A fleet of a million that was cut off expires at once. To free a node takes some microseconds.
+/// The largest number of rows that expire in one call, because a fleet of a million clients that is cut off expires at
+/// once, and freeing a node takes some microseconds.
 const EXPIRED_AT_A_TIME: usize = 128;
 
-/// Why a broker does not grant or renew.
+/// The reason why a broker does not grant or renew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denial {
-    /// The rules say no.
+    /// The rules refuse the request.
     Refused(Refusal),
-    /// No block has a free node whose ticks are near enough: the broker needs another block.
+    /// No block has a free node with a fence that is low enough: the broker needs another block.
     NoRoom,
-    /// The broker's own window for the block ends too soon: the block has to be renewed first.
+    /// The broker's own window for the block ends too soon: the broker has to renew the block first.
     BlockFence,
     /// The broker does not hold the node's block.
     NotHeld,
@@ -31,40 +32,39 @@ impl From<Refusal> for Denial {
     }
 }
 
-/// The blocks of nodes that a broker holds, and who holds their nodes: the broker's side of the
-/// protocol, without input or output.
+/// The blocks of nodes that a broker holds, with the holders of their nodes: the broker's side of the protocol, without
+/// input or output.
 ///
-/// A broker decides by the same [`rules`] as a store, on rows in memory, and nothing that it
-/// remembers has to survive it. Each window that it grants lies inside the window that the store
-/// confirmed to it for the block (I11, I12), and windows of one block never overlap; so windows of
-/// different brokers, or of one broker before and after a crash, do not overlap either.
+/// A broker decides by the same [`rules`] as a store, on rows in memory, and its data do not have to survive a crash. Each
+/// window that it grants lies inside the window that the store confirmed for the block (I11, I12), and windows of one block
+/// never overlap. So windows of different brokers, or of one broker before and after a crash, do not overlap either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
-    /// What the rules are asked about; its floor is set to the start of the block at hand.
+    /// The namespace for the rules; its floor is set to the start of the current block.
     pub(super) namespace: Namespace,
     pub(super) block_bits: u32,
     ttl_ms: u64,
     pub(super) held: BTreeMap<u64, Block>,
-    /// The blocks that have room, by how much: the fullest first, so that others become empty.
-    roomy: BTreeSet<(u64, u64)>,
-    /// When rows expire, and their nodes.
+    /// The blocks with free nodes, by the number of free nodes: the fullest block first, so that the others become empty.
+    with_room: BTreeSet<(u64, u64)>,
+    /// The expiry times of rows, with their nodes.
     expiries: BTreeSet<(i64, u64)>,
-    /// The nodes of grants, by the half of the token that stays.
+    /// The nodes of grants, by the constant half of the token.
     tokens: BTreeMap<u64, u64>,
-    /// The last node of each name, by the name's hash. The name itself is in the node's row, and there it
-    /// is compared: a map of the names would have every name twice, and would be searched more slowly.
+    /// The last node of each name, by the name's hash. The name in the node's row is compared, because a map of the names would
+    /// store every name twice and be slower to search.
     names: BTreeMap<u64, u64>,
-    /// Whether grants are kept for the store's history.
+    /// Whether the broker keeps grants for the store's history.
     pub(super) is_recorded: bool,
-    /// How many grants that history will never have.
+    /// The number of grants that the history will never have.
     pub(super) dropped: u64,
-    /// How many grants expired without having been renewed.
+    /// The number of grants that expired without a renewal.
     abandoned: u64,
 }
 
 impl Blocks {
-    /// No blocks yet, of a namespace of blocks. Windows are as long as asked for, up to `window_ms`, and
-    /// a node whose holder does not renew for `ttl_ms` is granted to others.
+    /// Creates an empty set of blocks of a namespace. Windows are as long as requested, up to `window_ms`, and a node whose
+    /// holder does not renew it for `ttl_ms` is granted to others.
     #[must_use]
     pub fn new(namespace: &Namespace, window_ms: u64, ttl_ms: u64) -> Self {
         let bounds = Bounds { max_window_ms: window_ms, quiet_ms: 0, ..namespace.bounds };
@@ -78,7 +78,7 @@ impl Blocks {
             block_bits: namespace.block_bits,
             ttl_ms,
             held: BTreeMap::new(),
-            roomy: BTreeSet::new(),
+            with_room: BTreeSet::new(),
             expiries: BTreeSet::new(),
             tokens: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -88,24 +88,23 @@ impl Blocks {
         }
     }
 
-    /// Adds a block that the store has granted; its nodes are free. Whatever is known of an earlier
-    /// grant of this block is forgotten.
+    /// Adds a block that the store has granted; its nodes are free. The rows of an earlier grant of this block are dropped.
     pub fn add(&mut self, grant: &Grant, now: i64) {
         self.lose(grant.node);
         let block = Block::new(grant, self.block_bits, now, self.is_recorded);
-        self.roomy.insert((block.room(), grant.node));
+        self.with_room.insert((block.room(), grant.node));
         self.held.insert(grant.node, block);
     }
 
-    /// The store confirmed a higher fence of a block.
+    /// Raises the fence of a block to the fence that the store confirmed.
     pub fn raise(&mut self, block: u64, fence: u64) {
         if let Some(block) = self.held.get_mut(&block) {
             block.fence = block.fence.max(fence);
         }
     }
 
-    /// The block is another's, or is given back: nothing more is granted or renewed in it. Returns the
-    /// tick after the last one that was ever granted onward; the block's fence must not fall lower.
+    /// Removes a block that another broker has, or that is being released: the broker grants and renews no more nodes in it.
+    /// Returns the tick after the last one that the broker ever granted; the block's fence must not fall below it.
     pub fn lose(&mut self, block: u64) -> u64 {
         let first = block << self.block_bits;
         for node in first..first + (1 << self.block_bits) {
@@ -113,16 +112,15 @@ impl Blocks {
         }
         let Some(lost) = self.held.remove(&block) else { return 0 };
         self.dropped = self.dropped.saturating_add(lost.unrecorded());
-        self.roomy.remove(&(lost.room(), block));
+        self.with_room.remove(&(lost.room(), block));
         for row in lost.rows() {
             self.expiries.remove(&(row.expires, row.node));
         }
         lost.used_until
     }
 
-    /// Grants a node, by the broker's clock `now`, in Unix milliseconds: the last one of the holder's
-    /// name if it is free, else the coldest free one of the fullest block. A request that is sent again
-    /// gets the same answer.
+    /// Grants a node, by the broker's clock `now` in Unix milliseconds: the last node of the holder's name if it is free,
+    /// otherwise the coldest free node of the fullest block. A repeated request gets the same response.
     ///
     /// # Errors
     /// The denial; nothing was granted then.
@@ -130,7 +128,7 @@ impl Blocks {
         self.acquire_owned(request.clone(), now)
     }
 
-    /// As [`acquire`](Self::acquire), without a copy of the request.
+    /// Does the same as [`acquire`](Self::acquire) without copying the request.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).
@@ -159,8 +157,8 @@ impl Blocks {
         Ok(grant)
     }
 
-    /// Moves the fence of a node up, or confirms that this very renewal did, as far as the broker's own
-    /// window for the block reaches.
+    /// Raises the fence of a node, up to the end of the broker's own window for the block, or confirms a renewal that was
+    /// applied before.
     ///
     /// # Errors
     /// The denial; nothing changed then.
@@ -168,7 +166,7 @@ impl Blocks {
         let Some(block) = self.held.get(&(request.node >> self.block_bits)) else {
             return Err(Denial::NotHeld);
         };
-        // The rows of an earlier grant of the block are gone, and so are their windows.
+        // The rows of an earlier grant of the block were dropped, so their windows cannot be renewed.
         let row = block.row(request.node).ok_or(Refusal::FencedOff)?;
         self.namespace.floor = block.start;
         let request = &Renew { ttl_ms: request.ttl_ms.min(self.ttl_ms), ..*request };
@@ -188,7 +186,7 @@ impl Blocks {
         Ok(answer)
     }
 
-    /// Takes a node back; does nothing if the request's holder holds nothing there any more.
+    /// Releases a node; has no effect if the request's holder no longer holds the node.
     pub fn release(&mut self, request: &Release, now: i64) {
         let block = self.held.get(&(request.node >> self.block_bits));
         let row = block.and_then(|block| block.row(request.node));
@@ -198,8 +196,8 @@ impl Blocks {
         }
     }
 
-    /// Makes nodes free whose holders have not renewed them in time: so many at a time that others, who ask
-    /// for something meanwhile, do not notice. Returns whether there are more.
+    /// Frees nodes whose holders have not renewed them in time, but only so many per call that other requests are not delayed.
+    /// Returns whether there are more.
     pub fn expire(&mut self, now: i64) -> bool {
         for _ in 0..EXPIRED_AT_A_TIME {
             match self.expiries.first() {
@@ -210,7 +208,7 @@ impl Blocks {
         true
     }
 
-    /// Makes a node free if its holder has not renewed it in time.
+    /// Frees a node if its holder has not renewed it in time.
     fn expire_node(&mut self, node: u64, now: i64) {
         let block = self.held.get(&(node >> self.block_bits));
         let Some(row) = block.and_then(|block| block.row(node)) else { return };
@@ -221,38 +219,38 @@ impl Blocks {
         }
     }
 
-    /// The number of grants that expired without having been renewed: their clients ended early, or no
-    /// longer waited for the answer and have a node of another broker.
+    /// The number of grants that expired without a renewal: their clients ended early, or stopped waiting for the response and
+    /// got a node from another broker.
     #[must_use]
     pub const fn abandoned(&self) -> u64 {
         self.abandoned
     }
 
-    /// How many nodes have a holder.
+    /// The number of nodes with a holder.
     #[must_use]
     pub fn holders(&self) -> usize {
         self.expiries.len()
     }
 
-    /// How many nodes nobody holds.
+    /// The number of nodes without a holder.
     #[must_use]
     pub fn room(&self) -> u64 {
-        self.roomy.iter().map(|(room, _)| room).sum()
+        self.with_room.iter().map(|(room, _)| room).sum()
     }
 
-    /// The blocks, with their fences and since when each is empty, in Unix milliseconds.
+    /// Returns the blocks, with their fences and the times since which they are empty, in Unix milliseconds.
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, Option<i64>)> {
         self.held.iter().map(|(number, block)| (*number, block.fence, block.empty_since))
     }
 
-    /// The rows of the nodes that were granted under the present grants of the blocks, by node, from one
-    /// on.
+    /// Returns the rows of the nodes that were granted under the present grants of the blocks, by node, beginning with the node
+    /// `from`.
     pub fn rows(&self, from: u64) -> impl Iterator<Item = &Row> {
         let blocks = self.held.range(from >> self.block_bits..);
         blocks.flat_map(|(_, block)| block.rows()).filter(move |row| row.node >= from)
     }
 
-    /// The request with its window and TTL cut to this broker's: every renewal can ask for more.
+    /// Limits the window and the TTL of a request to this broker's; every renewal can request more.
     fn limited(&self, request: Acquire) -> Acquire {
         Acquire {
             window_ms: request.window_ms.min(self.namespace.bounds.max_window_ms),
@@ -261,7 +259,7 @@ impl Blocks {
         }
     }
 
-    /// Refuses what no node could satisfy, so that no block is leased in vain.
+    /// Checks that some node could satisfy the request, so that the broker does not lease a block without need.
     fn check(&mut self, request: &Acquire, now: i64) -> Result<(), Refusal> {
         let option = match request {
             Acquire { identity: Identity::Node(_), .. } => "node",
@@ -276,7 +274,7 @@ impl Blocks {
         Err(Refusal::BrokerChooses { option })
     }
 
-    /// The answer to a request that was granted before.
+    /// Returns the response to a request that was granted before.
     fn repeated(&self, request: &Acquire) -> Option<Result<Grant, Denial>> {
         let node = self.tokens.get(&grant_half(request.token))?;
         let row = self.held.get(&(node >> self.block_bits))?.row(*node)?;
@@ -286,18 +284,18 @@ impl Blocks {
         if row.token == Some(request.token) {
             return Some(Ok(rules::grant_of(&self.namespace, row, request)));
         }
-        // Its holder has renewed it since, so nobody waits for this answer.
+        // The holder has renewed the node since, so no client waits for this response.
         Some(Err(Refusal::FencedOff.into()))
     }
 
-    /// The row of the node that is granted, as it is to be.
+    /// Chooses the node to grant, and returns its new row.
     fn choose(&mut self, named: Option<u64>, request: &Acquire, now: i64) -> Result<Row, Denial> {
-        let Self { namespace, block_bits, held, roomy, .. } = self;
+        let Self { namespace, block_bits, held, with_room, .. } = self;
         let of_name = named.and_then(|node| {
             let block = held.get(&(node >> *block_bits))?;
             block.is_free(node).then_some((block, node))
         });
-        let coldest = roomy.iter().filter_map(|(_, number)| {
+        let coldest = with_room.iter().filter_map(|(_, number)| {
             let block = held.get(number)?;
             Some((block, block.coldest()?))
         });
@@ -305,8 +303,8 @@ impl Blocks {
         for (block, node) in of_name.into_iter().chain(coldest) {
             namespace.floor = block.floor();
             let row = match rules::grant(namespace, block.row(node), node, request, now) {
-                // Another block may have a colder node. The clock may have gone back, so that a row
-                // that had expired has not.
+                // Another block may have a colder node. If the clock went backwards, an expired row may not be expired any
+                // more.
                 Err(Refusal::FenceInFuture { .. } | Refusal::NoFreeNode { .. }) => continue,
                 row => row?,
             };
@@ -314,21 +312,21 @@ impl Blocks {
             if fence >= row.start.saturating_add(2) {
                 return Ok(Row { fence, ..row });
             }
-            // Another block's window may be longer.
+            // The window of another block may be longer.
             denial = Denial::BlockFence;
         }
         Err(denial)
     }
 
-    /// The node that was last granted to a name. `None` also if another name with the same hash was
-    /// granted one since: then the name gets whichever node is free, as one that is not known.
+    /// Returns the node that was last granted to a name. Returns `None` also if another name with the same hash got a node
+    /// since; the name then gets any free node, like an unknown name.
     fn last_node_of(&self, name: &str) -> Option<u64> {
         let node = *self.names.get(&hash_of(name))?;
         let row = self.held.get(&(node >> self.block_bits))?.row(node)?;
         (row.owner.name == name).then_some(node)
     }
 
-    /// Forgets who held a node before.
+    /// Removes the data of a node's previous holder.
     fn forget(&mut self, node: u64) {
         let block = self.held.get(&(node >> self.block_bits));
         let Some(row) = block.and_then(|block| block.row(node)) else { return };
@@ -344,35 +342,35 @@ impl Blocks {
     fn hold(&mut self, row: Row) {
         let (number, expiry) = (row.node >> self.block_bits, (row.expires, row.node));
         let Some(block) = self.held.get_mut(&number) else { return };
-        self.roomy.remove(&(block.room(), number));
+        self.with_room.remove(&(block.room(), number));
         if let Some(before) = block.row(row.node) {
             self.expiries.remove(&(before.expires, before.node));
         }
         self.dropped = self.dropped.saturating_add(block.hold(row));
         self.expiries.insert(expiry);
         if block.room() > 0 {
-            self.roomy.insert((block.room(), number));
+            self.with_room.insert((block.room(), number));
         }
     }
 
     fn free(&mut self, row: Row, now: i64) {
         let number = row.node >> self.block_bits;
         let Some(block) = self.held.get_mut(&number) else { return };
-        self.roomy.remove(&(block.room(), number));
+        self.with_room.remove(&(block.room(), number));
         if let Some(before) = block.row(row.node) {
             self.expiries.remove(&(before.expires, before.node));
         }
         block.free(row, now);
-        self.roomy.insert((block.room(), number));
+        self.with_room.insert((block.room(), number));
     }
 }
 
-/// The half of a token that stays for the whole grant.
+/// Returns the half of a token that stays constant for the whole grant.
 fn grant_half(token: Token) -> u64 {
     (token.to_bits() >> 64) as u64
 }
 
-/// The same in every run of this build, so that two brokers in the same state are equal.
+/// Hashes a name. The hash is the same in every process of this build, so that two brokers in the same state are equal.
 fn hash_of(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What a broker grants, without input or output.
+//! The broker's side of the protocol, without input or output.
 
 mod block;
 mod blocks;

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Handover, Row, SubGrant};
 
-/// How many grants one renewal hands over at most.
+/// The largest number of grants that one renewal hands over.
 pub(super) const MOST_AT_ONCE: usize = 256;
-/// How many grants are kept that are over, because their nodes were granted again since. Of the others
-/// there is one for each node.
+/// The largest number of kept grants that have ended because their nodes were granted again. Of the other grants there is
+/// one for each node.
 const MOST_SUPERSEDED: usize = 256;
-/// How many grants a release hands over: there is no further one.
+/// The largest number of grants that a release hands over, because no further request follows.
 const MOST_AT_THE_END: usize = 1_024;
 
-/// What the history lacks of one block's grants.
+/// The grants of one block that the history lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Unrecorded {
     /// Grants of nodes that were granted again since, the oldest first.
@@ -21,16 +21,16 @@ pub(super) struct Unrecorded {
     /// The nodes whose latest grant the history lacks, with a tick at or below the starts of all their
     /// grants that it lacks, dropped ones too.
     latest: BTreeMap<u64, u64>,
-    /// What was sent, until the store has answered with yes.
+    /// The grants that were sent, until the store has confirmed them.
     sent: Option<Handover>,
-    /// Up to which tick the store said that the history is complete.
+    /// The tick up to which the store has confirmed that the history is complete.
     confirmed: u64,
-    /// No grant starts below this tick any more, because the store was told so.
+    /// The tick below which no grant starts any more, because the store recorded the history as complete up to it.
     floor: u64,
 }
 
 impl Unrecorded {
-    /// Of a grant of a block that begins here.
+    /// Creates an empty list for a grant of a block that begins at `start`.
     pub(super) fn new(start: u64) -> Self {
         Self { floor: start, ..Self::default() }
     }
@@ -40,7 +40,7 @@ impl Unrecorded {
         self.floor
     }
 
-    /// Notes a grant, and how the node's row was before it. Returns how many grants had to be dropped.
+    /// Notes a grant, with the previous row of the node. Returns the number of grants that had to be dropped.
     pub(super) fn note(&mut self, before: Option<&Row>, granted: &Row) -> u64 {
         let mut dropped = 0;
         if let Some(before) = before.filter(|row| self.latest.contains_key(&row.node)) {
@@ -50,14 +50,14 @@ impl Unrecorded {
             }
             self.superseded.push_back(sub_grant_of(before));
         }
-        // An earlier one has a lower start: until then the history is not complete.
+        // An earlier grant has a lower start, and the history is complete only up to it.
         self.latest.entry(granted.node).or_insert(granted.start);
         dropped
     }
 
-    /// What to hand over with a renewal: what was sent and not confirmed, as it was, because the renewal
-    /// may be sent again; else `most` of what there is. The history can be complete up to `until`, the
-    /// broker's clock. `row` knows the latest grant of a node.
+    /// Returns the grants for a renewal: the grants that were sent and not confirmed, unchanged, because the renewal may be sent
+    /// again; otherwise up to `most` new ones. The history can be complete up to `until`, the time of the broker's clock. `row`
+    /// returns the latest row of a node.
     pub(super) fn hand_over<'a>(
         &mut self,
         until: u64,
@@ -75,42 +75,42 @@ impl Unrecorded {
         self.sent.insert(handover).clone()
     }
 
-    /// What to hand over with the release: `most` of what there is. Nothing is granted any more.
+    /// Returns up to `most` grants for the release, after which the broker grants no more nodes of the block.
     pub(super) fn hand_over_last<'a>(
         &mut self,
         most: usize,
         row: impl Fn(u64) -> Option<&'a Row>,
     ) -> Handover {
         let sent = self.sent.take();
-        // The answer to what was sent would have told whether the store was put back.
+        // Without the response to the last renewal, it is unknown whether the store was restored.
         let is_known = sent.is_none();
-        // If the store has it already, it stays as it is.
+        // The store ignores grants that it has already.
         let mut sub_grants = sent.unwrap_or_default().sub_grants;
         sub_grants.extend(self.take(most.min(MOST_AT_THE_END), row));
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         Handover { sub_grants, until: if is_known { lacking } else { 0 } }
     }
 
-    /// The store has taken what was sent, and has everything up to a tick. Returns whether it has forgotten
-    /// something: then the latest grants of all nodes are to be handed over [again](Self::note_again).
+    /// Notes that the store has the grants that were sent, and all grants up to a tick. Returns whether the store has lost
+    /// grants; the latest grants of all nodes must then be handed over [again](Self::note_again).
     pub(super) fn confirm(&mut self, history_until: u64) -> bool {
         self.sent = None;
         history_until < std::mem::replace(&mut self.confirmed, history_until)
     }
 
-    /// The history may lack grants of a node from the confirmed tick on.
+    /// Notes that the history may lack grants of a node from the confirmed tick on.
     pub(super) fn note_again(&mut self, node: u64) {
         let lacking = self.latest.entry(node).or_insert(self.confirmed);
         *lacking = self.confirmed.min(*lacking);
     }
 
-    /// How many grants are lost to the history together with the block.
+    /// The number of grants that the history would lose with the block.
     pub(super) fn len(&self) -> u64 {
         let sent = self.sent.as_ref().map_or(0, |sent| sent.sub_grants.len());
         (sent + self.superseded.len() + self.latest.len()) as u64
     }
 
-    /// The oldest that there are. A node's latest grant comes after all others.
+    /// Takes up to `most` of the oldest grants. The latest grant of a node comes after its other grants.
     fn take<'a>(&mut self, most: usize, row: impl Fn(u64) -> Option<&'a Row>) -> Vec<SubGrant> {
         let superseded = self.superseded.len().min(most);
         let mut taken: Vec<_> = self.superseded.drain(..superseded).collect();
@@ -124,7 +124,7 @@ impl Unrecorded {
     }
 }
 
-/// The grant that a row is of.
+/// Returns the sub-grant that a row describes.
 #[must_use]
 pub fn sub_grant_of(row: &Row) -> SubGrant {
     SubGrant {

@@ -1,5 +1,5 @@
-//! The operations of leases, each one transaction, the same on every store. This file has what they
-//! begin with: the transaction, and the namespace in it.
+//! The operations on leases: each is one transaction, and all stores use the same code. This file has their common
+//! beginning: the transaction and the namespace.
 
 mod lease;
 mod operator;
@@ -14,8 +14,8 @@ pub use whois::{PastHolder, whois};
 use crate::store::{Continuity, Fault, Ledger, Store};
 use crate::{Namespace, Refusal, rules};
 
-/// Runs work as one transaction. A refusal is an answer like any other: what was written before it,
-/// such as the floor of a restored store, is committed. Any other fault rolls the transaction back.
+/// Runs work as one transaction. A refusal is a normal response: writes before it, such as the floor of a restored store,
+/// are committed. Any other fault rolls the transaction back.
 fn run<T>(
     store: &mut dyn Store,
     namespace: &str,
@@ -35,12 +35,12 @@ fn run<T>(
     answer.unwrap_or_else(|| Err(Fault::Rejected("the store did not run the transaction".into())))
 }
 
-/// The namespace as the store has it.
+/// Reads the namespace from the store.
 fn read_namespace(ledger: &mut dyn Ledger) -> Result<Namespace, Fault> {
     ledger.namespace()?.ok_or_else(|| Refusal::MissingNamespace.into())
 }
 
-/// The namespace, if the store still is what it was. If not, records that first.
+/// Reads the namespace. If the store's run has changed, records the change first.
 fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault> {
     match record_run(ledger, now)? {
         (kept, Continuity::Same) => Ok(kept),
@@ -51,7 +51,7 @@ fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault>
     }
 }
 
-/// The namespace, after recording that the store is not what it was, if so.
+/// Reads the namespace, and records a change of the store's run, if there is one.
 fn record_run(ledger: &mut dyn Ledger, now: i64) -> Result<(Namespace, Continuity), Fault> {
     let kept = read_namespace(ledger)?;
     match ledger.continuity(kept.run())? {
@@ -65,12 +65,12 @@ fn record_run(ledger: &mut dyn Ledger, now: i64) -> Result<(Namespace, Continuit
     }
 }
 
-/// Writes a new namespace. If the store may have lost one of that name, nothing is granted below
-/// what that one can have granted.
+/// Writes a new namespace. If the store may have lost a namespace of that name, nothing is granted below the ticks that the
+/// lost one can have granted.
 fn create_namespace(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fault> {
     let incarnation = ledger.incarnation()?;
     let new = match ledger.forgotten()? {
-        // Its windows may have been longer than those of the one that takes its place.
+        // The windows of the lost namespace may have been longer than those of the new one.
         Some(lost) => Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) },
         None => Namespace { incarnation, ..wanted.clone() },
     };

@@ -1,22 +1,21 @@
-//! What operators do.
+//! The operations of operators.
 
 use super::{create_namespace, read_namespace, run};
 use crate::store::{Continuity, Fault, Store};
 use crate::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 
-/// Creates a namespace of which it is known that it never existed before: nothing is waited for,
-/// unless the store itself knows that it has lost something.
+/// Creates a namespace that never existed before: grants begin at once, unless the store itself has recorded a loss.
 ///
 /// # Errors
-/// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if there is one for another layout, or for blocks
-/// of another size; one like that is left as it is. The store's fault.
+/// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if the namespace exists with another layout or with blocks of another
+/// size; an existing namespace is left unchanged. The store's fault.
 pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     create(store, wanted, None)
 }
 
-/// Creates a namespace in a store that has lost one of that name, which had the bounds `lost`:
-/// nothing is granted below what anybody may still hold, as after a restoration. If it was lost more
-/// than once, `lost` is the largest of each bound ([`Bounds::fieldwise_max`]).
+/// Creates a namespace in a store that has lost a namespace of that name with the bounds `lost`: as after a restore,
+/// nothing is granted below the ticks that any process may still hold. If it was lost more than once, `lost` contains the
+/// largest value of each bound ([`Bounds::fieldwise_max`]).
 ///
 /// # Errors
 /// As [`init`].
@@ -55,7 +54,7 @@ fn create(
     })
 }
 
-/// Reads what a namespace is, without its rows, and changes nothing.
+/// Reads a namespace without its rows, and changes nothing.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; the store's fault.
@@ -63,20 +62,20 @@ pub fn describe(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fau
     run(store, namespace, read_namespace)
 }
 
-/// A namespace as it is now.
+/// The current state of a namespace.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// The namespace.
     pub namespace: Namespace,
-    /// Its rows, by node.
+    /// The rows of the namespace, by node.
     pub rows: Vec<Row>,
-    /// The store's clock when they were read, in Unix milliseconds.
+    /// The time of the store's clock when the rows were read, in Unix milliseconds.
     pub now: i64,
-    /// Whether the store remembers everything.
+    /// Whether the store may have lost data.
     pub continuity: Continuity,
 }
 
-/// Reads a namespace and changes nothing.
+/// Reads a namespace with its rows, and changes nothing.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; the store's fault.
@@ -89,22 +88,22 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
     })
 }
 
-/// What an operator does to one node.
+/// An operator's change to one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Lets others have it once it has expired, or at once if it was granted as a fixed node. Its
-    /// holder is fenced off; nothing it used is used again.
+    /// Makes the node available once it has expired, or at once if it was granted as a fixed node. Its holder is fenced off;
+    /// no tick that it used is used again.
     Release,
-    /// Lets others have it at once. If the store is then restored to a copy from before this, both the
-    /// holder of now and the next one may issue in the same ticks.
+    /// Makes the node available at once. If the store is then restored to a copy from before this change, the present holder
+    /// and the next one may issue IDs in the same ticks.
     ReleaseNow,
-    /// Takes it out of use: its holder is fenced off and nobody gets it.
+    /// Takes the node out of use: its holder is fenced off and the node is not granted.
     Quarantine,
-    /// Puts it back into use.
+    /// Puts the node back into use.
     Lift,
 }
 
-/// Does what an operator wants to a node, and returns the row as it is then.
+/// Applies an operator's change to a node, and returns the new row.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; [`Refusal::Nodes`]; `None` if the node was never granted and
@@ -164,7 +163,7 @@ fn apply_repair(
     let applies = match repair {
         Repair::Quarantine => true,
         Repair::Release => row.state == State::Held,
-        // Also after a release that was not at once.
+        // This also works after a release that was not immediate.
         Repair::ReleaseNow => {
             row.state == State::Held || row.state == State::Free && row.expires > now
         }
@@ -176,15 +175,15 @@ fn apply_repair(
     })
 }
 
-/// A row without its holder. Nobody else has the node before it expires: if this were lost in a
-/// restoration, the holder could go on until then.
+/// Returns a row without its holder. The node is not granted before the row expires, because if a restore lost this change,
+/// the holder could continue until then.
 fn cut_off(row: &Row, state: State) -> Row {
     let expires = if row.fixed { 0 } else { row.expires };
     Row { token: None, state, expires, ..row.clone() }
 }
 
-/// Raises the floor: no grant starts before `tick`, and every grant of before is fenced off at its
-/// next renewal. For operators who know that ticks up to there may have been used.
+/// Raises the floor: no grant starts before `tick`, and every earlier grant is fenced off at its next renewal. It is for
+/// operators who know that ticks up to there may have been used.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; [`Refusal::Horizon`] for a tick beyond the layout's; the store's
@@ -206,10 +205,9 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
     })
 }
 
-/// Takes over a store that was copied from another machine: raises the floor beyond every fence
-/// that can exist. If the store is not what it was, its holders are fenced off, because those of the
-/// original may be at work; where it is, tokens stay good, because their holders go on below their
-/// own fences.
+/// Takes over a store that was copied from another machine: raises the floor above every fence that can exist. If the store's
+/// run has changed, its holders are fenced off, because the holders of the original may still be running. Otherwise tokens
+/// stay valid, because their holders continue below their own fences.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`]; the store's fault.

@@ -1,23 +1,23 @@
-//! Whose a node was at a tick, by the history.
+//! Finds the holder of a node at a tick in the history.
 
 use super::{read_namespace, run};
 use crate::store::{Fault, Store};
 use crate::sub_grants::client_at;
 use crate::{Client, Record};
 
-/// Which process held a node at a tick.
+/// The process that held a node at a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastHolder {
-    /// The grant; in a namespace of blocks the broker's, of the node's block.
+    /// The grant; in a namespace of blocks, the grant of the node's block to the broker.
     pub record: Record,
-    /// The first tick that it does not cover.
+    /// The first tick that the grant does not cover.
     pub fence: u64,
-    /// In a namespace of blocks: to whom the broker had granted the node.
+    /// The client to which the broker had granted the node, in a namespace of blocks.
     pub client: Option<Client>,
 }
 
-/// Who held a node at a tick; `None` if nobody did, or it is not in the history. Windows of one
-/// node are disjoint, so the answer is exact.
+/// Returns the holder of a node at a tick; `None` if there was none, or if it is not in the history. Windows of one node are
+/// disjoint, so the result is exact.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`](crate::Refusal::MissingNamespace); the store's fault.

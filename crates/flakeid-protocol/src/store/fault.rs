@@ -1,4 +1,4 @@
-//! Why an operation on a store failed.
+//! The faults of operations on a store.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,33 +7,33 @@ use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::Refusal;
 
-/// When it is worth asking a store again that does not answer: about as soon as the keeper does.
+/// The time after which to try again at a store that does not respond: about the keeper's own interval.
 pub const RETRY: Duration = Duration::from_millis(200);
 
-/// How long connecting to a store may take.
+/// The time limit for connecting to a store.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why an operation on a store gave no result.
+/// The reason why an operation on a store has no result.
 ///
-/// No text in it may hold a password or a token: stores see to that where they make it.
+/// Its messages contain no password and no token; each store ensures this where it creates the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not known whether anything was written: the store did not answer, or not in time, or
-    /// could not write. Trying again is safe and may help.
+    /// It is unknown whether anything was written: the store did not respond, or not in time, or could not write. Trying again
+    /// is safe and may help.
     Unavailable(String),
-    /// The store cannot be used like this (no permission, no tables, contents that make no sense).
-    /// Nothing was written; trying again does not help.
+    /// The store cannot be used in its present state (no permission, no tables, invalid contents). Nothing was written; trying
+    /// again does not help.
     Rejected(String),
-    /// What was read has changed meanwhile; nothing was written. The store runs the work again,
-    /// so this reaches nobody but it.
+    /// The data that were read have changed in the meantime; nothing was written. The store runs the work again, so callers
+    /// never see this fault.
     Conflict,
-    /// The rules say no. That is an answer: what the operation wrote before it, such as the floor of a
-    /// restored store, is kept.
+    /// The rules refuse the request. This is a normal response: writes before it, such as the floor of a restored store, are
+    /// kept.
     Refused(Refusal),
 }
 
 impl Fault {
-    /// As the error that users see. `place` is what the store is called.
+    /// Converts the fault to the error that users see. `place` is the name of the store in the message.
     #[must_use]
     pub fn to_error(&self, place: &str, namespace: &str, layout: &Layout) -> Error {
         let (kind, retry_after) = match self {
@@ -41,13 +41,13 @@ impl Fault {
             Self::Rejected(_) => (ErrorKind::StoreRejected, None),
             Self::Unavailable(_) | Self::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
         };
-        // Some stores name themselves.
+        // Some messages contain the name of the store already.
         let text = self.to_string();
         let text = if text.contains(place) { text } else { format!("{place}: {text}") };
         Error::new(kind, &text, retry_after)
     }
 
-    /// Whether it means that this host's clock and the store's do not go together.
+    /// Whether the fault means that this host's clock and the store's clock are too far apart.
     #[must_use]
     pub const fn is_skew(&self) -> bool {
         matches!(

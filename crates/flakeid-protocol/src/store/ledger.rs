@@ -1,10 +1,10 @@
-//! What a store is: the interface that every kind implements.
+//! The interface that every kind of store implements.
 
 use super::Fault;
 use crate::{Bounds, Namespace, Record, Row, SubGrant};
 
-/// Which rows may be granted: not quarantined, expired or from before a restoration, and with a
-/// fence that is near enough.
+/// A filter for the rows that may be granted: not quarantined, expired or from before a restore, and with a fence that is
+/// low enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// The lowest node, inclusive.
@@ -15,14 +15,14 @@ pub struct Candidates<'a> {
     pub store_now: i64,
     /// The namespace's present incarnation.
     pub incarnation: &'a str,
-    /// Rows whose fence is higher are too hot.
+    /// The highest allowed fence; rows above it are too hot.
     pub hottest: u64,
-    /// Only rows whose owner has this name.
+    /// The required name of the owner; `None` for any.
     pub name: Option<&'a str>,
 }
 
 impl Candidates<'_> {
-    /// Whether a row is one. Stores that can express this in their own language do.
+    /// Whether a row is a candidate. Stores that can express this in their own language do so.
     #[must_use]
     pub fn include(&self, row: &Row) -> bool {
         (self.from..=self.to).contains(&row.node)
@@ -33,54 +33,52 @@ impl Candidates<'_> {
     }
 }
 
-/// Whether a store still remembers everything that it ever confirmed.
+/// Whether a store still has all data that it ever confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuity {
-    /// It is what it was.
+    /// The store is in the same run.
     Same,
-    /// It was restored, failed over, restarted, or otherwise may have forgotten something.
+    /// The store was restored, failed over, restarted, or may have lost data for another reason.
     Restored,
-    /// Its files come from another machine.
+    /// The store's files come from another machine.
     Foreign,
 }
 
-/// What a store knows about namespaces that it lost.
+/// The data that a store has recorded about lost namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forgotten {
-    /// A namespace that is missing may have existed, and granted, until then: Unix milliseconds of
-    /// the store's clock.
+    /// The time until which a missing namespace may have existed and granted nodes, in Unix milliseconds of the store's clock.
     pub at: i64,
-    /// No namespace that the store ever held had wider bounds, as far as it knows.
+    /// The widest recorded bounds of any namespace that the store ever had.
     pub bounds: Bounds,
 }
 
-/// A sub-grant and the one after it; either may be missing.
+/// A sub-grant and the next one; either may be missing.
 pub type SubGrantsAround = (Option<SubGrant>, Option<SubGrant>);
 
-/// A namespace inside one transaction. Reads see one state; writes are applied together, or not
-/// at all; a row that was read stays as it is until then, or the transaction is a
-/// [`Conflict`](Fault::Conflict).
+/// A namespace inside one transaction. Reads see one state. Writes are applied together or not at all. A row that was read
+/// does not change until the commit, or the transaction fails with a [`Conflict`](Fault::Conflict).
 pub trait Ledger {
-    /// The store's clock, in Unix milliseconds: the same for all its clients, as far as it can be.
+    /// Reads the store's clock in Unix milliseconds; as far as possible it is the same for all clients.
     ///
     /// # Errors
     /// The store's fault, as everywhere in this trait.
     fn now(&mut self) -> Result<i64, Fault>;
 
-    /// Compares what the store was, as recorded in the namespace, with what it is.
+    /// Compares the store's run that the namespace has recorded with the current run.
     ///
     /// # Errors
     /// The store's fault.
     fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault>;
 
-    /// What to record about the store from now on. Never a value recorded before a restoration.
+    /// Returns the incarnation to record from now on. It is never a value that was recorded before a restore.
     ///
     /// # Errors
     /// The store's fault.
     fn incarnation(&mut self) -> Result<String, Fault>;
 
-    /// What the store lost. `None` if it lost nothing, or where namespaces are created only by
-    /// operators, who know.
+    /// Returns the recorded losses of the store. Returns `None` if it lost nothing, or if only operators create namespaces,
+    /// because they decide.
     ///
     /// # Errors
     /// The store's fault.
@@ -88,7 +86,7 @@ pub trait Ledger {
         Ok(None)
     }
 
-    /// The namespace, if it exists.
+    /// Reads the namespace, if it exists.
     ///
     /// # Errors
     /// The store's fault.
@@ -100,44 +98,44 @@ pub trait Ledger {
     /// The store's fault.
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault>;
 
-    /// A node's row.
+    /// Reads the row of a node.
     ///
     /// # Errors
     /// The store's fault.
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault>;
 
-    /// The candidate with the lowest fence, among equals the lowest node. One that another
-    /// transaction is about to change may be passed over.
+    /// Returns the candidate with the lowest fence, and among equal ones the lowest node. A row that another transaction is about
+    /// to change may be skipped.
     ///
     /// # Errors
     /// The store's fault.
     fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault>;
 
-    /// The first node that has no row, from `first` to `to` and then from `from` to `first`.
+    /// Returns the first node without a row, from `first` to `to` and then from `from` to `first`.
     ///
     /// # Errors
     /// The store's fault.
     fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault>;
 
-    /// Every row, by node.
+    /// Reads all rows, by node.
     ///
     /// # Errors
     /// The store's fault.
     fn rows(&mut self) -> Result<Vec<Row>, Fault>;
 
-    /// Writes a node's row, of which `before` was read in this transaction.
+    /// Writes the row of a node; `before` is the row that was read in this transaction.
     ///
     /// # Errors
-    /// [`Conflict`](Fault::Conflict) if it is another by now; the store's fault.
+    /// [`Conflict`](Fault::Conflict) if the row has changed; the store's fault.
     fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault>;
 
-    /// Adds to the history.
+    /// Adds a record to the history.
     ///
     /// # Errors
     /// The store's fault.
     fn record(&mut self, record: &Record) -> Result<(), Fault>;
 
-    /// The node's last record that starts at or before a tick, and the one after it.
+    /// Returns the node's last record that starts at or before a tick, and the next record.
     ///
     /// # Errors
     /// The store's fault.
@@ -147,14 +145,13 @@ pub trait Ledger {
         tick: u64,
     ) -> Result<Option<(Record, Option<Record>)>, Fault>;
 
-    /// Adds grants of a broker to the history, some hundreds at a time. What is there already stays as
-    /// it is.
+    /// Adds sub-grants of a broker to the history, some hundreds at a time. Existing sub-grants stay unchanged.
     ///
     /// # Errors
     /// The store's fault.
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault>;
 
-    /// A node's last sub-grant that starts at or before a tick, and its first one after the tick.
+    /// Returns the node's last sub-grant that starts at or before a tick, and its first one after the tick.
     ///
     /// # Errors
     /// The store's fault.
@@ -163,26 +160,24 @@ pub trait Ledger {
 
 /// A connection to a store.
 pub trait Store: Send {
-    /// Runs `work` as one atomic transaction on one namespace, durable once this returns. Work
-    /// that fails leaves nothing behind. After a [`Conflict`](Fault::Conflict) it is run again,
-    /// with a fresh ledger.
+    /// Runs `work` as one atomic transaction on one namespace, which is durable once this returns. Failed work has no effect.
+    /// After a [`Conflict`](Fault::Conflict) `work` is run again with a new ledger.
     ///
     /// # Errors
-    /// What `work` returned, or the store's own fault.
+    /// The fault that `work` returned, or the store's own fault.
     fn transact(
         &mut self,
         namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault>;
 
-    /// Creates whatever namespaces need, such as tables, where it is not there yet.
+    /// Creates missing structures that namespaces need, such as tables.
     ///
     /// # Errors
     /// The store's fault.
     fn prepare(&mut self) -> Result<(), Fault>;
 
-    /// Whether [`prepare`](Self::prepare) has nothing left to create; until then there is no
-    /// namespace. Writes nothing.
+    /// Checks whether [`prepare`](Self::prepare) has nothing left to create; until then there is no namespace. Writes nothing.
     ///
     /// # Errors
     /// The store's fault.
@@ -190,14 +185,13 @@ pub trait Store: Send {
         Ok(true)
     }
 
-    /// The names of all namespaces.
+    /// Returns the names of all namespaces.
     ///
     /// # Errors
     /// The store's fault.
     fn namespaces(&mut self) -> Result<Vec<String>, Fault>;
 
-    /// Whether a missing namespace is created by the first acquire: only where whoever can open
-    /// the store is its only user.
+    /// Whether the first acquire creates a missing namespace: only if the user who can open the store is its only user.
     fn creates_namespaces(&self) -> bool {
         false
     }
