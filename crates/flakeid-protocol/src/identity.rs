@@ -1,29 +1,28 @@
-//! Which node a process asks for.
+//! The node that a process requests.
 
 use flakeid_core::{Error, Layout};
 
-/// Which node a process wants.
+/// The node that a process requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Identity {
-    /// Any free one. The default.
+    /// Any free node. The default.
     #[default]
     Any,
-    /// Preferably the one that a process of this name had last; else any.
+    /// The last node of a process with this name if it is free, otherwise any node.
     Name(String),
-    /// Just this one, taken over even from a live holder that asked for it in the same way. That is
-    /// safe: the old holder stays below its fence and the new one starts there.
+    /// Exactly this node, which is taken over even from a live holder that requested it in the same way. That is safe, because
+    /// the old holder stays below its fence and the new one starts there.
     Node(u64),
 }
 
 impl Identity {
-    /// The identity that a program's options ask for, of which it gives at most one: a `node`, a
-    /// `datacenter` together with a `worker`, or a `name`; none of them is [`Any`](Self::Any).
+    /// Returns the identity for a program's options, of which at most one may be set: a `node`, a `datacenter` together with a
+    /// `worker`, or a `name`. Without any of them it is [`Any`](Self::Any).
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for more than one, for a datacenter
-    /// without a worker or the reverse, and for both in a layout that does not split its node;
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for a number that the layout
-    /// has no room for.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if more than one is set, if a datacenter is set without a worker
+    /// or the reverse, or if both are set for a layout that does not split its node;
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if a number does not fit the layout.
     pub fn resolve(
         node: Option<u64>,
         datacenter: Option<u64>,

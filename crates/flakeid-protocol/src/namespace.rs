@@ -1,29 +1,27 @@
 use flakeid_core::{Error, Layout};
 
-/// How far anything may reach in a namespace, in milliseconds. Together they bound every fence:
-/// `fence ≤ tick(store's clock + max_skew) + max_ahead + max_window + 1` (invariant I9), in ticks,
-/// the durations rounded up. The one is for the tick after the last one used, which renewals
-/// count from.
+/// The bounds of a namespace, in milliseconds. Together they bound every fence:
+/// `fence ≤ tick(store's clock + max_skew) + max_ahead + max_window + 1` (invariant I9), in ticks, with the durations rounded
+/// up. The added tick is the tick after the last one used, from which renewals count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// The longest window.
     pub max_window_ms: u64,
-    /// How far ahead of the clock a window may start, and IDs may run.
+    /// The largest time by which a window may start ahead of the clock, and IDs may run ahead of it.
     pub max_ahead_ms: u64,
-    /// How far a client's clock may be from the store's.
+    /// The largest difference between a client's clock and the store's.
     pub max_skew_ms: u64,
-    /// For how long a restored store grants nothing, by its own clock. Until four skews before that
-    /// has passed since a renewal, the renewal's holder may go on: no other copy of the store can
-    /// have granted the node by then.
+    /// The time for which a restored store grants nothing, by its own clock. Until this time minus four skews has passed since a
+    /// renewal, the renewal's holder may continue, because no other copy of the store can have granted the node by then.
     pub quiet_ms: u64,
 }
 
 impl Bounds {
-    /// 10 s, 20 s, 1 s and 15 s. In layouts with long ticks windows and running ahead are at least
-    /// four ticks, because a window is at least two and a quick restart must not wait.
+    /// Returns the default bounds: 10 s, 20 s, 1 s and 15 s. In layouts with long ticks, windows and running ahead are at least
+    /// four ticks, because a window has at least two ticks and a quick restart must not wait.
     ///
-    /// With these a process that can issue IDs when its store is restored can also go on: 15 s less
-    /// four skews is more than a window.
+    /// With these bounds a process that can issue IDs when its store is restored can also continue, because 15 s minus four skews
+    /// is longer than a window.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
         let reach = |least: u64| least.max(layout.unit_ms().saturating_mul(4));
@@ -32,8 +30,8 @@ impl Bounds {
         bounds.with_usual_quiet(layout)
     }
 
-    /// With the `quiet_ms` that goes with the others unless something else is wanted: 15 s, or as many
-    /// more as it takes that who can issue IDs when the store is restored can also go on.
+    /// Sets the default `quiet_ms` for the other bounds: 15 s, or longer if that is necessary so that a process that can issue IDs
+    /// when the store is restored can also continue.
     #[must_use]
     pub fn with_usual_quiet(self, layout: &Layout) -> Self {
         let skews = self.max_skew_ms.saturating_mul(2);
@@ -41,21 +39,21 @@ impl Bounds {
         Self { quiet_ms: enough.div_ceil(1_000).saturating_mul(1_000).max(15_000), ..self }
     }
 
-    /// How long a restored store has to grant nothing at the least: as long as somebody may still
-    /// use what it forgot.
+    /// The shortest time for which a restored store must grant nothing: as long as a process may still use grants that the store
+    /// has lost.
     #[must_use]
     pub const fn least_quiet_ms(&self, layout: &Layout) -> u64 {
         let skews = self.max_skew_ms.saturating_mul(2);
         self.max_window_ms.saturating_add(skews).saturating_add(layout.unit_ms())
     }
 
-    /// For how long after a renewal its holder may go on in a restored store, in milliseconds.
+    /// The time after a renewal for which its holder may continue in a restored store, in milliseconds.
     #[must_use]
     pub const fn continuation_ms(&self) -> u64 {
         self.quiet_ms.saturating_sub(self.max_skew_ms.saturating_mul(4))
     }
 
-    /// Checks that the bounds are of use with a layout.
+    /// Checks that the bounds are usable with a layout.
     ///
     /// # Errors
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the bound.
@@ -75,7 +73,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The larger of each: what was granted by either of two bounds is within it.
+    /// Returns the larger value of each bound, which covers the grants under both.
     #[must_use]
     pub fn fieldwise_max(&self, other: &Self) -> Self {
         Self {
@@ -86,36 +84,35 @@ impl Bounds {
         }
     }
 
-    /// A day: what is beyond is a mistake of units.
+    /// The largest bound: a day, because a longer one is a mistake in the unit.
     const MOST_MS: u64 = 86_400_000;
 }
 
-/// One ID space in a store: every node in it is leased to one process at a time.
+/// An ID space in a store: each of its nodes is leased to one process at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Namespace {
-    /// Its name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    /// The name: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
     pub name: String,
     /// The layout of its IDs. Never changes.
     pub layout: Layout,
-    /// How many neighbouring nodes are granted together, as a power of two. 0 where processes lease
-    /// nodes; with more, each row is a block of nodes, which a broker leases and grants onward one by
-    /// one. Never changes.
+    /// The base-2 logarithm of the number of neighbouring nodes that are granted together. With 0, processes lease single nodes;
+    /// otherwise each row is a block of nodes, which a broker leases and whose nodes it grants one by one. Never changes.
     pub block_bits: u32,
-    /// No grant starts before this tick. Only rises.
+    /// The tick before which no grant starts. It only rises.
     pub floor: u64,
-    /// Nothing is granted before this time of the store's clock, in Unix milliseconds. Only rises.
+    /// The time of the store's clock before which nothing is granted, in Unix milliseconds. It only rises.
     pub quiet_until: i64,
-    /// What the store was when it last granted here; if the store is another now, what it
-    /// remembers may be old. After `~` comes what tells two incarnations of one run apart.
+    /// The incarnation of the store when it last granted here. If the store has another one now, its data may be old. The part
+    /// after `~` distinguishes two incarnations of one run.
     pub incarnation: String,
-    /// How far windows may reach.
+    /// The bounds of windows.
     pub bounds: Bounds,
-    /// Whether grants are written to the append-only history that answers `whois`.
+    /// Whether grants are written to the append-only history that `whois` reads.
     pub keeps_history: bool,
 }
 
 impl Namespace {
-    /// A new namespace with the usual bounds, floor 0 and a history.
+    /// Creates a namespace with the default bounds, floor 0 and a history.
     #[must_use]
     pub fn new(name: &str, layout: Layout) -> Self {
         Self {
@@ -130,13 +127,13 @@ impl Namespace {
         }
     }
 
-    /// The highest number of a row: a node, or a block of nodes.
+    /// The highest number of a row, which is a node or a block of nodes.
     #[must_use]
     pub const fn max_row(&self) -> u64 {
         self.row_of(self.layout.max_node())
     }
 
-    /// The row of a node: the node itself, or its block.
+    /// Returns the row number of a node: the node itself, or its block.
     #[must_use]
     pub const fn row_of(&self, node: u64) -> u64 {
         match node.checked_shr(self.block_bits) {
@@ -145,15 +142,14 @@ impl Namespace {
         }
     }
 
-    /// The blocks that suit a layout, as `block_bits`: a little less than half of its node bits, so that
-    /// there are at least four times as many blocks as brokers in any fleet of a sensible size, and at
-    /// most 8. `None` if the layout has too few nodes for blocks.
+    /// Returns the suitable `block_bits` for a layout: a little less than half of its node bits, so that a fleet of reasonable
+    /// size has at least four times as many blocks as brokers, and at most 8. `None` if the layout has too few nodes for blocks.
     #[must_use]
     pub const fn usual_block_bits(layout: &Layout) -> Option<u32> {
         Self::usual_block_bits_of(layout.max_node().count_ones())
     }
 
-    /// The same for any layout with so many node bits.
+    /// Returns the suitable `block_bits` for a layout with the given number of node bits.
     #[must_use]
     pub const fn usual_block_bits_of(node_bits: u32) -> Option<u32> {
         match node_bits {
@@ -163,7 +159,7 @@ impl Namespace {
         }
     }
 
-    /// Checks that blocks of `2^block_bits` nodes are of use with the layout.
+    /// Checks that blocks of `2^block_bits` nodes are usable with the layout.
     ///
     /// # Errors
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming `block_bits` unless it is at
@@ -176,16 +172,16 @@ impl Namespace {
         Err(Error::option_out_of_range("block_bits", &self.block_bits, 0, max.into()))
     }
 
-    /// The store's run in the incarnation.
+    /// Returns the store's run in the incarnation.
     #[must_use]
     pub fn run(&self) -> &str {
         self.incarnation.rsplit_once('~').map_or(self.incarnation.as_str(), |(run, _)| run)
     }
 
-    /// Whether a text may be a namespace's name.
+    /// Checks that a string can be the name of a namespace.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) saying what may be in it.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption), with the allowed characters.
     pub fn check_name(name: &str) -> Result<(), Error> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
         if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {

@@ -1,7 +1,7 @@
-//! What is made of random bits, wherever they come from.
+//! Numbers derived from random bits, whatever their source.
 
-/// Returns a number from 0 to 1: keeps clients apart that would otherwise do the same again and again.
-/// Nothing secret or safe rests on it.
+/// Returns a number from 0 to 1, which separates clients that would otherwise act at the same times. Neither secrecy nor
+/// safety depends on it.
 #[must_use]
 pub fn fraction(bits: u128) -> f64 {
     f64::from(bits as u32) / f64::from(u32::MAX)

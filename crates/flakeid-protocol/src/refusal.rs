@@ -2,50 +2,50 @@ use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind, Layout};
 
-/// A store's no. Nothing was granted, and the holder's rights are what they were; only
-/// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored) say that they end at its fence.
+/// A refusal of a store or a broker. Nothing was granted, and the holder's rights are unchanged, except that
+/// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored) mean that they end at its fence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// There is no such namespace, and this store does not make them by itself.
+    /// The namespace does not exist, and this store does not create namespaces itself.
     MissingNamespace,
-    /// The namespace is for another layout.
+    /// The namespace has another layout.
     OtherLayout {
-        /// The namespace's.
+        /// The layout of the namespace.
         namespace: Layout,
-        /// The client's.
+        /// The layout of the client.
         client: Layout,
     },
-    /// The namespace is leased in blocks to brokers, and the client asked for a node; or the reverse; or
-    /// for blocks of another size.
+    /// The namespace is leased in blocks to brokers and the client requested a node, or the reverse, or the client requested
+    /// blocks of another size.
     BlockBits {
-        /// The namespace's.
+        /// The `block_bits` of the namespace.
         namespace: u32,
-        /// The client's.
+        /// The `block_bits` of the client.
         client: u32,
     },
-    /// A broker chooses nodes itself, so it does not know this option of a lease.
+    /// The lease has an option that a broker does not support, because it chooses nodes itself.
     BrokerChooses {
         /// The option.
         option: &'static str,
     },
-    /// A node was granted with this token to another process, which would have the same window.
+    /// A node was granted with this token to another process, and both would have the same window.
     TokenOfAnother,
-    /// A longer window than the namespace allows, or one of less than two ticks.
+    /// The window is longer than the namespace allows, or shorter than two ticks.
     Window {
-        /// What was asked for, in milliseconds.
+        /// The requested length in milliseconds.
         asked_ms: u64,
-        /// Two ticks.
+        /// The length of two ticks in milliseconds.
         min_ms: u64,
-        /// The namespace's bound.
+        /// The namespace's bound in milliseconds.
         max_ms: u64,
     },
-    /// A node outside the layout, or an empty range of nodes.
+    /// A node is outside the layout, or the range of nodes is empty.
     Nodes {
-        /// The lowest node asked for.
+        /// The lowest requested node.
         from: u64,
-        /// The highest.
+        /// The highest requested node.
         to: u64,
-        /// The layout's highest.
+        /// The highest node of the layout.
         max_node: u64,
     },
     /// The client's clock and the store's are too far apart.
@@ -55,77 +55,75 @@ pub enum Refusal {
         /// The namespace's bound.
         max_ms: u64,
     },
-    /// The clock of a store that has no other than this host's reads what no right clock can.
+    /// The store uses this host's clock, which reads an impossible time.
     ImpossibleClock {
-        /// Beyond what is possible, in milliseconds; negative before it.
+        /// The milliseconds by which the clock is beyond the possible times; negative if it is before them.
         by_ms: i64,
     },
-    /// A renewal wants more than any clock within the bounds could.
+    /// A renewal requests more ticks than any clock within the bounds could.
     TooFarAhead {
-        /// How far beyond the bound, in milliseconds.
+        /// The milliseconds beyond the bound.
         by_ms: u64,
     },
-    /// The one node that was asked for is out of use.
+    /// The only requested node is quarantined.
     Quarantined {
         /// The node.
         node: u64,
     },
-    /// The one node that was asked for is held by a process that did not ask for it, so it is not
-    /// taken over.
+    /// The only requested node is held by a process that did not request exactly this node, so it is not taken over.
     Held {
         /// The node.
         node: u64,
-        /// When it is free at the latest, in milliseconds from now, unless it is renewed.
+        /// The milliseconds until the node is free, unless it is renewed.
         retry_after_ms: u64,
     },
-    /// The fence, or the namespace's floor, lies too far ahead of the clock to start there now.
+    /// The fence, or the namespace's floor, is too far ahead of the clock to start there now.
     FenceInFuture {
-        /// When it will be near enough, in milliseconds from now.
+        /// The milliseconds until the clock is near enough.
         retry_after_ms: u64,
     },
-    /// Every node of the range is held, too hot, quarantined, or was used before where that
-    /// matters.
+    /// Every node of the range is held, too hot, quarantined, or, for disposable nodes, was used before.
     NoFreeNode {
-        /// How many are held.
+        /// The number of held nodes.
         held: u64,
-        /// How many are free with a fence too far ahead of the clock.
+        /// The number of free nodes with a fence too far ahead of the clock.
         hot: u64,
-        /// How many are quarantined.
+        /// The number of quarantined nodes.
         quarantined: u64,
-        /// How many were used before, where nodes are disposable.
+        /// The number of nodes that were used before, for disposable nodes.
         used: u64,
-        /// When the next one is free at the latest, in milliseconds from now.
+        /// The milliseconds until the next node is free at the latest.
         next_free_in_ms: Option<u64>,
     },
-    /// Another process took the node. The holder may use its window up and must take another node.
+    /// Another process took the node. The holder may use up its window and must take another node.
     FencedOff,
-    /// The store is not what it was (restored from a backup, failed over, started anew), so what it
-    /// remembers may be old: nothing is granted for a while, and this holder cannot go on.
+    /// The store was restored from a backup, failed over or restarted, so its data may be old: it grants nothing for a while, and
+    /// this holder cannot continue.
     Restored {
-        /// For how long, in milliseconds.
+        /// The milliseconds for which nothing is granted.
         retry_after_ms: u64,
     },
     /// The store's files were copied from another machine.
     Foreign,
     /// The layout's ticks have run out.
     Horizon,
-    /// What a broker refused, in its own words.
+    /// A refusal of a broker, with its own message.
     Relayed {
-        /// What it is, as in every language.
+        /// The kind of the error.
         kind: ErrorKind,
-        /// What the broker says.
+        /// The broker's message.
         text: String,
-        /// When to ask again, in milliseconds from now.
+        /// The milliseconds after which to try again.
         retry_after_ms: Option<u64>,
     },
 }
 
-/// A clock that seems to be behind by less may as well be right, and the request have been under way, or in
-/// a queue, for that long. No client waits longer.
+/// The longest time that a request can be under way or in a queue; no client waits longer. A clock that seems to be behind by
+/// less may be right.
 const SLOWEST_REQUEST_MS: i64 = 60_000;
 
 impl Refusal {
-    /// As the error that users see.
+    /// Converts the refusal to the error that users see.
     #[must_use]
     pub fn to_error(&self, namespace: &str, layout: &Layout) -> Error {
         let rejected = |text: &str| Error::new(ErrorKind::StoreRejected, text, None);
@@ -242,7 +240,7 @@ fn too_far_apart(namespace: &str, by_ms: i64, max_ms: u64) -> String {
     )
 }
 
-/// A node that is another's.
+/// Returns the error for a node that another process holds.
 fn held(namespace: &str, node: u64, retry_after_ms: u64) -> Error {
     let text = format!(
         "node {node} of namespace {namespace:?} is held by a process that leased any free node, for \
@@ -252,7 +250,7 @@ fn held(namespace: &str, node: u64, retry_after_ms: u64) -> Error {
     Error::new(ErrorKind::NoFreeNode, &text, Some(Duration::from_millis(retry_after_ms)))
 }
 
-/// What to do where a namespace's rows are not what the client takes them for.
+/// Returns the message for a client that requested nodes instead of blocks, or blocks instead of nodes.
 fn other_blocks(namespace: &str, theirs: u32, client: u32) -> String {
     match (theirs, client) {
         (0, _) => format!(

@@ -5,102 +5,100 @@ use super::{Identity, Owner, Token};
 /// A request for a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Acquire {
-    /// Must be the namespace's layout; creates it where stores create namespaces themselves.
+    /// The layout, which must be the namespace's; a namespace that the store creates itself gets this layout.
     pub layout: Layout,
-    /// How many neighbouring nodes are granted together, as a power of two: 0 for one node, or the
-    /// namespace's `block_bits` for a block, as brokers ask. Then `from`, `to` and the identity are
-    /// numbers of blocks.
+    /// The base-2 logarithm of the number of neighbouring nodes to grant together: 0 for one node, or the namespace's
+    /// `block_bits` for a block, which brokers request. `from`, `to` and the identity are then numbers of blocks.
     pub block_bits: u32,
-    /// Which node.
+    /// The requested node.
     pub identity: Identity,
     /// The lowest node to take.
     pub from: u64,
     /// The highest node to take.
     pub to: u64,
-    /// Where to begin looking among nodes that are equally cold.
+    /// The node at which the search among equally cold nodes begins.
     pub rotation: u64,
-    /// Whether a node may be taken that was granted before; Baidu's disposable nodes are not.
+    /// Whether a node may be granted that was granted before; `false` gives disposable nodes like Baidu's.
     pub reuse: bool,
-    /// The token the grant will have.
+    /// The token of the grant.
     pub token: Token,
-    /// How long a window, in milliseconds.
+    /// The length of the window in milliseconds.
     pub window_ms: u64,
-    /// For how long the node is kept from others without a renewal, in milliseconds.
+    /// The milliseconds without a renewal after which another holder may get the node.
     pub ttl_ms: u64,
     /// The client's clock, in Unix milliseconds.
     pub now: i64,
-    /// How long ago that was read, in milliseconds: what this request has spent in connecting and in
-    /// waiting for others. A store's clock that is ahead by no more than that is not a wrong clock.
+    /// The milliseconds since that reading, which the request spent connecting and waiting. A store's clock that is ahead by at
+    /// most this time does not count as wrong.
     pub waited_ms: u64,
-    /// The first tick that is of use: the one after the last that this process used.
+    /// The first usable tick: the tick after the last one that this process used.
     pub after: u64,
-    /// Who asks.
+    /// The process that sends the request.
     pub owner: Owner,
 }
 
-/// A request to move a fence up. May be sent again as often as needed: if it was applied before,
-/// the answer is what it was then.
+/// A request to raise a fence. It may be repeated as often as needed: if it was applied before, the response is the same as
+/// then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Renew {
     /// The node.
     pub node: u64,
-    /// The first tick of the grant. A request for a grant that reaches the store twice is granted
-    /// twice, with one token; only the grant that the holder knows may be renewed.
+    /// The first tick of the grant. A request for a grant that reaches the store twice is granted twice with the same token, and
+    /// only the grant that the holder knows may be renewed.
     pub start: u64,
     /// The token that the row has now.
     pub token: Token,
-    /// The one it will have then, of the same grant ([`Token::of_grant`]).
+    /// The token that the row will have, of the same grant ([`Token::of_grant`]).
     pub next: Token,
-    /// The fence that the holder has confirmed. A store that has a lower one for the same grant has
-    /// forgotten something.
+    /// The fence that the holder saw confirmed. A store with a lower fence for the same grant has lost data.
     pub confirmed: u64,
-    /// The tick up to which IDs are wanted, exclusive.
+    /// The exclusive end of the requested ticks.
     pub wanted: u64,
     /// As in [`Acquire`].
     pub ttl_ms: u64,
-    /// As in [`Acquire`]; it matters only after a restoration.
+    /// As in [`Acquire`]; used only after a restore.
     pub now: i64,
     /// As in [`Acquire`].
     pub waited_ms: u64,
 }
 
-/// A request to give a node back.
+/// A request to release a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Release {
     /// The node.
     pub node: u64,
     /// The token that the row has now.
     pub token: Token,
-    /// The tick after the last one in which an ID was issued; the word is CLOSED already.
+    /// The tick after the last one in which an ID was issued; the word is already CLOSED.
     pub used_until: u64,
 }
 
-/// What a successful acquire gives.
+/// The result of a successful acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// The node.
     pub node: u64,
     /// The first tick that may be used.
     pub start: u64,
-    /// The first tick that may not.
+    /// The first tick that must not be used.
     pub fence: u64,
-    /// What to renew and release with.
+    /// The token for renewals and the release.
     pub token: Token,
-    /// How far ahead of the clock the namespace lets IDs run, in milliseconds.
+    /// The largest time by which IDs of the namespace may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
-    /// The longest window that is granted, in milliseconds: asking for more is in vain.
+    /// The longest window that the lessor grants, in milliseconds; a longer one is never granted.
     pub max_window_ms: u64,
-    /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+    /// The time until which no other holder gets the node, in Unix milliseconds of the store's clock.
     pub expires: i64,
 }
 
-/// What a successful renewal gives.
+/// The result of a successful renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Renewed {
-    /// The first tick that may not be used.
+    /// The first tick that must not be used.
     pub fence: u64,
     /// As in [`Grant`].
     pub expires: i64,
-    /// When this was written, in Unix milliseconds of the store's clock.
+    /// The time of the renewal, in Unix milliseconds of the store's clock.
     pub renewed: i64,
 }

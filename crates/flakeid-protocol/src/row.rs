@@ -1,18 +1,18 @@
 use super::Token;
 
-/// Whether a node can be granted.
+/// The state of a node: whether it can be granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Its last holder released it.
+    /// The last holder released the node.
     Free,
-    /// Somebody holds it, or held it until it expired.
+    /// A process holds the node, or held it until the row expired.
     Held,
-    /// An operator took it out of use.
+    /// An operator took the node out of use.
     Quarantined,
 }
 
 impl State {
-    /// As stores keep it and the command shows it.
+    /// The name of the state, which stores keep and the command shows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -22,75 +22,75 @@ impl State {
         }
     }
 
-    /// The reverse of [`name`](Self::name).
+    /// Parses the [`name`](Self::name) of a state.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Free, Self::Held, Self::Quarantined].into_iter().find(|state| state.name() == name)
     }
 }
 
-/// Who holds a node, for people to read and for names that want their node back.
+/// The holder of a node, for human readers, and for processes that want the last node of their name again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// The holder's own name; empty if it has none.
     pub name: String,
-    /// The host it runs on.
+    /// The host on which the holder runs.
     pub host: String,
-    /// Its process ID there.
+    /// The holder's process ID on that host.
     pub pid: u32,
 }
 
-/// What a store keeps about one node: written at its first grant, never deleted.
+/// The data of a store about one node: written at the first grant, and never deleted.
 ///
 /// `fence` and `start` are ticks, everything else is Unix milliseconds of the store's clock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// The node.
     pub node: u64,
-    /// No ID of this tick or a later one was or may be issued under any grant so far. Safety
-    /// rests on this alone; it falls only in a release.
+    /// The first tick of which no ID was or may be issued under any grant so far. Safety depends only on this field; it
+    /// falls only in a release.
     pub fence: u64,
     /// The first tick of the latest grant.
     pub start: u64,
-    /// The latest holder's; `None` once released.
+    /// The token of the latest holder; `None` after a release.
     pub token: Option<Token>,
-    /// How many grants there were.
+    /// The number of grants so far.
     pub grant: u64,
-    /// Whether it can be granted.
+    /// Whether the node can be granted.
     pub state: State,
     /// The latest holder.
     pub owner: Owner,
-    /// When it was granted.
+    /// The time of the grant.
     pub acquired: i64,
-    /// When it was last granted or renewed.
+    /// The time of the last grant or renewal.
     pub renewed: i64,
-    /// From when on it may be granted to another. Within one run of the store granting it earlier
-    /// would be safe; after a restoration its holder may go on until then. So nothing but a release
-    /// by the holder sets it back, unless the row is `fixed`.
+    /// The time from which the node may be granted to another holder. Within one run of the store an earlier grant would be
+    /// safe; after a restore the holder may continue until then. So only a release by the holder sets it back, unless the row
+    /// is `fixed`.
     pub expires: i64,
-    /// The namespace's incarnation when it was granted, or when its holder went on in a later one.
+    /// The namespace's incarnation at the grant, or when the holder continued in a later one.
     pub incarnation: String,
-    /// Whether its holder asked for this very node. Another one that does may take it over, so its
-    /// holder does not go on after a restoration.
+    /// Whether the holder requested exactly this node. Another holder that does so may take the node over, so the holder does
+    /// not continue after a restore.
     pub fixed: bool,
-    /// In a namespace of blocks: the history has every sub-grant of the latest grant that starts below
-    /// this tick. 0 until a broker has handed some over.
+    /// The tick below which the history has every sub-grant of the latest grant, in a namespace of blocks; 0 until a broker has
+    /// handed some over.
     pub history_until: u64,
 }
 
-/// One grant, in the append-only history. It ends where the node's next one starts.
+/// A grant in the append-only history. It ends where the node's next grant starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The node.
     pub node: u64,
-    /// Which of the node's grants, counted from 1.
+    /// The number of the grant among the node's grants, counted from 1.
     pub grant: u64,
-    /// Its first tick.
+    /// The first tick of the grant.
     pub start: u64,
-    /// Who got it.
+    /// The holder of the grant.
     pub owner: Owner,
-    /// When, in Unix milliseconds of the store's clock.
+    /// The time of the grant, in Unix milliseconds of the store's clock.
     pub acquired: i64,
-    /// In a namespace of blocks: the row's `history_until` of the grant before this one.
+    /// The row's `history_until` of the previous grant, in a namespace of blocks.
     pub previous_until: u64,
 }

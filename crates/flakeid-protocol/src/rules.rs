@@ -1,9 +1,8 @@
-//! What a store may answer: pure functions of what it remembers, a request and its clock.
+//! The rules of stores: pure functions of a store's data, a request and the store's clock.
 //!
-//! Every store runs these inside one transaction, so that there is one set of rules. Within one run
-//! of a store the proof needs no clock: a grant starts at or above the fence before it (I4), a
-//! renewal needs the token of the last one (I7), and a fence falls only in a release (I3). Only what
-//! is granted or renewed after a restoration depends on the clocks of the store's runs (I14).
+//! Every store runs them inside one transaction, so there is only one set of rules. Within one run of a store the proof needs
+//! no clock: a grant starts at or above the previous fence (I4), a renewal needs the token of the last one (I7), and a fence
+//! falls only in a release (I3). Only grants and renewals after a restore depend on the clocks of the store's runs (I14).
 
 use flakeid_core::Layout;
 
@@ -11,13 +10,13 @@ use super::{
     Acquire, Bounds, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State,
 };
 
-/// The ticks of a duration, rounded up.
+/// Returns the number of ticks of a duration, rounded up.
 #[must_use]
 pub fn ticks(layout: &Layout, ms: u64) -> u64 {
     ms.div_ceil(layout.unit_ms())
 }
 
-/// The highest fence, or floor, at or below which a grant may start when the clock reads `now`.
+/// Returns the highest fence or floor at which a grant may start when the clock reads `now`.
 ///
 /// # Errors
 /// [`Refusal::Horizon`] if the layout's ticks have run out.
@@ -26,10 +25,10 @@ pub fn hottest_start(namespace: &Namespace, now: i64) -> Result<u64, Refusal> {
     Ok(now_tick.saturating_add(ticks(&namespace.layout, namespace.bounds.max_ahead_ms)))
 }
 
-/// Whether a request may be answered at all: layout, window, nodes and clocks.
+/// Checks the layout, window, nodes and clocks of a request.
 ///
 /// # Errors
-/// The refusal.
+/// The refusal of the request.
 pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result<(), Refusal> {
     let layout = &namespace.layout;
     if !layout.is_same_space(&request.layout) {
@@ -59,8 +58,8 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
     Ok(())
 }
 
-/// How far a client's clock is ahead of the store's, in milliseconds; negative behind it. `waited_ms`
-/// ago the client's was read.
+/// Returns the milliseconds by which a client's clock is ahead of the store's; negative if it is behind. The client's clock
+/// was read `waited_ms` ago.
 fn skew(client_now: i64, waited_ms: u64, store_now: i64) -> i64 {
     match client_now.saturating_sub(store_now) {
         behind if behind < 0 => later(behind, waited_ms).min(0),
@@ -68,7 +67,7 @@ fn skew(client_now: i64, waited_ms: u64, store_now: i64) -> i64 {
     }
 }
 
-/// The nodes a request may get, both inclusive.
+/// Returns the range of nodes that a request may get, both inclusive.
 #[must_use]
 pub fn range(request: &Acquire) -> (u64, u64) {
     match request.identity {
@@ -77,7 +76,7 @@ pub fn range(request: &Acquire) -> (u64, u64) {
     }
 }
 
-/// Grants a node: the row as it is to be written. `row` is what the store has about it.
+/// Grants a node: returns the row to write. `row` is the present row of the node.
 ///
 /// # Errors
 /// The refusal; nothing is to be written then.
@@ -136,14 +135,14 @@ pub fn grant(
     })
 }
 
-/// Whether nobody else may have the node yet, except by taking over a fixed one. A row from before
-/// the latest restoration is not live: nothing is granted until its holder is past going on.
+/// Whether no other holder may get the node yet, except by taking over a fixed node. A row from before the latest restore is
+/// not live, because nothing is granted until its holder can no longer continue.
 #[must_use]
 pub fn is_live(namespace: &Namespace, row: &Row, store_now: i64) -> bool {
     row.expires > store_now && row.incarnation == namespace.incarnation
 }
 
-/// What the holder of a freshly granted row is told.
+/// Returns the grant for the holder of a just granted row.
 #[must_use]
 pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     Grant {
@@ -157,7 +156,7 @@ pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     }
 }
 
-/// Renews: the row as it is to be written, or as it is if this very renewal was applied before.
+/// Renews: returns the row to write, or the present row if this renewal was applied before.
 ///
 /// # Errors
 /// The refusal; nothing is to be written then.
@@ -168,7 +167,7 @@ pub fn renew(
     store_now: i64,
 ) -> Result<Row, Refusal> {
     let restored = || Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) };
-    // A row that is missing, or of an earlier grant: nobody took the node, but the grant is forgotten.
+    // If the row is missing or of an earlier grant, the node was not taken, but the store lost the grant.
     let row = row.filter(|row| row.start >= request.start).ok_or_else(restored)?;
     if row.incarnation != namespace.incarnation {
         return renew_older(namespace, row, request, store_now).ok_or_else(restored);
@@ -191,7 +190,7 @@ pub fn renew(
     Ok(renewed_row(row, row.fence.max(wanted), request, store_now))
 }
 
-/// The row with another fence, renewed now.
+/// Returns the row with another fence, renewed now.
 fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     Row {
         fence,
@@ -202,14 +201,14 @@ fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     }
 }
 
-/// Renews a row of another incarnation: the holder continues, or gets the last window of its grant,
-/// or `None`.
+/// Renews a row of another incarnation: the holder continues, or gets the last window of its grant. Returns `None` if it does
+/// neither.
 fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
     let bounds = &namespace.bounds;
     if !is_still_its_own(bounds, row, request, store_now) {
         return None;
     }
-    // What was confirmed by a run with a faster clock may be above this by the skew of both.
+    // The fence that a run with a faster clock confirmed may be above this by the skew of both clocks.
     let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
     let wanted = request.wanted.max(request.confirmed).min(highest);
     if precedes_every_grant(bounds, row, store_now) {
@@ -217,21 +216,20 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
         let fence = row.fence.max(wanted);
         return Some(Row { incarnation, ..renewed_row(row, fence, request, store_now) });
     }
-    // The row keeps its incarnation and its times: nothing but the fence rises, and never above what
-    // every run that began since has for its floor.
-    // Before the epoch, where there is no tick, the highest fence would be the layout's end.
+    // The row keeps its incarnation and its times: only the fence rises, and never above the floor of every run that
+    // began since.
+    // Before the epoch there is no tick, and the highest fence would be the layout's end.
     let renewed_at = row.renewed.max(namespace.layout.epoch());
     let last = highest_fence(namespace, renewed_at).min(highest);
     let fence = row.fence.max(wanted.min(last));
     (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
 }
 
-/// Whether the holder of a row of another incarnation is still the only one who was ever granted the
-/// node in a run in which the row was live: until it expires no rule, no claim of this very node and
-/// no operator lets anybody else have it.
+/// Whether the holder of a row of another incarnation is still the only one that was granted the node in any run in which the
+/// row was live: until the row expires, no rule, no claim of exactly this node and no operator lets another holder have it.
 ///
-/// Every reading of a store's clock is within `max_skew_ms` of the truth, so two of them, taken one
-/// after the other, can be out of order by twice that.
+/// Every reading of a store's clock is within `max_skew_ms` of the truth, so two readings, taken one after the other, can be
+/// out of order by twice that.
 fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(2);
     let is_same_grant = row.token.is_some_and(|token| token.is_same_grant(request.token));
@@ -247,17 +245,17 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
         && !row.fixed
 }
 
-/// Whether no run that began from an older copy, after the row's last renewal, can have granted
-/// anything yet: such a run grants nothing before `quiet_ms` of its own clock have passed. Then the
-/// holder may continue (I14). Later it has the last window of its grant: such a run's grants start
-/// at its floor, and that is nowhere below the highest fence at the row's last renewal.
+/// Whether no run that began from an older copy after the row's last renewal can have granted anything yet: such a run grants
+/// nothing before `quiet_ms` of its own clock have passed. The holder may then continue (I14). Later it gets the last window
+/// of its grant: the grants of such a run start at its floor, which is never below the highest fence at the row's last
+/// renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)
 }
 
-/// Whether a renewal proves that the store has forgotten something which the namespace's floor does
-/// not cover: the grant itself, or a fence that its holder has seen confirmed.
+/// Whether a renewal proves that the store has lost data that the namespace's floor does not cover: the grant itself, or a
+/// fence that the holder saw confirmed.
 #[must_use]
 pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -> bool {
     let forgot = row.is_none_or(|row| {
@@ -271,19 +269,19 @@ pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -
     forgot && request.confirmed > namespace.floor
 }
 
-/// What the holder of a renewed row is told.
+/// Returns the result for the holder of a renewed row.
 #[must_use]
 pub fn renewed_of(row: &Row) -> Renewed {
     Renewed { fence: row.fence, expires: row.expires, renewed: row.renewed }
 }
 
-/// Releases: the row as it is to be written, `None` if the request's holder holds nothing there
-/// any more. The word of the holder's generator must be CLOSED.
+/// Releases: returns the row to write, or `None` if the request's holder no longer holds the node. The word of the holder's
+/// generator must be CLOSED.
 #[must_use]
 pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
     let row = row.filter(|row| row.token == Some(request.token))?;
     Some(Row {
-        // Never above the fence: what is not granted cannot have been used.
+        // Never above the fence, because ticks that were not granted cannot have been used.
         fence: request.used_until.max(row.start).min(row.fence),
         token: None,
         state: if row.state == State::Held { State::Free } else { row.state },
@@ -292,21 +290,20 @@ pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
     })
 }
 
-/// What a namespace becomes when its store is not what it was: tokens count only as far as
-/// [`renew`] says, nothing is granted for `quiet_ms`, and then nothing below a tick that no fence can
-/// have reached.
+/// Returns a namespace for another run of its store: tokens are valid only as far as [`renew`] allows, nothing is granted for
+/// `quiet_ms`, and then nothing below a tick that no fence can have reached.
 #[must_use]
 pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
-    // Two skews: the clock that bounded the old fences may have been that much ahead of the clients,
-    // and this one that much behind.
+    // Two skews, because the clock that bounded the old fences may have been one skew ahead of the clients, and this clock
+    // may be one skew behind.
     let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
     let floor = namespace.floor.max(highest_fence(namespace, later(store_now, skews)));
     let quiet_until = namespace.quiet_until.max(later(store_now, namespace.bounds.quiet_ms));
     Namespace { floor, quiet_until, incarnation, ..namespace.clone() }
 }
 
-/// What a new namespace is to be if the store has lost one of its name, which had the bounds `lost`:
-/// as [`restored`], by the larger of each bound. The new bounds say nothing about the lost fences.
+/// Returns a new namespace for a store that has lost a namespace of its name with the bounds `lost`: like [`restored`], with
+/// the larger value of each bound, because the new bounds do not limit the lost fences.
 #[must_use]
 pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace {
     let bounds = wanted.bounds.fieldwise_max(lost);
@@ -314,7 +311,7 @@ pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace
     Namespace { bounds: wanted.bounds, ..restored(&widest, String::new(), store_now) }
 }
 
-/// No fence is beyond this while no client's clock is beyond `latest_now` (invariant I9).
+/// Returns the highest possible fence while no client's clock is beyond `latest_now` (the upper bound of a fence, I9).
 fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
     let (layout, bounds) = (&namespace.layout, &namespace.bounds);
     let end = layout.max_tick() + 1;
@@ -328,8 +325,8 @@ fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
     }
 }
 
-/// How long until something may be granted, in milliseconds: until a grant may start at the
-/// namespace's floor, and a restored store has been quiet for long enough.
+/// Returns the milliseconds until a node may be granted: until a grant may start at the namespace's floor, and a restored
+/// store has been quiet for long enough.
 #[must_use]
 pub fn wait_to_grant(namespace: &Namespace, store_now: i64) -> u64 {
     let quiet = namespace.quiet_until.saturating_sub(store_now).max(0).cast_unsigned();
@@ -348,7 +345,7 @@ fn later(now: i64, ms: u64) -> i64 {
     now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
-/// The tick of an instant; before the epoch tick 0, because clients report that themselves.
+/// Returns the tick of an instant, or tick 0 before the epoch, because clients report that case themselves.
 fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
     if unix_ms < layout.epoch() {
         return Ok(0);
@@ -357,7 +354,7 @@ fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
 }
 
 impl Refusal {
-    /// Without counts, which are taken when it is told to somebody.
+    /// Creates the refusal without counts, which are computed when it is reported.
     pub(crate) const fn no_free_node() -> Self {
         Self::NoFreeNode { held: 0, hot: 0, quarantined: 0, used: 0, next_free_in_ms: None }
     }

@@ -1,54 +1,52 @@
-//! The grants that brokers make to their clients, as the store's history keeps them: what of them a
-//! broker hands over, and whose an ID was by what is kept.
+//! Sub-grants: the grants of brokers to their clients in the store's history, their handover, and the search for the client
+//! of an ID.
 
 use super::{Namespace, Owner, Record, Row, Token};
 
-/// One grant that a broker made: a node of its block, in a window inside its own.
+/// A grant of a broker: a node of its block, in a window inside its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SubGrant {
     /// The node.
     pub node: u64,
-    /// Its first tick.
+    /// The first tick of the sub-grant.
     pub start: u64,
-    /// Which of the block's grants it was made under. The store fills this in.
+    /// The number of the block's grant under which it was made. The store sets this field.
     pub block_grant: u64,
-    /// Which of the node's grants under that one, counted from 1.
+    /// The number of the sub-grant among the node's under that grant, counted from 1.
     pub grant: u64,
-    /// Who got it.
+    /// The client that got the node.
     pub owner: Owner,
-    /// When, in Unix milliseconds of the broker's clock.
+    /// The time of the sub-grant, in Unix milliseconds of the broker's clock.
     pub acquired: i64,
 }
 
-/// What a broker hands over to the store's history, together with a renewal or a release of a block.
+/// The sub-grants that a broker hands over to the store's history, together with a renewal or a release of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// Grants that the history lacks.
+    /// The sub-grants that the history lacks.
     pub sub_grants: Vec<SubGrant>,
-    /// Up to this tick the history is complete with them and those that the store has confirmed. The broker
-    /// grants nothing any more that starts below. 0 if it does not know what the store has.
+    /// The tick up to which the history is complete with these sub-grants and the confirmed ones. The broker makes no more grants
+    /// that start below it. 0 if the broker does not know which sub-grants the store has.
     pub until: u64,
 }
 
-/// Why a sub-grant is not taken into the history.
+/// The error that a sub-grant does not belong to the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOfBlock {
-    /// Its node.
+    /// The node of the sub-grant.
     pub node: u64,
     /// Its first tick.
     pub start: u64,
 }
 
-/// What is to be written of a handover, given a block's row as it was and as a renewal or a release
-/// leaves it. Only the block's holder gets that far, by its token, `held`. A renewal that was applied
-/// before has handed its grants over then.
+/// Returns the part of a handover to write, given a block's row before and after a renewal or a release. Only the block's
+/// holder, with the token `held`, can hand over. A renewal that was applied before handed its grants over then.
 ///
-/// Grants are handed over together with a new token. So if the row has another one than the holder, the
-/// store was put back and may lack some: nothing is complete then, and the broker hands all of them over
-/// again.
+/// Grants are handed over together with a new token. So if the row's token differs from the holder's, the store was restored
+/// and may lack some: the history is not complete then, and the broker hands all of them over again.
 ///
 /// # Errors
-/// [`NotOfBlock`] for a grant outside the block or its window (I11, I12); nothing is to be written then.
+/// [`NotOfBlock`] if a grant is outside the block or its window (I11, I12); nothing must be written then.
 pub fn hand_over(
     namespace: &Namespace,
     before: &Row,
@@ -59,7 +57,7 @@ pub fn hand_over(
     if !namespace.keeps_history || after.token == before.token {
         return Ok((after, Vec::new()));
     }
-    // A store that was put back may have a lower fence than it confirmed to the broker.
+    // A restored store may have a lower fence than the one it confirmed to the broker.
     let fence = before.fence.max(after.fence);
     let of_block = |sub: &SubGrant| {
         let is_inside =
@@ -77,26 +75,26 @@ pub fn hand_over(
     Ok((Row { history_until, ..after }, sub_grants))
 }
 
-/// The client of a broker that had a node at some tick.
+/// The client of a broker that had a node at a tick.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// Nobody else had the node from the grant's first tick to `fence`, exclusive. The client's own
-    /// window may have ended before.
+    /// The client is known: no other client had the node from the grant's first tick to `fence`, exclusive. The client's own
+    /// window may have ended earlier.
     Known {
-        /// What was granted to it.
+        /// The sub-grant of the client.
         sub_grant: SubGrant,
-        /// The first tick that may be another's, or of which the history does not tell.
+        /// The first tick that may belong to another client, or that the history does not cover.
         fence: u64,
     },
-    /// The broker had granted the node to nobody.
+    /// The broker had granted the node to no client.
     Nobody,
-    /// The broker's grants of that time are not in the history.
+    /// The history lacks the broker's grants of that time.
     Unrecorded,
 }
 
-/// Who had a node at a tick, of which a broker's grant of the block is known: `record`, which ends at
-/// `fence` and whose sub-grants the history has up to `history_until`. `found` is the node's last sub-grant
-/// that starts at or before the tick, and `next` the one after it.
+/// Returns the client that had a node at a tick. The grant of the block to the broker is `record`, which ends at `fence` and
+/// whose sub-grants the history has up to `history_until`. `found` is the node's last sub-grant that starts at or before the
+/// tick, and `next` is the one after it.
 #[must_use]
 pub fn client_at(
     tick: u64,
@@ -107,7 +105,7 @@ pub fn client_at(
     let is_under_it = |sub: &SubGrant| sub.block_grant == record.grant;
     let is_complete = tick < history_until;
     match (found.filter(is_under_it), next.filter(is_under_it)) {
-        // The numbers show whether one between them is missing.
+        // The numbers reveal whether a sub-grant between them is missing.
         (Some(found), Some(next)) if next.grant == found.grant.saturating_add(1) => {
             Client::Known { fence: next.start, sub_grant: found }
         }
@@ -153,7 +151,7 @@ mod tests {
         assert_eq!(at(150, None, one), Client::Nobody);
         assert_eq!(at(499, None, None), Client::Nobody);
         assert_eq!(at(500, None, None), Client::Unrecorded);
-        // The node's grants under other grants of the block say nothing about this one.
+        // Sub-grants under other grants of the block do not matter for this one.
         assert_eq!(at(250, Some(sub(3, 9, 90)), Some(sub(5, 1, 901))), Client::Nobody);
         assert_eq!(at(600, Some(sub(3, 9, 90)), Some(sub(5, 1, 901))), Client::Unrecorded);
     }

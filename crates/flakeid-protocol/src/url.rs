@@ -1,24 +1,24 @@
-//! The URL of a store: how texts show it, its options, and percent-encoding.
+//! The URL of a store: its form in messages, its options, and percent-encoding.
 
 use crate::store::Fault;
 
-/// A URL as texts may show it: without user, password and options.
+/// Returns a URL without user, password and options, for messages.
 #[must_use]
 pub fn redact(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the store".into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if !authority.is_empty() && path.contains('@') {
-        // A password that was not encoded and has one of /?# in it.
+        // The password was not encoded and contains one of /?#.
         return format!("{scheme}://…");
     }
-    // The last @, because passwords that were not encoded may have one.
+    // The last @ counts, because a password that was not encoded may contain one.
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    // Options may hold passwords too.
+    // Options may also contain passwords.
     let path = path.split(['?', '#']).next().unwrap_or_default();
     format!("{scheme}://{host}{path}")
 }
 
-/// Undoes percent-encoding; `None` where two hexadecimal digits do not follow a `%`.
+/// Decodes percent-encoding; `None` if a `%` is not followed by two hexadecimal digits.
 #[must_use]
 pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(text.len());
@@ -33,22 +33,22 @@ pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The URL of a server, apart from its options: `?name=value&…`.
+/// The URL of a server, split into its base and its options: `?name=value&…`.
 pub struct ServerUrl<'a> {
-    /// As texts may show it.
+    /// The form for messages.
     pub shown: String,
-    /// What comes before the options.
+    /// The part before the options.
     pub base: &'a str,
-    /// Names and encoded values.
+    /// The names and encoded values of the options.
     pub options: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> ServerUrl<'a> {
-    /// Takes a URL apart; `known` are the options that there are.
+    /// Splits a URL; `known` lists the allowed options.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] for other options. It does not show them, because text after a `?` may be
-    /// the second half of a password.
+    /// [`Fault::Rejected`] if there is another option. The message does not contain it, because the string after a `?` may be the
+    /// second half of a password.
     pub fn parse(url: &'a str, known: &[&str]) -> Result<Self, Fault> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let parsed = Self { shown: redact(url), base, options: Vec::new() };
@@ -66,19 +66,19 @@ impl<'a> ServerUrl<'a> {
         Ok(Self { options, ..parsed })
     }
 
-    /// An option's value, decoded.
+    /// Returns the decoded value of an option.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if it is badly encoded.
+    /// [`Fault::Rejected`] if the value is not encoded correctly.
     pub fn option(&self, name: &str) -> Result<Option<String>, Fault> {
         let found = self.options.iter().rfind(|(option, _)| *option == name);
         found.map(|(name, value)| self.decode(&format!("option {name}"), value)).transpose()
     }
 
-    /// Decodes a part of the URL, which `what` names.
+    /// Decodes a part of the URL; `what` names the part in the message.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if it is badly encoded. It does not show the text, which may be a password.
+    /// [`Fault::Rejected`] if the part is not encoded correctly. The message does not contain the part, which may be a password.
     pub fn decode(&self, what: &str, text: &str) -> Result<String, Fault> {
         let decoded = percent_decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
         decoded.ok_or_else(|| {
@@ -88,7 +88,7 @@ impl<'a> ServerUrl<'a> {
         })
     }
 
-    /// What is wrong with this URL.
+    /// Returns the fault for a problem with this URL.
     pub fn reject(&self, problem: impl std::fmt::Display) -> Fault {
         Fault::Rejected(format!("{}: {problem}", self.shown))
     }

@@ -9,7 +9,7 @@ pub(super) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads an address; `None` for any other text, such as a URL with a user or a path.
+    /// Parses an address; `None` for any other string, such as a URL with a user or a path.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let (is_tls, rest) = match text.strip_prefix("https://") {
             Some(rest) => (true, rest),
@@ -34,7 +34,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Checks that a text can be an entry of the option `brokers`.
+/// Checks that a string can be an entry of the option `brokers`.
 pub(super) fn is_entry(entry: &str) -> bool {
     is_authority(entry.strip_prefix("*.").unwrap_or(entry))
 }
@@ -44,7 +44,7 @@ fn is_authority(text: &str) -> bool {
     !host_of(text).is_empty() && text.bytes().all(is_allowed)
 }
 
-/// The text without the port at its end. The colons of an IPv6 address are in brackets.
+/// Returns the string without the port at its end. The colons of an IPv6 address are in brackets.
 fn host_of(text: &str) -> &str {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => host,

@@ -1,4 +1,4 @@
-//! What a client reads in the answers of brokers: every number is checked before it is used.
+//! Reads the responses of brokers, and checks every number before it is used.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use super::json::token;
 use crate::store::{Fault, RETRY};
 use crate::{Acquire, Grant, Refusal, Renew, Renewed, rules};
 
-/// The longest message of a broker that is shown, in characters.
+/// The longest shown message of a broker, in characters.
 const LONGEST_MESSAGE: usize = 1_000;
 /// A day: the longest of all bounds of a namespace, and of the times after which to try again.
 const LONGEST_MS: u64 = 86_400_000;
@@ -17,7 +17,7 @@ const RETRY_MS: u64 = RETRY.as_millis() as u64;
 /// The last instant that a broker's clock can read, in Unix milliseconds: JSON has no larger numbers.
 const LAST_INSTANT: i64 = (1 << 53) - 1;
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug)]
 pub struct HttpAnswer {
     /// The status.
@@ -26,8 +26,8 @@ pub struct HttpAnswer {
     pub body: Vec<u8>,
 }
 
-/// The fields of all answers about leases. One type reads them all, because the code that reads a type is
-/// what takes most room in a module of WebAssembly.
+/// The fields of all responses about leases. One type parses all of them, because the code that parses a type takes the most
+/// room in a WebAssembly module.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct AnswerJson {
@@ -51,20 +51,20 @@ struct ErrorDetail {
     message: String,
     #[serde(default)]
     retry_after_ms: Option<u64>,
-    /// What only holders need to know: `fenced-off` or `restored`.
+    /// The kind of refusal that matters to holders: `fenced-off` or `restored`.
     #[serde(default)]
     refusal: Option<String>,
 }
 
 impl AnswerJson {
-    /// Reads the answer of the broker at an address.
+    /// Parses the response of the broker at an address.
     ///
     /// # Errors
-    /// The [`Failure`] that the answer reports or is.
+    /// The [`Failure`] that the response reports or represents.
     pub fn read(address: &str, answer: &HttpAnswer) -> Result<Self, Failure> {
         let HttpAnswer { status, body } = answer;
         let is_success = (200..300).contains(status);
-        // Only a release has an empty answer.
+        // Only a release has an empty response.
         if is_success && body.is_empty() {
             return Ok(Self::default());
         }
@@ -82,7 +82,7 @@ impl AnswerJson {
         }
     }
 
-    /// The layout of the granted node, and the broker as it calls itself.
+    /// Takes the layout of the granted node, and the name of the broker.
     ///
     /// # Errors
     /// [`InvalidLayout`](ErrorKind::InvalidLayout); [`InvalidOption`](ErrorKind::InvalidOption) if a
@@ -92,10 +92,10 @@ impl AnswerJson {
         Ok((layout, required("broker", self.broker.take())?))
     }
 
-    /// Returns the grant after checking it against the request that it answers and the layout in it.
+    /// Returns the grant after checking it against the request and the layout.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) naming a number that no broker answers;
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if a number is impossible;
     /// [`InvalidOption`](ErrorKind::InvalidOption) if a field is missing, or if the token is not the
     /// request's.
     pub fn to_grant(&self, request: &Acquire, layout: &Layout) -> Result<Grant, Error> {
@@ -133,7 +133,7 @@ impl AnswerJson {
         Ok(grant)
     }
 
-    /// Returns what a renewal gives after checking it against the request.
+    /// Returns the result of a renewal after checking it against the request.
     ///
     /// # Errors
     /// As [`to_grant`](Self::to_grant).
@@ -150,7 +150,7 @@ fn required<T>(field: &'static str, value: Option<T>) -> Result<T, Error> {
     value.ok_or_else(|| Error::invalid_option(field, "is missing"))
 }
 
-/// Checks a number of an answer.
+/// Checks a number of a response.
 ///
 /// # Errors
 /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) naming the field.
@@ -172,7 +172,7 @@ pub fn checked_instant(field: &'static str, value: Option<i64>) -> Result<i64, E
     }
 }
 
-/// Why a broker did not do what was demanded.
+/// The failure of a demand at a broker.
 #[derive(Debug)]
 pub struct Failure {
     pub(super) cause: Cause,
@@ -183,20 +183,20 @@ pub struct Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// There is no answer of a broker: whether the request arrived is unknown.
+    /// There is no response of a broker; it is unknown whether the request arrived.
     NoBroker,
-    /// The broker that answered is not the one that granted the node.
+    /// The broker that responded is not the one that granted the node.
     OtherBroker,
-    /// The broker refuses, or cannot do it.
+    /// The broker refuses or cannot serve the request.
     Refused,
-    /// The node is another holder's above the fence.
+    /// Another holder has the node above the fence.
     FencedOff,
-    /// The store is not what it was.
+    /// The store was restored.
     Restored,
 }
 
 impl Failure {
-    /// Returns the failure of a request without the answer of a broker.
+    /// Returns the failure of a request without a response of a broker.
     #[must_use]
     pub const fn no_broker(text: String) -> Self {
         let (kind, retry_after_ms) = (ErrorKind::StoreUnavailable, Some(RETRY_MS));
@@ -208,7 +208,7 @@ impl Failure {
         Self { cause, kind, text, retry_after_ms: None }
     }
 
-    /// Checks that the broker has answered that was meant.
+    /// Whether the intended broker has responded.
     #[must_use]
     pub fn is_answer(&self) -> bool {
         !matches!(self.cause, Cause::NoBroker | Cause::OtherBroker)
@@ -233,8 +233,7 @@ impl Failure {
         }
     }
 
-    /// The fault that promises the earliest success; failures that another attempt cannot change come
-    /// last. The message has the others, too.
+    /// Returns the fault with the earliest retry time; permanent failures come last. The message also contains the other failures.
     pub(super) fn most_promising(mut failures: Vec<Self>) -> Fault {
         let soonest = failures.iter().map(Self::retry_after_ms).min();
         let is_it = |failure: &Self| Some(failure.retry_after_ms()) == soonest;
@@ -250,7 +249,7 @@ impl Failure {
     }
 }
 
-/// Returns the failure of a request that something other than a broker answered.
+/// Returns the failure of a request to which something other than a broker responded.
 #[must_use]
 pub fn no_broker(address: &str, error: &dyn Display) -> Failure {
     Failure::no_broker(format!("{address}: this is not the answer of a broker: {error}"))
@@ -273,7 +272,7 @@ impl ErrorDetail {
         };
         let kind = match known {
             Some(kind) => kind,
-            // The limits of a broker, or its own failure: not those of the request.
+            // The broker's limits or its own failure are the reason, and not the request.
             None if cause == Cause::OtherBroker || retry_after_ms.is_some() || status >= 500 => {
                 ErrorKind::StoreUnavailable
             }

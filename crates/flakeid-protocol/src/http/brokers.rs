@@ -1,10 +1,10 @@
-//! The brokers of a URL: in which order they are asked, and where each node was granted.
+//! The brokers of a URL: the order in which they are asked, and the granter of each node.
 
 use super::address::{Address, is_entry};
 use crate::store::Fault;
 use crate::url::ServerUrl;
 
-/// The brokers that a client knows.
+/// The known brokers of a client.
 pub struct Brokers {
     /// The addresses of the URL, in the order in which they are asked.
     addresses: Vec<String>,
@@ -12,35 +12,35 @@ pub struct Brokers {
     authorization: Option<String>,
     /// Hosts besides those of the URL that may receive the token, as entries of the option `brokers`.
     trusted: Vec<String>,
-    /// Whether there is one broker, whatever it calls itself.
+    /// Whether there is only one broker, behind a Unix socket.
     is_socket: bool,
-    /// Which broker granted a node: it renews the node and takes it back. A client has few nodes.
+    /// The broker that granted each node, which also renews and releases it. The list is short, because a client has few nodes.
     granted_by: Vec<(u64, Granter)>,
 }
 
 /// The broker that granted a node.
 #[derive(Clone, Debug)]
 pub(super) struct Granter {
-    /// What the broker calls itself.
+    /// The name of the broker.
     pub(super) name: String,
-    /// Where it can be asked, the best address first: the address that it advertises, if this client
-    /// follows it there, and the one at which it granted the node.
+    /// The addresses of the broker, the best one first: the advertised address, if this client follows it, and the address at
+    /// which the broker granted the node.
     pub(super) addresses: Vec<String>,
-    /// The advertised address, if this client follows it there.
+    /// The advertised address, if this client follows it.
     own: Option<String>,
 }
 
 impl Granter {
-    /// Checks that an address is the granter's own. Behind any other one there may be several brokers.
+    /// Whether an address is the granter's own. Other addresses may lead to several brokers.
     pub(super) fn is_own(&self, address: &str) -> bool {
         self.own.as_deref() == Some(address)
     }
 }
 
 impl Brokers {
-    /// Reads a URL that may have the option `brokers` and no other; returns the brokers, and the URL as
-    /// messages may show it. The first broker to ask is at `first` of the list, from 0 to 1: clients of a fleet
-    /// draw it by chance, so that they spread over the brokers.
+    /// Parses a URL that may have only the option `brokers`. Returns the brokers, and the form of the URL for messages. The first
+    /// broker to ask is at the fraction `first` of the list, from 0 to 1, which clients draw at random, so that a fleet is spread
+    /// over the brokers.
     ///
     /// # Errors
     /// [`Fault::Rejected`] for a URL that makes no sense.
@@ -49,8 +49,8 @@ impl Brokers {
         Ok((Self::parse(&url, token, first)?, url.shown))
     }
 
-    /// Reads the brokers that `http://one:port,two:port/` names. `token` has priority over a token in
-    /// the URL; `first` is as in [`read`](Self::read).
+    /// Parses the brokers of `http://one:port,two:port/`. `token` has priority over a token in the URL; `first` is as in
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// [`Fault::Rejected`] for a URL that makes no sense.
@@ -86,7 +86,7 @@ impl Brokers {
         Ok(brokers)
     }
 
-    /// The broker behind a Unix socket.
+    /// Creates the list for the broker behind a Unix socket.
     #[must_use]
     pub fn of_socket(token: Option<String>) -> Self {
         Self { is_socket: true, ..Self::new(vec!["http://localhost".into()], token) }
@@ -109,7 +109,7 @@ impl Brokers {
         self.addresses.clone()
     }
 
-    /// The addresses to ask for a node in place of one that its granter does not renew.
+    /// Returns the addresses to ask for a node in place of a node that its granter does not renew.
     pub(super) fn order_without_granter(&self, node: u64) -> Vec<String> {
         let mut order = self.order();
         if let Some(granter) = self.granter(node) {
@@ -118,7 +118,7 @@ impl Brokers {
         order
     }
 
-    /// Notes that a broker did not grant a node: it is asked last, until that holds for all others.
+    /// Notes that a broker did not grant a node: it is asked last, until the others have not granted one either.
     pub(super) fn avoid(&mut self, address: &str) {
         if let Some(place) = self.addresses.iter().position(|known| known == address) {
             self.ask_last(place);
@@ -140,7 +140,7 @@ impl Brokers {
         self.granted_by.iter().find(|(of, _)| *of == node).map(|(_, granter)| granter)
     }
 
-    /// Notes that the broker at the address `asked`, which calls itself `name`, granted a node.
+    /// Notes that the broker at the address `asked`, with the name `name`, granted a node.
     pub(super) fn note_grant(&mut self, node: u64, name: String, asked: &str) {
         let own = if self.is_socket { Some(asked.to_owned()) } else { self.followed(&name, asked) };
         let mut addresses: Vec<String> = own.iter().cloned().collect();
@@ -151,7 +151,7 @@ impl Brokers {
         self.granted_by.push((node, Granter { name, addresses, own }));
     }
 
-    /// Notes that the granter of a node answered at an address, which is asked first from now on.
+    /// Notes that the granter of a node responded at an address, which is asked first from now on.
     pub(super) fn prefer(&mut self, node: u64, address: &str) {
         if let Some((_, granter)) = self.granted_by.iter_mut().find(|(of, _)| *of == node) {
             let place = granter.addresses.iter().position(|other| other == address);
@@ -165,8 +165,8 @@ impl Brokers {
         }
     }
 
-    /// The address that a broker advertises by its name, if this client follows it there: never from
-    /// `https` to `http`, and with a token only to hosts of the URL and to trusted ones.
+    /// Returns the address that a broker advertises in its name, if this client follows it: never from `https` to `http`, and with
+    /// a token only to hosts of the URL and to trusted hosts.
     fn followed(&self, name: &str, asked: &str) -> Option<String> {
         let (advertised, asked) = (Address::parse(name)?, Address::parse(asked)?);
         let is_weaker = asked.is_tls && !advertised.is_tls;
@@ -211,7 +211,7 @@ mod tests {
         brokers.note_grant(7, "http://a:1".into(), "http://a:1");
         assert_eq!(brokers.order_without_granter(7), ["http://b:1"]);
         assert_eq!(brokers.order_without_granter(8).len(), 2, "its granter is not known");
-        // Behind the address of a load balancer there are others.
+        // The address of a load balancer leads to several brokers.
         brokers.note_grant(7, "http://pod-1:1".into(), "http://a:1");
         assert_eq!(brokers.order_without_granter(7), ["http://a:1", "http://b:1"]);
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn tokens_follow_advertised_addresses_only_to_listed_hosts() {
         let cases = [
-            // Without a token nothing secret is sent.
+            // Without a token the client sends no secret.
             ("http://a:1", "http://a:1", "http://elsewhere:9", true),
             ("https://a:1", "https://a:1", "http://elsewhere:9", false),
             ("https://:t@a:1", "https://a:1", "http://a:1", false),

@@ -1,6 +1,6 @@
-//! Requests and answers of a broker as JSON, for its server and for those who ask it.
+//! The requests and responses of a broker as JSON, for its server and its clients.
 //!
-//! Ticks are numbers: they stay far below 2^53 for longer than anybody will need them.
+//! Ticks are JSON numbers, because they stay far below 2^53 in all practical layouts.
 
 use flakeid_core::{Error, Layout};
 use serde::{Deserialize, Serialize};
@@ -11,86 +11,85 @@ use crate::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AcquireJson {
-    /// The layout, as a name or a descriptor; the namespace's if it is missing.
+    /// The layout, as a name or a descriptor; by default the namespace's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<String>,
-    /// 32 hexadecimal digits that the client drew by chance, so that the request can be sent again; the
-    /// broker draws them if they are missing.
+    /// 32 random hexadecimal digits of the client, so that the request can be sent again; by default the broker generates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The client's clock, in Unix milliseconds.
     pub now: i64,
-    /// How long ago that was read, in milliseconds.
+    /// The milliseconds since the client's clock was read.
     #[serde(default)]
     pub waited_ms: u64,
-    /// How long a window, in milliseconds; the broker's longest if it is missing.
+    /// The length of the window in milliseconds; by default the broker's longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_ms: Option<u64>,
-    /// For how long the node is kept without a renewal, in milliseconds; the broker's if it is missing.
+    /// The milliseconds without a renewal after which another client may get the node; by default the broker's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// The first tick that is of use.
+    /// The first usable tick.
     #[serde(default)]
     pub after: u64,
-    /// The client's name, which gets the node back that it had last.
+    /// The client's name, which gets its last node again.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The host that the client runs on.
+    /// The host on which the client runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
-    /// Its process ID there.
+    /// The client's process ID on that host.
     #[serde(default)]
     pub pid: u32,
-    /// Just this node; brokers refuse that.
+    /// A request for exactly this node, which brokers refuse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u64>,
-    /// The lowest node; brokers refuse any but 0.
+    /// The lowest node; brokers accept only 0.
     #[serde(default)]
     pub nodes_from: u64,
-    /// The highest node; brokers refuse any but the layout's.
+    /// The highest node; brokers accept only the layout's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes_to: Option<u64>,
-    /// False for a node that was never granted before; brokers refuse that.
+    /// `false` for a node that was never granted before, which brokers refuse.
     #[serde(default = "yes")]
     pub reuse: bool,
 }
 
-/// A node that was granted.
+/// A granted node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GrantJson {
     /// The node.
     pub node: u64,
     /// The first tick that may be used.
     pub start: u64,
-    /// The first tick that may not.
+    /// The first tick that must not be used.
     pub fence: u64,
-    /// What to renew and release with.
+    /// The token for renewals and the release.
     pub token: String,
-    /// How far ahead of the clock IDs may run, in milliseconds.
+    /// The largest time by which IDs may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
     /// The longest window, in milliseconds.
     pub max_window_ms: u64,
-    /// Until when nobody else gets the node, in Unix milliseconds of the broker's clock.
+    /// The time until which no other client gets the node, in Unix milliseconds of the broker's clock.
     pub expires: i64,
-    /// Where to renew and release: at no other broker.
+    /// The broker at which to renew and release the node.
     pub broker: String,
     /// The layout of the IDs, as a descriptor.
     pub layout: String,
 }
 
-/// A request to move a fence up.
+/// A request to raise a fence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RenewJson {
     /// The first tick of the grant.
     pub start: u64,
-    /// The token of the last answer.
+    /// The token of the last response.
     pub token: String,
-    /// The token to have from now on: the first 16 digits of the old one, and 16 new ones.
+    /// The next token: the first 16 digits of the old one, and 16 new digits.
     pub next: String,
-    /// The fence of the last answer.
+    /// The fence of the last response.
     pub confirmed: u64,
-    /// The tick up to which IDs are wanted, exclusive.
+    /// The exclusive end of the requested ticks.
     pub wanted: u64,
     /// As in [`AcquireJson`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,27 +99,27 @@ pub struct RenewJson {
     /// As in [`AcquireJson`].
     #[serde(default)]
     pub waited_ms: u64,
-    /// The broker that granted the node, as it called itself.
+    /// The name of the broker that granted the node.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub broker: String,
 }
 
-/// What a renewal gives.
+/// The result of a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RenewedJson {
-    /// The first tick that may not be used.
+    /// The first tick that must not be used.
     pub fence: u64,
     /// As in [`GrantJson`].
     pub expires: i64,
-    /// When this was written, in Unix milliseconds of the broker's clock.
+    /// The time of the renewal, in Unix milliseconds of the broker's clock.
     pub renewed: i64,
 }
 
-/// A request to give a node back.
+/// A request to release a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseJson {
-    /// The token of the last answer.
+    /// The token of the last response.
     pub token: String,
     /// The tick after the last one in which an ID was issued.
     pub used_until: u64,
@@ -131,7 +130,7 @@ const fn yes() -> bool {
 }
 
 impl AcquireJson {
-    /// A request as a client sends it. Its window and TTL are wishes, which the broker cuts.
+    /// Creates the JSON of a client's request. The broker may shorten its window and TTL.
     #[must_use]
     pub fn new(request: &Acquire, waited_ms: u64) -> Self {
         let (node, name) = match &request.identity {
@@ -157,10 +156,10 @@ impl AcquireJson {
         }
     }
 
-    /// The request, for a namespace of a layout; `fresh` is its token if it has none.
+    /// Converts the JSON to a request for a namespace with a layout; `fresh` is the token if the JSON has none.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming the field;
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption), with the name of the field;
     /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout).
     pub fn to_request(&self, layout: &Layout, fresh: Token) -> Result<Acquire, Error> {
         let layout = match &self.layout {
@@ -198,7 +197,7 @@ impl AcquireJson {
 }
 
 impl GrantJson {
-    /// A grant of the broker at an address.
+    /// Creates the JSON of a grant of the broker at an address.
     #[must_use]
     pub fn new(grant: &Grant, broker: &str, layout: &Layout) -> Self {
         Self {
@@ -216,7 +215,7 @@ impl GrantJson {
 }
 
 impl RenewJson {
-    /// A request as a client sends it, about a grant of the broker that called itself `broker`.
+    /// Creates the JSON of a client's renewal of a grant of the broker with the name `broker`.
     #[must_use]
     pub fn new(request: &Renew, waited_ms: u64, broker: &str) -> Self {
         Self {
@@ -232,11 +231,10 @@ impl RenewJson {
         }
     }
 
-    /// The request for a node.
+    /// Converts the JSON to a request for a node.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming a token that is none, or is not
-    /// of the same grant.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if a token is invalid, or belongs to another grant.
     pub fn to_request(&self, node: u64) -> Result<Renew, Error> {
         let (held, next) = (token("token", &self.token)?, token("next", &self.next)?);
         if !next.is_same_grant(held) || next == held {
@@ -264,16 +262,16 @@ impl From<Renewed> for RenewedJson {
 }
 
 impl ReleaseJson {
-    /// The request for a node.
+    /// Converts the JSON to a request for a node.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is none.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is invalid.
     pub fn to_request(&self, node: u64) -> Result<Release, Error> {
         Ok(Release { node, token: token("token", &self.token)?, used_until: self.used_until })
     }
 }
 
-/// A token is not shown, not even a wrong one.
+/// Parses a token. The message does not contain the token, not even an invalid one.
 pub(super) fn token(field: &'static str, text: &str) -> Result<Token, Error> {
     let wrong = || Error::invalid_option(field, "must be 32 hexadecimal digits");
     Token::from_text(text).ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! Brokers over HTTP, without a socket: what is sent to which broker, and what the answers mean.
+//! Brokers over HTTP, without a socket: the requests, the choice of the broker, and the meaning of the responses.
 
 mod address;
 mod answer;
