@@ -8,7 +8,7 @@ use flakeid_protocol::{Acquire, Refusal};
 const FAR: i64 = 3_471_292_800_000;
 
 /// A clock in 2080 is refused by acquire and by renew, and nothing is changed by either.
-pub fn clock_of_2080_poisons_nothing(under_test: &dyn StoreUnderTest) {
+pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "poison");
     let layout = fixture.namespace.layout;
     let mut client = fixture.client();
@@ -30,11 +30,11 @@ pub fn clock_of_2080_poisons_nothing(under_test: &dyn StoreUnderTest) {
     assert_eq!(after.namespace, before.namespace);
     // The token of before is still good.
     client.extend(&grant, grant.fence + 10);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// So is one in the past: it would start in ticks of long ago.
-pub fn clock_of_1980_is_refused(under_test: &dyn StoreUnderTest) {
+pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "dead-battery");
     let mut client = fixture.client();
     for now in [0, 315_532_800_000, now() - 3_600_000, i64::MIN] {
@@ -42,11 +42,11 @@ pub fn clock_of_1980_is_refused(under_test: &dyn StoreUnderTest) {
         assert!(matches!(refused, Err(Refusal::Skew { by_ms: ..0, .. })), "{refused:?}");
     }
     assert!(client.list().rows.is_empty());
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Up to `max_skew` either way is served, and windows stay disjoint among such clients.
-pub fn skew_within_bounds_is_served(under_test: &dyn StoreUnderTest) {
+pub fn clients_within_max_skew_are_granted_leases(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "skew");
     let mut client = fixture.client();
     // Off the bound by what a clock that shows whole seconds may be wrong, and a tenth of a second.
@@ -61,5 +61,5 @@ pub fn skew_within_bounds_is_served(under_test: &dyn StoreUnderTest) {
         let renewed = client.extend(&grant, reach.max(grant.fence));
         client.release(&renewed, grant.start + 50);
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }

@@ -20,7 +20,7 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
 
 /// A holder whose renewals the store has lost goes on above everything that it has seen confirmed;
 /// strangers wait.
-pub fn holders_go_on(under_test: &dyn StoreUnderTest) {
+pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();
     let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
@@ -44,12 +44,12 @@ pub fn holders_go_on(under_test: &dyn StoreUnderTest) {
         let Err(Refusal::Restored { retry_after_ms }) = refused else { panic!("{refused:?}") };
         assert!((30_000..=60_000).contains(&retry_after_ms), "{retry_after_ms}");
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A holder that cannot continue any more, because the store was away for too long, has a last window,
 /// up to where others may begin.
-pub fn late_holders_have_a_last_window(under_test: &dyn StoreUnderTest) {
+pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
     let new = Namespace::new(&fresh_name("last"), Layout::TWITTER);
@@ -83,7 +83,7 @@ pub fn late_holders_have_a_last_window(under_test: &dyn StoreUnderTest) {
 }
 
 /// Who has no time left, holds a fixed node, or shows another grant's token does not go on.
-pub fn others_do_not_go_on(under_test: &dyn StoreUnderTest) {
+pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "not-on");
     let mut client = fixture.client();
     let short = client.grant(&Acquire { ttl_ms: 2_500, ..fixture.request() });
@@ -116,7 +116,7 @@ pub fn others_do_not_go_on(under_test: &dyn StoreUnderTest) {
 
 /// A renewal that has seen more confirmed than the store has proves that it forgot: to everybody, and
 /// once. Its holder goes on.
-pub fn holders_prove_what_was_forgotten(under_test: &dyn StoreUnderTest) {
+pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "proof");
     let mut client = fixture.client();
     let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
@@ -151,7 +151,7 @@ pub fn holders_prove_what_was_forgotten(under_test: &dyn StoreUnderTest) {
 }
 
 /// A row that the store no longer has proves the same.
-pub fn lost_rows_prove_it_too(under_test: &dyn StoreUnderTest) {
+pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "lost-row");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request());
@@ -164,7 +164,7 @@ pub fn lost_rows_prove_it_too(under_test: &dyn StoreUnderTest) {
 }
 
 /// Rows that live on do not keep their nodes from others once the store has been quiet.
-pub fn nodes_are_free_after_the_wait(under_test: &dyn StoreUnderTest) {
+pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "after-wait");
     let mut client = fixture.client();
     let only = Acquire { from: 3, to: 3, ttl_ms: 86_400_000, ..fixture.request() };
@@ -181,7 +181,7 @@ pub fn nodes_are_free_after_the_wait(under_test: &dyn StoreUnderTest) {
 }
 
 /// An operator's release lets others have a node when it expires; one at once only if told so.
-pub fn operators_do_not_shorten_leases(under_test: &dyn StoreUnderTest) {
+pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-later");
     let mut client = fixture.client();
     for (node, repairs) in [
@@ -205,11 +205,11 @@ pub fn operators_do_not_shorten_leases(under_test: &dyn StoreUnderTest) {
         assert!(matches!(claimed, Err(Refusal::Held { .. })), "{claimed:?}");
     }
     client.persist(|store, name| operations::fast_forward(store, name, 0)).unwrap();
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A claim of a certain node takes over only from another such claim.
-pub fn live_nodes_are_not_claimed(under_test: &dyn StoreUnderTest) {
+pub fn fixed_claim_is_refused_while_a_node_is_leased(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "claims");
     let mut client = fixture.client();
     let held = client.grant(&Acquire { from: 9, to: 9, ..fixture.request() });
@@ -220,5 +220,5 @@ pub fn live_nodes_are_not_claimed(under_test: &dyn StoreUnderTest) {
     client.release(&held, held.start + 1);
     let claimed = client.grant(&fixture.request_node(9));
     assert_eq!(client.grant(&fixture.request_node(9)).start, claimed.fence);
-    fixture.settle();
+    fixture.check_confirmed();
 }

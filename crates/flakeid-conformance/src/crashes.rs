@@ -10,7 +10,7 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal};
 
 /// The store is killed while eight processes acquire and renew.
-pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
+pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
     // More nodes than any store grants before it is down.
     let layout = "t41.n20.s2@1767225600000/1ms".parse().expect("a layout");
@@ -54,7 +54,7 @@ pub fn confirmed_grants_survive(under_test: &dyn StoreUnderTest) {
     } else {
         assert!(renewal.is_ok(), "{renewal:?}");
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Acquires and renews once. While the store is down nothing is known and nothing is noted.

@@ -14,7 +14,7 @@ use flakeid_protocol::{
 };
 
 /// How long anything may take that is bound to happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One test's namespace, and all that was confirmed in it.
 pub(super) struct Fixture<'a> {
@@ -100,7 +100,7 @@ impl<'a> Fixture<'a> {
     }
 
     /// Checks everything that was confirmed, once nobody writes any more.
-    pub(super) fn settle(&self) {
+    pub(super) fn check_confirmed(&self) {
         let listing = self.client().list();
         self.log().check_disjoint();
         self.log().check_kept(&listing);
@@ -262,12 +262,12 @@ impl Client<'_> {
 
 /// Repeats `attempt` until it gives something.
 pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(found) = attempt() {
             return found;
         }
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
+        assert!(Instant::now() < deadline, "waited {TIMEOUT:?} for {what}");
     }
 }
 

@@ -9,7 +9,7 @@ use super::fixture::{Fixture, fresh_name, now, renewal};
 use flakeid_protocol::{Acquire, Namespace, Refusal};
 
 /// A never used node is granted from the clock's tick on, for as long as was asked for.
-pub fn first_grant_begins_now(under_test: &dyn StoreUnderTest) {
+pub fn first_grant_starts_at_the_current_tick(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "first-grant");
     let mut client = fixture.client();
     let before = fixture.tick();
@@ -23,11 +23,11 @@ pub fn first_grant_begins_now(under_test: &dyn StoreUnderTest) {
     let listing = client.list();
     assert_eq!(grant.expires, listing.rows[0].acquired + 60_000);
     assert!((listing.rows[0].acquired - now()).abs() < 5_000, "{listing:?}");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Windows of less than two ticks, or of more than the namespace allows, are refused.
-pub fn windows_have_bounds(under_test: &dyn StoreUnderTest) {
+pub fn acquire_refuses_windows_out_of_bounds(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "window-bounds");
     let mut client = fixture.client();
     for window_ms in [0, 1, 20_001, u64::MAX] {
@@ -40,11 +40,11 @@ pub fn windows_have_bounds(under_test: &dyn StoreUnderTest) {
         let grant = client.grant(&Acquire { window_ms, ..fixture.request() });
         assert_eq!(grant.fence - grant.start, window_ms);
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// The last window ends with the layout's ticks, and then there is none.
-pub fn ticks_run_out(under_test: &dyn StoreUnderTest) {
+pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     // 2^36 ms are two years; they end in 4 s.
     let epoch = now() - (1 << 36) + 4_000;
     let layout: Layout = format!("t36.n10.s12@{epoch}/1ms").parse().unwrap();
@@ -62,12 +62,12 @@ pub fn ticks_run_out(under_test: &dyn StoreUnderTest) {
     client.grant(&fixture.request_node(2));
     client.wait_until(layout.horizon() + 1_000);
     assert_eq!(client.acquire(&fixture.request_node(3)), Err(Refusal::Horizon));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Short TTLs end by the store's clock, without anybody's doing; the next holder starts at the
 /// old fence although the old holder never came back.
-pub fn expiry_is_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
+pub fn nodes_expire_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "expiry");
     let mut client = fixture.client();
     let only_node_3 = Acquire { from: 3, to: 3, ..fixture.request() };
@@ -83,7 +83,7 @@ pub fn expiry_is_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     let new = client.grant_in_time(&only_node_3);
     assert!(new.start >= old.fence, "{old:?} {new:?}");
     assert_eq!(client.renew(&renewal(&old, old.fence + 10)), Err(Refusal::FencedOff));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Never used nodes first, then the one with the lowest fence, then the lowest.
@@ -105,11 +105,11 @@ pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     let rotated = Acquire { from: 20, to: 29, rotation: 1_000_003, ..fixture.request() };
     assert_eq!(client.grant(&rotated).node, 23);
     assert_eq!(client.grant(&Acquire { to: 23, ..rotated.clone() }).node, 20);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A process that used ticks itself is granted none of them again, on whichever node.
-pub fn used_ticks_are_not_granted(under_test: &dyn StoreUnderTest) {
+pub fn grant_starts_after_ticks_the_process_used(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "used-ticks");
     let mut client = fixture.client();
     let after = fixture.tick() + 5_000;
@@ -121,5 +121,5 @@ pub fn used_ticks_are_not_granted(under_test: &dyn StoreUnderTest) {
     let Err(Refusal::FenceInFuture { retry_after_ms }) = refused else { panic!("{refused:?}") };
     assert!((hour - 20_000..=hour).contains(&retry_after_ms), "{retry_after_ms}");
     assert_eq!(client.list().rows.len(), 1);
-    fixture.settle();
+    fixture.check_confirmed();
 }

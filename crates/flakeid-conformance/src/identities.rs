@@ -6,7 +6,7 @@ use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Identity, Owner, Refusal};
 
 /// A name gets its last node back after a release and after expiry, another one while it is held.
-pub fn names_are_sticky(under_test: &dyn StoreUnderTest) {
+pub fn name_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "sticky");
     let mut client = fixture.client();
     for name in ["other-1", "other-2"] {
@@ -35,11 +35,11 @@ pub fn names_are_sticky(under_test: &dyn StoreUnderTest) {
         assert_ne!(client.grant(&fixture.request_name(name)).node, grant.node);
     }
     assert_eq!(client.grant(&fixture.request_name(odd)).node, grant.node);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A fixed node is taken even from a live holder: the new one starts at the old one's fence.
-pub fn fixed_nodes_are_taken_over(under_test: &dyn StoreUnderTest) {
+pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
     let old = old_client.grant(&fixture.request_node(42));
@@ -51,11 +51,11 @@ pub fn fixed_nodes_are_taken_over(under_test: &dyn StoreUnderTest) {
     let late = renewal(&old, old.fence + 1_000);
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
     new_client.extend(&new, new.fence + 100);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Takeovers reach `max_ahead` at most; then the wait is told, and nothing is written.
-pub fn takeovers_end_at_max_ahead(under_test: &dyn StoreUnderTest) {
+pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();
     let longest = |node| Acquire { window_ms: 10_000, ..fixture.request_node(node) };
@@ -68,11 +68,11 @@ pub fn takeovers_end_at_max_ahead(under_test: &dyn StoreUnderTest) {
     assert!((1..=10_000).contains(&retry_after_ms), "{retry_after_ms}");
     assert_eq!(client.list().rows, before);
     client.grant(&longest(1));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Nobody gets a node outside the range asked for.
-pub fn ranges_are_kept(under_test: &dyn StoreUnderTest) {
+pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "ranges");
     let mut client = fixture.client();
     let range = Acquire { from: 10, to: 12, rotation: 7, ..fixture.request() };
@@ -102,11 +102,11 @@ pub fn ranges_are_kept(under_test: &dyn StoreUnderTest) {
     let (from, to) = (max_node + 1, max_node + 1);
     assert_eq!(beyond, Err(Refusal::Nodes { from, to, max_node }));
     client.grant(&fixture.request_node(max_node));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Nodes that may be used only once end, even when all of them are given back.
-pub fn disposable_nodes_run_out(under_test: &dyn StoreUnderTest) {
+pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "disposable");
     let mut client = fixture.client();
     let once = |identity: Identity| Acquire {
@@ -136,5 +136,5 @@ pub fn disposable_nodes_run_out(under_test: &dyn StoreUnderTest) {
     assert!(matches!(fixed, Err(Refusal::NoFreeNode { used: 1, .. })), "{fixed:?}");
     // Those who do reuse may.
     client.grant(&Acquire { from: 3, to: 7, ..fixture.request() });
-    fixture.settle();
+    fixture.check_confirmed();
 }

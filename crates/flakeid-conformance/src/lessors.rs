@@ -32,15 +32,15 @@ pub trait LessorUnderTest: Sync {
 type Test = fn(&Fixture<'_>);
 
 const TESTS: [(&str, Test); 10] = [
-    ("nodes_are_distinct", nodes_are_distinct),
-    ("windows_begin_where_they_are_asked_to", windows_begin_where_they_are_asked_to),
-    ("stale_tokens_are_refused", stale_tokens_are_refused),
-    ("repeated_renewals_are_one", repeated_renewals_are_one),
-    ("fences_never_fall", fences_never_fall),
-    ("others_cannot_release", others_cannot_release),
-    ("names_are_sticky", names_are_sticky),
-    ("wrong_clocks_are_refused", wrong_clocks_are_refused),
-    ("layouts_are_kept_apart", layouts_are_kept_apart),
+    ("grants_have_distinct_nodes", grants_have_distinct_nodes),
+    ("window_starts_at_the_requested_tick", window_starts_at_the_requested_tick),
+    ("renewals_with_stale_tokens_are_refused", renewals_with_stale_tokens_are_refused),
+    ("repeated_renewal_is_applied_once", repeated_renewal_is_applied_once),
+    ("renewals_never_lower_the_fence", renewals_never_lower_the_fence),
+    ("release_requires_the_current_token", release_requires_the_current_token),
+    ("name_gets_its_last_node_again", name_gets_its_last_node_again),
+    ("acquire_refuses_wrong_clocks", acquire_refuses_wrong_clocks),
+    ("acquire_refuses_another_layout", acquire_refuses_another_layout),
     ("windows_under_contention_are_disjoint", windows_under_contention_are_disjoint),
 ];
 
@@ -150,7 +150,7 @@ impl Client<'_> {
     }
 }
 
-fn nodes_are_distinct(fixture: &Fixture<'_>) {
+fn grants_have_distinct_nodes(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let grants: Vec<_> = (0..20).map(|_| client.grant(&fixture.request())).collect();
     let nodes: BTreeSet<_> = grants.iter().map(|grant| grant.node).collect();
@@ -160,7 +160,7 @@ fn nodes_are_distinct(fixture: &Fixture<'_>) {
     }
 }
 
-fn windows_begin_where_they_are_asked_to(fixture: &Fixture<'_>) {
+fn window_starts_at_the_requested_tick(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let tick = fixture.namespace().layout.tick_at(now()).expect("a tick");
     let after = tick + 50;
@@ -169,7 +169,7 @@ fn windows_begin_where_they_are_asked_to(fixture: &Fixture<'_>) {
     client.release(&grant, grant.start);
 }
 
-fn stale_tokens_are_refused(fixture: &Fixture<'_>) {
+fn renewals_with_stale_tokens_are_refused(fixture: &Fixture<'_>) {
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let first = client.grant(&fixture.request());
     let second = client.extend(&first, 10);
@@ -184,7 +184,7 @@ fn stale_tokens_are_refused(fixture: &Fixture<'_>) {
     client.assert_fenced_off(&renewal(&last, last.fence + 10));
 }
 
-fn repeated_renewals_are_one(fixture: &Fixture<'_>) {
+fn repeated_renewal_is_applied_once(fixture: &Fixture<'_>) {
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let grant = client.grant(&fixture.request());
     let request = renewal(&grant, grant.fence + 20);
@@ -202,7 +202,7 @@ fn repeated_renewals_are_one(fixture: &Fixture<'_>) {
     client.release(&last, last.start);
 }
 
-fn fences_never_fall(fixture: &Fixture<'_>) {
+fn renewals_never_lower_the_fence(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let grant = client.grant(&fixture.request());
     let mut held = client.extend(&grant, 30);
@@ -215,7 +215,7 @@ fn fences_never_fall(fixture: &Fixture<'_>) {
     client.release(&held, held.fence);
 }
 
-fn others_cannot_release(fixture: &Fixture<'_>) {
+fn release_requires_the_current_token(fixture: &Fixture<'_>) {
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let first = client.grant(&fixture.request());
     let held = client.extend(&first, 10);
@@ -228,7 +228,7 @@ fn others_cannot_release(fixture: &Fixture<'_>) {
     client.release_as(&Release { node: held.node, token: held.token, used_until: held.start });
 }
 
-fn names_are_sticky(fixture: &Fixture<'_>) {
+fn name_gets_its_last_node_again(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let owner = Owner { name: "conformance".into(), host: "test".into(), pid: 1 };
     let identity = Identity::Name(owner.name.clone());
@@ -244,7 +244,7 @@ fn names_are_sticky(fixture: &Fixture<'_>) {
     }
 }
 
-fn wrong_clocks_are_refused(fixture: &Fixture<'_>) {
+fn acquire_refuses_wrong_clocks(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let held = client.grant(&fixture.request());
     for wrong in [-3_600_000, 3_600_000] {
@@ -256,7 +256,7 @@ fn wrong_clocks_are_refused(fixture: &Fixture<'_>) {
     client.release(&held, held.start + 1);
 }
 
-fn layouts_are_kept_apart(fixture: &Fixture<'_>) {
+fn acquire_refuses_another_layout(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let other = Layout::SONYFLAKE;
     assert_ne!(fixture.namespace().layout, other);

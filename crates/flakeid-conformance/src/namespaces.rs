@@ -9,7 +9,7 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 
 /// Another layout is refused; the same space with its node split another way is not.
-pub fn layouts_are_kept_apart(under_test: &dyn StoreUnderTest) {
+pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "layouts");
     let mut client = fixture.client();
     let twitter = Layout::TWITTER;
@@ -29,11 +29,11 @@ pub fn layouts_are_kept_apart(under_test: &dyn StoreUnderTest) {
         client.grant(&Acquire { layout, ..fixture.request() });
     }
     assert_eq!(client.list().namespace.layout, twitter);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A namespace of blocks is for brokers: its rows are fewer, and nobody mistakes one for a node.
-pub fn blocks_are_kept_apart(under_test: &dyn StoreUnderTest) {
+pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     let wanted =
         Namespace { block_bits: 4, ..Namespace::new(&fresh_name("blocks"), Layout::TWITTER) };
     let fixture = Fixture::with_namespace(under_test, &wanted);
@@ -62,12 +62,12 @@ pub fn blocks_are_kept_apart(under_test: &dyn StoreUnderTest) {
         matches!(&refused, Err(Fault::Rejected(text)) if text.contains("block_bits 6")),
         "{refused:?}"
     );
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Stores that do not create namespaces by themselves refuse what was not created; the others
 /// create it with the usual bounds.
-pub fn missing_ones_are_refused(under_test: &dyn StoreUnderTest) {
+pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "present");
     let mut client = fixture.client();
     let missing = fresh_name("missing");
@@ -94,11 +94,11 @@ pub fn missing_ones_are_refused(under_test: &dyn StoreUnderTest) {
         assert_eq!(acquired, gone());
     }
     assert_eq!(store.namespaces().unwrap().contains(&missing), store.creates_namespaces());
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Names that no store could keep apart are refused before any store sees them.
-pub fn bad_names_are_refused(under_test: &dyn StoreUnderTest) {
+pub fn invalid_namespace_names_are_refused(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let long = "n".repeat(65);
     for name in ["", " ", "a b", "a/b", "a:b", "a'b", "{a}", "ä", "a\0b", "%", &long] {
@@ -116,7 +116,7 @@ pub fn bad_names_are_refused(under_test: &dyn StoreUnderTest) {
 }
 
 /// What happens in one namespace is nothing to another, even if their names differ only in case.
-pub fn do_not_disturb_each_other(under_test: &dyn StoreUnderTest) {
+pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
     let name = fresh_name("twins");
     let twin =
         |name: &str| Fixture::with_namespace(under_test, &Namespace::new(name, Layout::TWITTER));
@@ -139,12 +139,12 @@ pub fn do_not_disturb_each_other(under_test: &dyn StoreUnderTest) {
     // A token of one is none in the other.
     let foreign = renewal(&held_near, held_near.fence + 10);
     assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
-    here.settle();
-    there.settle();
+    here.check_confirmed();
+    there.check_confirmed();
 }
 
 /// Creating what is there gives it as it is.
-pub fn init_again_changes_nothing(under_test: &dyn StoreUnderTest) {
+pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "init-again");
     let mut client = fixture.client();
     client.grant(&fixture.request());
@@ -156,12 +156,12 @@ pub fn init_again_changes_nothing(under_test: &dyn StoreUnderTest) {
     assert_eq!(kept, before.namespace);
     assert_eq!(after.namespace, before.namespace);
     assert_eq!(after.rows, before.rows);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A namespace that the store has lost is made again with smaller bounds: nothing is granted that
 /// somebody may hold by the larger ones.
-pub fn lost_ones_keep_everybody_waiting(under_test: &dyn StoreUnderTest) {
+pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
     let copy = under_test.backup();
     let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };

@@ -6,7 +6,7 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::{Acquire, Owner, Refusal, State};
 
 /// A quarantined node is never granted and its holder is fenced off, until it is lifted.
-pub fn quarantine_and_lift(under_test: &dyn StoreUnderTest) {
+pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "quarantine");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
@@ -38,11 +38,11 @@ pub fn quarantine_and_lift(under_test: &dyn StoreUnderTest) {
         .persist(|store, name| operations::repair(store, name, max_node + 1, Repair::Quarantine));
     let (from, to) = (max_node + 1, max_node + 1);
     assert_eq!(beyond, Err(Refusal::Nodes { from, to, max_node }));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// An operator's release frees the node, fences its holder off, and lowers nothing.
-pub fn release_fences_off(under_test: &dyn StoreUnderTest) {
+pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-release");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(8));
@@ -55,7 +55,7 @@ pub fn release_fences_off(under_test: &dyn StoreUnderTest) {
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
     let next = client.grant(&Acquire { from: 8, to: 8, ..fixture.request() });
     assert_eq!(next.start, held.fence);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// After a fast-forward nobody renews, and no grant starts below the tick.
@@ -84,11 +84,11 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     let refused = client.acquire(&fixture.request());
     let Err(Refusal::FenceInFuture { retry_after_ms }) = refused else { panic!("{refused:?}") };
     assert!((hour - 60_000..=hour).contains(&retry_after_ms), "{retry_after_ms}");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Adopting raises the floor beyond every fence that can exist.
-pub fn adoption_raises_the_floor(under_test: &dyn StoreUnderTest) {
+pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "adoption");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
@@ -97,11 +97,11 @@ pub fn adoption_raises_the_floor(under_test: &dyn StoreUnderTest) {
     assert!(adopted.floor >= held.fence, "{adopted:?} {held:?}");
     let next = client.grant_in_time(&fixture.request_node(1));
     assert!(next.start >= adopted.floor, "{adopted:?} {next:?}");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A listing shows every row as it was written.
-pub fn listing_tells_everything(under_test: &dyn StoreUnderTest) {
+pub fn listing_returns_every_row_unchanged(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "listing");
     let mut client = fixture.client();
     assert!(client.list().rows.is_empty());
@@ -130,5 +130,5 @@ pub fn listing_tells_everything(under_test: &dyn StoreUnderTest) {
     client.release(&low, low.start);
     client.grant(&fixture.request_node(3));
     assert_eq!(client.list().rows[0].grant, 2);
-    fixture.settle();
+    fixture.check_confirmed();
 }

@@ -9,7 +9,7 @@ use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Refusal, Renew};
 
 /// 200 connections that acquire at the same moment get 200 nodes.
-pub fn acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
+pub fn simultaneous_acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
     const STARTS: usize = 200;
     let fixture = Fixture::new(under_test, "race");
     let together = Barrier::new(STARTS);
@@ -27,12 +27,12 @@ pub fn acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
     });
     let distinct: BTreeSet<_> = nodes.iter().collect();
     assert_eq!(distinct.len(), STARTS, "{nodes:?}");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// 50 nodes whose holders expire at once are granted again and again, renewed and released by
 /// eight processes: no tick twice.
-pub fn windows_of_few_nodes_are_disjoint(under_test: &dyn StoreUnderTest) {
+pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "contention");
     thread::scope(|scope| {
         for worker in 0..8 {
@@ -67,11 +67,11 @@ pub fn windows_of_few_nodes_are_disjoint(under_test: &dyn StoreUnderTest) {
     });
     let rows = fixture.client().list().rows;
     assert!(rows.len() <= 50 && rows.iter().any(|row| row.grant > 2), "{rows:?}");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Four processes that take one node from each other without end never share a tick.
-pub fn takeovers_of_one_node_are_disjoint(under_test: &dyn StoreUnderTest) {
+pub fn repeated_takeovers_get_disjoint_windows(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-race");
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -89,5 +89,5 @@ pub fn takeovers_of_one_node_are_disjoint(under_test: &dyn StoreUnderTest) {
         }
     });
     assert_eq!(fixture.client().list().rows[0].grant, 80);
-    fixture.settle();
+    fixture.check_confirmed();
 }

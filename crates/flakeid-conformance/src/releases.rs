@@ -5,7 +5,7 @@ use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Grant, Refusal, Release, State};
 
 /// What was not used is granted again at once, from the tick after the last one used.
-pub fn unused_ticks_go_back(under_test: &dyn StoreUnderTest) {
+pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release");
     let mut client = fixture.client();
     let only = Acquire { from: 4, to: 4, ..fixture.request() };
@@ -17,11 +17,11 @@ pub fn unused_ticks_go_back(under_test: &dyn StoreUnderTest) {
 
     let second = fixture.client().grant(&only);
     assert_eq!(second.start, used_until);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// The fence falls to the start of the grant at most, and never rises.
-pub fn fences_fall_to_the_start_at_most(under_test: &dyn StoreUnderTest) {
+pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-bounds");
     let mut client = fixture.client();
     let fence = |client: &mut super::fixture::Client<'_>, node: u64| {
@@ -41,11 +41,11 @@ pub fn fences_fall_to_the_start_at_most(under_test: &dyn StoreUnderTest) {
     let beyond = client.grant(&fixture.request_node(3));
     client.release(&beyond, beyond.fence + 1_000_000);
     assert_eq!(fence(&mut client, 3), beyond.fence, "more than all used");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Only the holder's current token releases, and only once.
-pub fn others_cannot_release(under_test: &dyn StoreUnderTest) {
+pub fn release_requires_the_current_token(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-others");
     let (mut holder, mut other) = (fixture.client(), fixture.client());
     let old = holder.grant(&fixture.request_node(6));
@@ -66,5 +66,5 @@ pub fn others_cannot_release(under_test: &dyn StoreUnderTest) {
     assert_eq!(other.list().rows, released);
     let after = other.renew(&renewal(&renewed, renewed.fence));
     assert_eq!(after, Err(Refusal::FencedOff));
-    fixture.settle();
+    fixture.check_confirmed();
 }

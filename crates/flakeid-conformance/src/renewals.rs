@@ -5,7 +5,7 @@ use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Refusal, Release, Renew};
 
 /// A token ends with the next renewal: it renews nothing and releases nothing after that.
-pub fn stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
+pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "stale-token");
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let first = client.grant(&fixture.request());
@@ -34,11 +34,11 @@ pub fn stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     client.release(&fourth, fourth.start + 3);
     let gone = client.renew(&renewal(&fourth, fourth.fence + 10));
     assert_eq!(gone, Err(Refusal::FencedOff));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// The same renewal may arrive any number of times; its answer stays the same and it counts once.
-pub fn repeated_renewals_are_one(under_test: &dyn StoreUnderTest) {
+pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "repeated-renewal");
     let (mut client, mut other) = (fixture.client(), fixture.client());
     let grant = client.grant(&fixture.request());
@@ -62,12 +62,12 @@ pub fn repeated_renewals_are_one(under_test: &dyn StoreUnderTest) {
     let row = client.list().rows;
     assert_eq!(other.renew(&request), Err(Refusal::FencedOff), "after the next renewal");
     assert_eq!(client.list().rows, row);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A renewal that was given up, and arrives when another holds the node, changes nothing; one that
 /// arrives before the next holder's grant is below that grant.
-pub fn late_renewals_change_nothing(under_test: &dyn StoreUnderTest) {
+pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
     let old = old_client.grant(&fixture.request_node(9));
@@ -91,11 +91,11 @@ pub fn late_renewals_change_nothing(under_test: &dyn StoreUnderTest) {
     let late = renewal(&old, old.fence + 5_000);
     old_client.release(&old, old.start);
     assert_eq!(old_client.renew(&late), Err(Refusal::FencedOff));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A renewal that wants less than there is prolongs the hold and leaves the fence.
-pub fn fences_never_fall(under_test: &dyn StoreUnderTest) {
+pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();
     let mut grant = client.grant(&Acquire { ttl_ms: 1, ..fixture.request() });
@@ -113,5 +113,5 @@ pub fn fences_never_fall(under_test: &dyn StoreUnderTest) {
     let kept = client.extend(&brief, brief.fence + 7);
     assert_eq!(kept.fence, brief.fence + 7);
     assert!(kept.expires >= listing.now + 60_000);
-    fixture.settle();
+    fixture.check_confirmed();
 }

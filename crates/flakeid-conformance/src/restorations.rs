@@ -7,7 +7,7 @@ use flakeid_protocol::{Refusal, Release, Renew};
 
 /// After an older copy was put back, grants are refused until they can start above everything that
 /// was ever granted, in the copy or after it.
-pub fn older_copies_grant_nothing_old(under_test: &dyn StoreUnderTest) {
+pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "restored");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
@@ -45,7 +45,7 @@ pub fn older_copies_grant_nothing_old(under_test: &dyn StoreUnderTest) {
 }
 
 /// The tokens in the copy are void, before the wait and after it, and so are the later ones.
-pub fn revived_tokens_do_nothing(under_test: &dyn StoreUnderTest) {
+pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "revived");
     let mut client = fixture.client();
     let old = client.grant(&fixture.request_node(1));

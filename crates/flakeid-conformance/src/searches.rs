@@ -6,7 +6,7 @@ use flakeid_protocol::{Owner, Row, State};
 
 /// The first node without a row, from any place on and around the end of the range, whatever is
 /// outside of it; in few rows and in many.
-pub fn unused_nodes_are_found_in_order(under_test: &dyn StoreUnderTest) {
+pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "unused");
     let mut client = fixture.client();
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {

@@ -82,7 +82,7 @@ fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
 
 /// Each tick is answered with the client whose it was, as far as the history is complete; beyond that
 /// with the broker alone, also when another broker has the block.
-pub fn clients_are_named(under_test: &dyn StoreUnderTest) {
+pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants");
     let mut client = fixture.client();
     let first = lease(&fixture, &mut client, "http://one");
@@ -148,11 +148,11 @@ pub fn clients_are_named(under_test: &dyn StoreUnderTest) {
     let third = lease(&fixture, &mut client, "http://three");
     assert_eq!(third.start, used_until.max(third.start));
     assert_eq!(asked(&mut client, NODE, used_until - 1), known, "of the grant before");
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Who has lost the block writes nothing; nor does anybody for nodes or ticks that are not the block's.
-pub fn only_the_holder_hands_over(under_test: &dyn StoreUnderTest) {
+pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-of-holders");
     let mut client = fixture.client();
     let lost = lease(&fixture, &mut client, "http://lost");
@@ -184,12 +184,12 @@ pub fn only_the_holder_hands_over(under_test: &dyn StoreUnderTest) {
     assert_eq!(client_of(&whois(&mut client, NODE, start)), Err("unrecorded"));
     hand_over(&fixture, &mut client, &held, &of(sub(NODE, 1, start)));
     assert_eq!(client_of(&whois(&mut client, NODE, start)), Ok((1, fence)));
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A renewal that is sent again has handed over what it had the first time; grants that are handed over
 /// again stay as they are; and some hundreds go at once.
-pub fn handovers_may_be_repeated(under_test: &dyn StoreUnderTest) {
+pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-again");
     let mut client = fixture.client();
     let held = lease(&fixture, &mut client, "http://one");
@@ -213,11 +213,11 @@ pub fn handovers_may_be_repeated(under_test: &dyn StoreUnderTest) {
         let (node, grant, first) = (NODE + n % 16, n / 16 + 1, start + n / 16 * 3);
         assert_eq!(client_of(&whois(&mut client, node, first + 2)), Ok((grant, first + 3)), "{n}");
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// Where a grant is missing, which the numbers of the others show, no client is named.
-pub fn gaps_are_noticed(under_test: &dyn StoreUnderTest) {
+pub fn whois_reports_missing_sub_grants_as_unrecorded(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-missing");
     let mut client = fixture.client();
     let held = lease(&fixture, &mut client, "http://one");
@@ -233,11 +233,11 @@ pub fn gaps_are_noticed(under_test: &dyn StoreUnderTest) {
     ] {
         assert_eq!(client_of(&whois(&mut client, node, tick)), expected, "node {node}");
     }
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A namespace without a history keeps none of brokers either.
-pub fn histories_can_be_off(under_test: &dyn StoreUnderTest) {
+pub fn sub_grants_are_discarded_without_a_history(under_test: &dyn StoreUnderTest) {
     let usual = Namespace::new(&fresh_name("no-sub-grants"), Layout::TWITTER);
     let wanted = Namespace { block_bits: 4, keeps_history: false, ..usual };
     let fixture = Fixture::with_namespace(under_test, &wanted);
@@ -249,5 +249,5 @@ pub fn histories_can_be_off(under_test: &dyn StoreUnderTest) {
     assert_eq!(until, 0);
     let found = client.persist(|store, name| operations::whois(store, name, NODE, held.start));
     assert_eq!(found, Ok(None));
-    fixture.settle();
+    fixture.check_confirmed();
 }

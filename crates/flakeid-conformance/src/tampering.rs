@@ -7,14 +7,14 @@ use flakeid_protocol::store::{Fault, Ledger};
 use flakeid_protocol::{Namespace, Refusal, Row, State};
 
 /// A store that can refuse to lose a row does.
-pub fn rows_cannot_be_deleted(under_test: &dyn StoreUnderTest) {
+pub fn store_refuses_to_delete_a_row(under_test: &dyn StoreUnderTest) {
     check_refused(under_test, "deletion", |fixture, node| {
         under_test.delete_row(&fixture.namespace.name, node)
     });
 }
 
 /// A store that can refuse to lower a fence does.
-pub fn fences_cannot_be_lowered(under_test: &dyn StoreUnderTest) {
+pub fn store_refuses_to_lower_a_fence(under_test: &dyn StoreUnderTest) {
     check_refused(under_test, "lowering", |fixture, node| {
         under_test.lower_fence(&fixture.namespace.name, node)
     });
@@ -45,12 +45,12 @@ fn check_refused(
     let held = client.extend(&held, held.fence + 10);
     client.release(&held, held.start + 1);
     client.repair(3, Repair::Lift);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A row that somebody edited is refused by an error that names its node, never a panic and never
 /// a grant; other nodes go on; a quarantine mends what can be read at all.
-pub fn nonsense_is_named(under_test: &dyn StoreUnderTest) {
+pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
     let cases = [
         ("fence", "-1".into()),
@@ -118,7 +118,7 @@ fn check_named(outcome: Result<(), Fault>, node: u64, text: &str) {
 
 /// Work that fails after it wrote leaves nothing behind; neither does work that wrote what it had
 /// not read.
-pub fn failed_work_leaves_nothing(under_test: &dyn StoreUnderTest) {
+pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "failed-work");
     let mut client = fixture.client();
     client.grant(&fixture.request_node(1));
@@ -143,5 +143,5 @@ pub fn failed_work_leaves_nothing(under_test: &dyn StoreUnderTest) {
     // The connection is as good as before, and so is a new one.
     client.grant(&fixture.request_node(2));
     fixture.client().grant(&fixture.request_node(3));
-    fixture.settle();
+    fixture.check_confirmed();
 }

@@ -8,7 +8,7 @@ use flakeid_protocol::operations::{self, PastHolder};
 use flakeid_protocol::{Acquire, Namespace, Owner};
 
 /// Every tick of every grant is answered with that grant, and every other tick with nobody.
-pub fn history_is_exact(under_test: &dyn StoreUnderTest) {
+pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "whois");
     let mut client = fixture.client();
     let by = |node: u64, pid: u32| Acquire {
@@ -54,18 +54,18 @@ pub fn history_is_exact(under_test: &dyn StoreUnderTest) {
     assert_eq!(fourth.start, unused.start);
     assert_eq!(whois(&mut client, 4, fourth.start).unwrap().record.owner.pid, 600);
     assert_eq!(whois(&mut client, 4, fourth.start - 1).unwrap().record.owner.pid, 300);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 /// A namespace without a history answers nobody, and grants all the same.
-pub fn history_can_be_off(under_test: &dyn StoreUnderTest) {
+pub fn whois_returns_nothing_without_a_history(under_test: &dyn StoreUnderTest) {
     let new = Namespace::new(&fresh_name("no-history"), Layout::TWITTER);
     let fixture = Fixture::with_namespace(under_test, &Namespace { keeps_history: false, ..new });
     let mut client = fixture.client();
     let grant = client.grant(&fixture.request());
     assert!(!client.list().namespace.keeps_history);
     assert_eq!(whois(&mut client, grant.node, grant.start), None);
-    fixture.settle();
+    fixture.check_confirmed();
 }
 
 fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<PastHolder> {

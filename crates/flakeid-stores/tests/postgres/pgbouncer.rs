@@ -20,11 +20,11 @@ const RETRY: &str = "server_login_retry = 1";
 
 /// Tests of the suite that wait for five seconds, and have no more to do with a pooler than others.
 const LONGEST: [&str; 5] = [
-    "grants::ticks_run_out",
-    "operators::adoption_raises_the_floor",
-    "namespaces::lost_ones_keep_everybody_waiting",
-    "restorations::revived_tokens_do_nothing",
-    "continuations::nodes_are_free_after_the_wait",
+    "grants::last_window_ends_at_the_horizon",
+    "operators::adopt_raises_the_floor_above_every_fence",
+    "namespaces::lost_namespace_waits_for_its_old_bounds",
+    "restorations::tokens_of_a_restored_copy_are_void",
+    "continuations::nodes_are_granted_again_after_the_quiet_time",
 ];
 
 /// A server whose clients all come through a pooler.
